@@ -1,0 +1,123 @@
+"""Acoustic models: segments of phonemes to frames of features, with the past as an explicit state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from sayahead.onnx import OnnxGraph, count
+from sayahead.types import Floats, Ids, Rendering, Segment
+
+State = TypeVar("State")
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """What an acoustic model makes of one segment."""
+
+    final: Floats
+    """(T, D) frames that follow the last final ones and will not change."""
+    right: Floats
+    """(R, D) what is expected to follow them: held back or lookahead, to be rendered again."""
+    words: tuple[tuple[int, int], ...]
+    """First and end frame of each word of the segment, from the start of the sentence."""
+    ended: bool
+    """Whether the sentence is over with these frames."""
+
+
+class AcousticModel(Protocol[State]):
+    """Stage one: ``y[t] = phi(x[<= g(t)], y[< t])`` (Ma, Eq. 6), a word or more a step."""
+
+    def initial(self) -> State:
+        """The state at the start of a sentence."""
+        ...
+
+    def step(self, segment: Segment, state: State, rendering: Rendering, *, hold_back: int) -> tuple[Frames, State]:
+        """Frames for the segment's words, the last ``hold_back`` of them kept as provisional."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HeartState:
+    """The past of a sentence in the default voice."""
+
+    ids: Ids
+    """(P,) spoken phonemes that the text encoders still see, the first pad among them while it is in the window."""
+    units: Ids
+    """(P,) their frozen durations in units of two frames."""
+    held: int
+    """Units at the end of ``units`` that are not final yet."""
+    done: int
+    """Units that are final, over the whole sentence."""
+    cache: Floats
+    """(54, 192) what the prosody convolutions keep of the past, at the first unit that is not final."""
+
+
+class HeartAcoustic:
+    """The default voice's text encoders, durations, pitch and energy; features are (encoding 128, f0, energy)."""
+
+    FRAMES_PER_UNIT = 2
+    # The prosody convolutions see 54 units to each side, the decoder 27 frames.
+    RIGHT_UNITS = 54 + 14
+    CACHE = (54, 192)
+
+    def __init__(
+        self, text: OnnxGraph, prosody: OnnxGraph, *, pad: int, lead_units: int, window: int, continuation: Ids
+    ) -> None:
+        self._text, self._prosody = text, prosody
+        self._pad, self._lead_units, self._window = pad, lead_units, window
+        self._continuation = continuation
+
+    def initial(self) -> HeartState:
+        empty = np.zeros(0, np.int64)
+        return HeartState(ids=empty, units=empty, held=0, done=0, cache=np.zeros(self.CACHE, np.float32))
+
+    def step(
+        self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, HeartState]:
+        """See AcousticModel; durations of what was spoken stay as they were, encodings are made anew."""
+        ended = segment.ends and segment.speak == len(segment.ids)
+        first = state.done + state.held == 0
+        left, left_units = state.ids, state.units
+        if first:
+            left, left_units = np.array([self._pad], np.int64), np.array([self._lead_units], np.int64)
+        held = self._lead_units if first else state.held
+        tail = np.array([self._pad], np.int64) if segment.ends else self._continuation
+        ids = np.concatenate([left, segment.ids, tail])
+        text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32))
+        units = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
+        units[: len(left)] = left_units
+        end = len(ids) if ended else len(left) + segment.speak
+        spoken = int(units[:end].sum())
+        past = int(left_units.sum()) - held
+        commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
+
+        rows = np.repeat(np.arange(len(ids)), units)[past : past + commit + self.RIGHT_UNITS]
+        prosody = self._prosody(prosody_encoding=text["prosody_encoding"][rows], commit=count(commit), cache=state.cache)
+        rows = np.repeat(rows, self.FRAMES_PER_UNIT)
+        features = np.concatenate(
+            [text["sound_encoding"][rows], prosody["f0"][:, None], prosody["energy"][:, None]], axis=1
+        )
+        cut = commit * self.FRAMES_PER_UNIT
+        # Where the sentence's units begin in this window's count.
+        ends = np.concatenate([[0], np.cumsum(units)]) + (state.done - past)
+        words = tuple(
+            (int(ends[len(left) + a]) * self.FRAMES_PER_UNIT, int(ends[len(left) + b]) * self.FRAMES_PER_UNIT)
+            for a, b in segment.words
+        )
+        frames = Frames(features[:cut], features[cut:], words, ended)
+        if ended:
+            return frames, self.initial()
+        keep = HeartState(ids[:end], units[:end], spoken - past - commit, state.done + commit, prosody["next_cache"])
+        return frames, self._forget(keep)
+
+    def _forget(self, state: HeartState) -> HeartState:
+        """Drop the oldest phonemes over the window, never one whose sound is still held back."""
+        over = len(state.ids) - self._window
+        if over <= 0:
+            return state
+        free = int(np.searchsorted(np.cumsum(state.units), int(state.units.sum()) - state.held, side="right"))
+        over = min(over, free)
+        return replace(state, ids=state.ids[over:], units=state.units[over:])

@@ -1,0 +1,21 @@
+"""Every error that sayahead raises on purpose. Each message is a sentence: what, where, what to do."""
+
+
+class SayaheadError(Exception):
+    """Base of all errors that a caller may want to catch."""
+
+
+class ConfigError(SayaheadError):
+    """A setting, option or configuration file that does not fit; names its path and the nearest known one."""
+
+
+class VoiceError(SayaheadError):
+    """A voice that is missing, damaged or made for another version."""
+
+
+class TextError(SayaheadError):
+    """Text that cannot be taken in (not text at all, or beyond a stated limit)."""
+
+
+class SessionError(SayaheadError):
+    """A session used after its end, or out of order."""

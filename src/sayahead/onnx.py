@@ -1,0 +1,40 @@
+"""ONNX graphs as functions of named arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+from sayahead.errors import VoiceError
+
+Array = NDArray[Any]
+
+
+class OnnxGraph:
+    """A loaded graph; stateless, so that any number of threads may call it at once."""
+
+    def __init__(self, path: Path, *, threads: int = 1) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        # Spinning threads would burn a core between two words.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        try:
+            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise VoiceError(f"{path} cannot be loaded by ONNX Runtime {onnxruntime.__version__}: {error}") from error
+        self._outputs = [output.name for output in self._session.get_outputs()]
+
+    def __call__(self, **inputs: Array) -> dict[str, Array]:
+        """The graph's outputs by name for its inputs by name."""
+        return dict(zip(self._outputs, self._session.run(self._outputs, inputs), strict=True))
+
+
+def count(value: int) -> NDArray[np.int64]:
+    """A number of rows in the form graphs take: (1,) int64."""
+    return np.array([value], np.int64)

@@ -1,0 +1,103 @@
+"""When to speak: policies map what is there to READ or SPEAK. They hold no state and never see a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from sayahead.errors import ConfigError
+from sayahead.types import Floats, Word
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Take in more text first."""
+
+
+READ = Read()
+
+
+@dataclass(frozen=True, slots=True)
+class Speak:
+    """Say the next words, seeing some of what follows."""
+
+    words: int
+    """How many of the pending words to say; at least one, and none beyond the end of a sentence."""
+    lookahead: int
+    """How many words after them the model may see, fewer where the sentence ends before."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a policy decides on."""
+
+    pending: tuple[Word, ...]
+    """Final words that are not spoken, oldest first, up to and including the first that ends a sentence."""
+    first: bool
+    """Whether nothing of this sentence has been spoken."""
+    phonemes: Callable[[Word], int]
+    """Number of phonemes of a word said by itself: a constant of the word, whatever surrounds it."""
+    observation: Floats | None = None
+    """What the synthesizer's last step observed, for policies that act on frames."""
+
+
+class Policy(Protocol):
+    """The g(t) of the prefix-to-prefix framework (Ma, Eq. 6), as a decision."""
+
+    def decide(self, view: View) -> Read | Speak:
+        """READ, or SPEAK with at least one word; a sentence whose end is pending must be spoken in the end."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LookaheadK:
+    """Speak a chunk as soon as ``k`` words after it are there: g(t) = min(k + t, |x|) (Ma, Eq. 7).
+
+    A chunk is the smallest number of words with at least so many phonemes (Ma 5.1). Ma's settings are 18 for the first chunk
+    of a sentence and 6 for the others, or 7 for all; 1 and 1 speak word by word.
+    """
+
+    k: int = 1
+    """Words of lookahead; 0 speaks a word the moment it is complete."""
+    first_chunk: int = 1
+    """Least phonemes of a sentence's first chunk."""
+    chunk: int = 1
+    """Least phonemes of every other chunk."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("k", 0), ("first_chunk", 1), ("chunk", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < least:
+                raise ConfigError(f"LookaheadK: {name} is {value!r}, but must be a whole number of at least {least}.")
+
+    def decide(self, view: View) -> Read | Speak:
+        least, phonemes = (self.first_chunk if view.first else self.chunk), 0
+        for number, word in enumerate(view.pending, start=1):
+            phonemes += view.phonemes(word)
+            if word.ends:
+                return Speak(number, self.k)
+            if phonemes >= least:
+                whole = len(view.pending) - number >= self.k or view.pending[-1].ends
+                return Speak(number, self.k) if whole else READ
+        return READ
+
+
+@dataclass(frozen=True, slots=True)
+class WaitAll:
+    """Speak when the sentence is over, all of it at once: what other engines do, and the measure of quality."""
+
+    max_words: int = 120
+    """A text without an end is spoken in pieces of this many words, cut behind a comma or the like where there is one."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.max_words, int) or self.max_words < 1:
+            raise ConfigError(f"WaitAll: max_words is {self.max_words!r}, but must be a whole number of at least 1.")
+
+    def decide(self, view: View) -> Read | Speak:
+        if view.pending and view.pending[-1].ends and len(view.pending) <= self.max_words:
+            return Speak(len(view.pending), 0)
+        if len(view.pending) < self.max_words:
+            return READ
+        pauses = [i for i, word in enumerate(view.pending[: self.max_words], 1) if word.text[-1:] in ",;:—"]
+        return Speak(pauses[-1] if pauses else self.max_words, 0)

@@ -1,0 +1,189 @@
+"""A session: text fragments in, audio chunks out. The only place where READ and SPEAK are carried out."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sayahead.context import ContextPredictor
+from sayahead.errors import SessionError, TextError
+from sayahead.policy import Policy, Read, View
+from sayahead.synthesizer import AnySynthesizer
+from sayahead.text.normalizer import Normalizer
+from sayahead.text.phonemizer import Phonemizer
+from sayahead.types import AudioChunk, Floats, Rendering, Segment, Speech, Word, WordTiming
+
+log = logging.getLogger("sayahead")
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """How far a session had come when it was cancelled."""
+
+    words: int
+    """Words whose onset was handed out in a chunk."""
+    end: int
+    """End in the source text of the last of them: what lies behind was never heard."""
+    samples: int
+    """Samples handed out."""
+
+
+class Session:
+    """One stream of speech; made by ``Voice.session``. Synchronous: it computes inside ``pull`` and nowhere else."""
+
+    # A policy sees at most this many pending words, so that a step's cost does not grow with what waits.
+    VIEW_WORDS = 512
+    # Words of the past that a context predictor sees.
+    PAST_WORDS = 64
+
+    def __init__(
+        self,
+        synthesizer: AnySynthesizer,
+        phonemizer: Phonemizer,
+        *,
+        policy: Policy,
+        context: ContextPredictor,
+        rendering: Rendering,
+        volume: float = 1.0,
+    ) -> None:
+        self._synthesizer, self._phonemizer = synthesizer, phonemizer
+        self._policy, self._context, self._volume = policy, context, volume
+        self._normalizer = Normalizer()
+        self._pending: deque[Word] = deque()
+        self._past: deque[str] = deque(maxlen=self.PAST_WORDS)
+        # Words of the open sentence that were spoken; the last few are the phonemizer's left context.
+        self._open = 0
+        self._close = False
+        self._untimed: deque[Word] = deque()
+        self._state = synthesizer.initial(rendering)
+        self._observation: Floats | None = None
+        self._samples = self._words = self._end = 0
+        self._ended = self._cancelled = False
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing will ever come again: cancelled, or finished and all pulled."""
+        return self._cancelled or self._ended and not self._pending and not self._close
+
+    def push(self, fragment: str) -> None:
+        """Take in a piece of text of any size. TextError if it is not text, SessionError after the end."""
+        if not isinstance(fragment, str):
+            raise TextError(f"push() takes text, not {type(fragment).__name__}: decode bytes as UTF-8 first.")
+        if self._cancelled or self._ended:
+            raise SessionError(f"push() after {'cancel' if self._cancelled else 'finish'}(): start a new session.")
+        self._accept(self._normalizer.push(fragment))
+
+    def flush(self) -> None:
+        """Let all text so far be spoken without waiting for more; the session goes on with a new sentence."""
+        if self._cancelled or self._ended:
+            return
+        self._accept(self._normalizer.flush())
+        if self._pending:
+            self._pending[-1] = replace(self._pending[-1], ends=True)
+        elif self._open:
+            self._close = True
+
+    def finish(self) -> None:
+        """Say that no more text comes; what is there is spoken by the pulls that follow. Harmless when repeated."""
+        self.flush()
+        self._ended = True
+
+    def cancel(self) -> Cancelled:
+        """Fall silent at once: no pull gives anything any more. Says what was handed out."""
+        self._cancelled = True
+        self._pending.clear()
+        self._untimed.clear()
+        return Cancelled(self._words, self._end, self._samples)
+
+    def pull(self) -> AudioChunk | None:
+        """The next chunk, or None where more text (or its end) is needed first."""
+        while not self._cancelled:
+            speech = self._step()
+            if speech is None:
+                return None
+            chunk = self._chunk(speech)
+            if chunk is not None:
+                return chunk
+        return None
+
+    def chunks(self) -> Iterator[AudioChunk]:
+        """All chunks that the text so far allows."""
+        while (chunk := self.pull()) is not None:
+            yield chunk
+
+    def _accept(self, words: list[Word]) -> None:
+        self._pending.extend(words)
+        for start, end, text in self._normalizer.skipped:
+            log.warning("Skipped %r (characters %d to %d): this voice cannot read it.", text, start, end)
+        self._normalizer.skipped.clear()
+
+    def _step(self) -> Speech | None:
+        """Carry out one decision; None for READ."""
+        if not self._pending:
+            if not self._close:
+                return None
+            self._close, self._open = False, 0
+            return self._speak(Segment(np.zeros(0, np.int64), 0, (), True))
+        pending = tuple(self._sentence())
+        view = View(pending, self._open == 0, self._phonemizer.phonemes, self._observation)
+        action = self._policy.decide(view)
+        if isinstance(action, Read):
+            return None
+        if not 1 <= action.words <= len(pending):
+            raise SessionError(f"{self._policy!r} spoke {action.words} words where {len(pending)} were pending.")
+        words, visible = pending[: action.words], pending[action.words : action.words + action.lookahead]
+        segment = self._segment(words, visible)
+        for word in words:
+            self._pending.popleft()
+            self._past.append(word.text)
+            self._untimed.append(word)
+        self._open = 0 if words[-1].ends else self._open + len(words)
+        return self._speak(segment)
+
+    def _sentence(self) -> Iterator[Word]:
+        for word in itertools.islice(self._pending, self.VIEW_WORDS):
+            yield word
+            if word.ends:
+                return
+
+    def _segment(self, words: tuple[Word, ...], visible: tuple[Word, ...]) -> Segment:
+        """Phonemes of the words, then of what the model may see behind them: real words, then predicted ones."""
+        shown = (*words, *visible)
+        ends, embedding, predicted = shown[-1].ends, None, list[Word]()
+        if not ends:
+            prediction = self._context.predict([*self._past, *(word.text for word in shown)])
+            embedding = prediction.embedding
+            predicted = [Word(text, 0, 0) for text in prediction.words]
+            if predicted and predicted[-1].text[-1:] in ".!?":
+                ends, predicted[-1] = True, replace(predicted[-1], ends=True)
+        left = list(self._past)[-self._open :] if self._open else []
+        seen = [*visible, *predicted]
+        ids = self._phonemizer.phonemize([*words, *seen], left=left, right=())
+        bounds = np.concatenate([[0], np.cumsum([len(phonemes) for phonemes in ids])])
+        spans = tuple((int(bounds[i]), int(bounds[i + 1])) for i in range(len(words)))
+        return Segment(np.concatenate(ids), spans[-1][1], spans, ends, embedding)
+
+    def _speak(self, segment: Segment) -> Speech:
+        speech, self._state = self._synthesizer.step(segment, self._state)
+        self._observation = speech.observation
+        return speech
+
+    def _chunk(self, speech: Speech) -> AudioChunk | None:
+        """Speech as a chunk with its words, or None where all of it is held back."""
+        if not len(speech.samples):
+            return None
+        timings = []
+        for onset, offset in speech.words:
+            word = self._untimed.popleft()
+            timings.append(WordTiming(word.text, word.start, word.end, onset, offset))
+            self._words, self._end = self._words + 1, word.end
+        samples = speech.samples if self._volume == 1.0 else speech.samples * np.float32(self._volume)
+        samples = np.clip(np.nan_to_num(samples, nan=0.0), -1.0, 1.0)
+        chunk = AudioChunk(samples, self._samples, self._synthesizer.sample_rate, tuple(timings))
+        self._samples += len(samples)
+        return chunk

@@ -1,0 +1,1 @@
+"""Text front end: fragments to final words, words to phonemes."""

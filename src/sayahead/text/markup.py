@@ -1,0 +1,155 @@
+"""What surrounds a word in its token: quotes, brackets, markdown, emoji, other scripts, line markers."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+_KEYCAP = re.compile("[0-9#*]\ufe0f?\u20e3")
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*/?>|\[\^[^\]]*\]")
+_SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_VULGAR = re.compile("([0-9]?)([¼½¾⅐-⅞])")
+_NAMED_FRACTIONS = {"½": "half", "¼": "quarter", "¾": "three quarters"}
+_ALIKE = str.maketrans(
+    {
+        "’": "'", "‘": "'", "ʼ": "'", "′": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"',
+        "″": '"', "‹": '"', "›": '"', "‐": "-", "‑": "-", "‒": "-", "―": "—", "™": None, "®": None, "℠": None,
+        "©": None, "№": "#", "⁄": "/", "。": ".", "、": ",", "︐": ",", "「": '"', "」": '"', "『": '"', "』": '"',
+        "•": " ", "·": " ", "‣": " ", "≤": "≤",
+    }
+)  # fmt: skip
+_LEAD = re.compile(r"""(?:["'(\[{*_`!?,;:|¿¡…–—)\]}\s]|~~+|~(?!\d|/)|-+(?![\d.$£€¥-])|--+|\.\.+|<(?=[a-z]+:|$)|/+$)*""")
+_TRAIL = "\"')]}*_`!?,;:|….–—~>- "
+_MARK = re.compile(r"\.{2,}|…|[?!.,;:—–]|(?<!-)--(?!-)")
+_STRENGTH = {"?": 9, "!": 8, "…": 7, ".": 6, ":": 5, ";": 4, "—": 3, ",": 2}
+_RULE = re.compile(r"([-*_=])\1{2,}|\|?(?::?-{2,}:?\|?)+")
+_NUMBERED = re.compile(r"\d{1,3}[.)]")
+BULLETS = frozenset("-*+•‣◦▪")
+
+
+@dataclass(slots=True)
+class Trimmed:
+    """A token taken apart."""
+
+    core: str
+    """What is left to read."""
+    mark: str
+    """The one pause sign after it, or nothing."""
+    before: str = ""
+    """An opening parenthesis, or nothing."""
+    after: str = ""
+    """A closing parenthesis, or nothing."""
+
+
+@lru_cache(maxsize=4096)
+def readable(char: str) -> bool:
+    """Whether the voice's language has this character; signs and marks of no script count as its own."""
+    folded = unicodedata.normalize("NFKC", char)[:1]
+    kind = unicodedata.category(char)
+    if folded.isascii() or kind[0] not in "LN" or kind == "Lm" or char in "½¼¾µªº":
+        return True
+    return kind == "Nd" or kind == "No" or unicodedata.name(folded, "").startswith("LATIN")
+
+
+def foreign_runs(raw: str) -> list[tuple[int, int]]:
+    """The stretches ``[start, end)`` of a token that are in a script the voice cannot read."""
+    runs: list[tuple[int, int]] = []
+    for i, char in enumerate(raw):
+        joined = bool(runs) and runs[-1][1] == i
+        if not char.isascii() and (not readable(char) or (joined and unicodedata.category(char)[0] == "M")):
+            runs[-1:] = [(runs[-1][0], i + 1)] if joined else [*runs[-1:], (i, i + 1)]
+    return runs
+
+
+def _vulgar(m: re.Match[str]) -> str:
+    whole, sign = m.groups()
+    name = _NAMED_FRACTIONS.get(sign)
+    if name is None:
+        name = unicodedata.normalize("NFKC", sign).replace("⁄", "/")
+        return f"{whole} and {name}" if whole else name
+    article = "" if sign == "¾" else "a " if whole else "one "
+    return f"{whole} and {article}{name}" if whole else article + name
+
+
+@lru_cache(maxsize=4096)
+def _plain_char(char: str) -> str:
+    """A folded character as it may be read: digits of any script as ASCII, emoji as space, invisible ones gone."""
+    kind = unicodedata.category(char)
+    if kind == "Nd":
+        return str(unicodedata.decimal(char))
+    if kind[0] in "LN":
+        return char if readable(char) or char == "μ" else " "
+    if kind in ("Cf", "Cs", "Cn", "Co", "Cc") or kind[0] == "M":
+        return ""
+    return char if kind in ("Sm", "Sc") or char in "°§¶…–—" else " "
+
+
+def fold(raw: str) -> str:
+    """A token in plain characters: one kind of quote and dash, ligatures and full width undone, emoji gone."""
+    if raw.isascii():
+        return raw
+    text = _SUPERSCRIPT.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), _KEYCAP.sub(" ", raw))
+    text = unicodedata.normalize("NFKC", _VULGAR.sub(_vulgar, text.translate(_ALIKE)))
+    return "".join(c if c.isascii() else _plain_char(c) for c in text)
+
+
+def trim(text: str) -> Trimmed:
+    """A folded token without what surrounds the word, and the pause that surrounds it."""
+    if "<" in text or "[^" in text:
+        text = _TAG.sub(" ", text)
+    text = re.sub(r"(?<=\w)\*{1,3}(?=[^\W\d_])|~~", "", text.strip()) if "*" in text or "~~" in text else text.strip()
+    lead = _LEAD.match(text)
+    start = lead.end() if lead else 0
+    core = text[start:].rstrip(_TRAIL)
+    trail = text[start + len(core) :]
+    if text[:1] == "'" and core in ("em", "n"):
+        core = "'" + core
+    before = "(" if "(" in text[:start] and core else ""
+    after = ")" if ")" in trail and core and ("(" not in core or "))" in trail) else ""
+    if "(" in core and ")" not in core and after:
+        after = ""
+    return Trimmed(core, strongest(trail if core else text), before, after)
+
+
+def strongest(text: str) -> str:
+    """The pause sign that stands for a run of punctuation, or nothing."""
+    best = ""
+    for found in _MARK.findall(text):
+        mark = "—" if found in "–--" else "…" if found[:2] == ".." else found
+        if _STRENGTH[mark] > _STRENGTH.get(best, 0):
+            best = mark
+    return best
+
+
+def line_marker(text: str, *, done: bool, quoted: bool) -> str | None:
+    """What the first token of a line makes of the line, or None while its characters do not tell yet.
+
+    ``item``, ``heading``, ``quote``, ``table``, ``rule``, ``fence``, or an empty string for plain text; ``done`` says
+    that white space has followed, ``quoted`` that the line before is a quote, which goes on.
+    """
+    if not text:
+        return None
+    if text[0] == ">":
+        return "" if quoted else "quote"
+    if text[0] == "|":
+        return "table"
+    if text[0] == "`":
+        return "fence" if text.startswith("```") else (None if text.strip("`") == "" and not done else "")
+    if text in BULLETS and (done or text in "-*+"):
+        return "item" if done else None
+    if text[0] in "-*_=" and not text.strip(text[0]):
+        return None if not done else "rule" if len(text) > 2 else ""
+    if text[0] == "#":
+        return (None if not done else "heading") if len(text) < 7 and not text.strip("#") else ""
+    if text[0].isdigit() and text.isascii():
+        if text.isdigit() and len(text) < 4:
+            return "" if done else None
+        return (None if not done else "item") if _NUMBERED.fullmatch(text) else ""
+    return ""
+
+
+def is_rule(text: str) -> bool:
+    """Whether a token only draws a line."""
+    return text[:1] in "-*_=|:" and bool(_RULE.fullmatch(text))

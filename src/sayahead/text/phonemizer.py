@@ -1,0 +1,79 @@
+"""Words to phonemes, at commit, with the right context that is visible then."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from sayahead.types import Ids, Word
+
+
+class Phonemizer(Protocol):
+    """Spoken words to the phoneme ids of one voice."""
+
+    def phonemize(self, words: Sequence[Word], *, left: Sequence[str], right: Sequence[str]) -> list[Ids]:
+        """(P,) ids for each word; ``left`` and ``right`` are the texts around them in the same sentence."""
+        ...
+
+    def phonemes(self, word: Word) -> int:
+        """Number of phonemes of the word by itself."""
+        ...
+
+
+class EnglishPhonemizer:
+    """The front end of hibari-tts (Apache-2.0): lexicon, tagger, rules and a small network for unknown words.
+
+    An English word's reading depends on what follows ("the" before a vowel, "read", "to"): where nothing is known to follow
+    and the sentence is not over, ``stand_in`` is read behind the words, which gives function words their connected form.
+    """
+
+    LEFT_WORDS = 3
+
+    def __init__(self, phonemes: Mapping[str, int], *, stand_in: str) -> None:
+        from hibari.g2p import G2P
+
+        self._g2p = G2P()
+        self._ids = dict(phonemes)
+        self._stand_in = stand_in
+        self._alone = functools.lru_cache(maxsize=4096)(self._count)
+
+    def phonemize(self, words: Sequence[Word], *, left: Sequence[str], right: Sequence[str]) -> list[Ids]:
+        """See Phonemizer. A word that does not end its sentence carries the space behind it."""
+        if not words:
+            return []
+        left = list(left[-self.LEFT_WORDS :])
+        ends = words[-1].ends
+        texts = [*left, *(word.text for word in words), *right]
+        if not (ends or right and right[-1][-1:] in ".!?"):
+            texts.append(self._stand_in)
+        read = self._read(texts)[len(left) : len(left) + len(words)]
+        return [self.ids(phonemes, space=not word.ends) for word, phonemes in zip(words, read, strict=True)]
+
+    def ids(self, phonemes: str, *, space: bool) -> Ids:
+        """(P,) ids of a phoneme string; what the voice has no id for is left out."""
+        known = [self._ids[symbol] for symbol in phonemes if symbol in self._ids]
+        if known and space:
+            known.append(self._ids[" "])
+        return np.array(known, np.int64)
+
+    def phonemes(self, word: Word) -> int:
+        return self._alone(word.text)
+
+    def _count(self, text: str) -> int:
+        return len(self._read([text])[0])
+
+    def _read(self, texts: Sequence[str]) -> list[str]:
+        """Phonemes of each text, all read as one sentence."""
+        pieces = [max(1, len(text.split())) for text in texts]
+        joined = " ".join(" ".join(text.split()) or "," for text in texts)
+        tokens = self._g2p.phonemize_tokens(self._g2p.tokenize(joined))
+        read, piece = [""] * len(texts), 0
+        owner = [i for i, number in enumerate(pieces) for _ in range(number)]
+        for token in tokens:
+            at = owner[min(piece, len(owner) - 1)]
+            read[at] += (token.phonemes or "") + (" " if token.whitespace else "")
+            piece += bool(token.whitespace)
+        return [phonemes.strip() for phonemes in read]

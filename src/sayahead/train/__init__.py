@@ -1,0 +1,1 @@
+"""Making voices: needs the train extra; nothing at run time imports it."""

@@ -1,0 +1,124 @@
+"""A small builder of ONNX graphs: rows are time, columns are channels, convolutions keep their past as a cache.
+
+A streaming convolution of kernel K and dilation d that is not causal sees ``m = d (K - 1) / 2`` rows to each side. Its past
+``m`` rows come in as a cache, what lies right of the rows given is zero (as at the end of a whole utterance), and the new
+cache is cut at a *commit* row: rows right of it are provisional and will be given again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+
+Array = NDArray[Any]
+
+
+class Graph:
+    """Collects nodes and weights under unique names and writes a checked model."""
+
+    def __init__(self, weights: str = "int8") -> None:
+        """Start an empty graph whose linear layers compute in the arithmetic named by ``weights``.
+
+        ``int8``: int8 weights in the file, float32 arithmetic (a row depends on no other row, exactly).
+        ``block8``: MatMulNBits, int8 weights, activations quantized by row and block (also independent of other rows).
+        ``dynamic8``: activations quantized by the whole tensor's range (faster; a row depends on all rows).
+        """
+        self.weights = weights
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: list[onnx.TensorProto] = []
+        self.inputs: list[onnx.ValueInfoProto] = []
+        self.outputs: list[onnx.ValueInfoProto] = []
+        self._count = 0
+
+    def input(self, name: str, kind: type, shape: list[int | str]) -> str:
+        self.inputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape))
+        return name
+
+    def output(self, value: str, name: str, kind: type, shape: list[int | str]) -> None:
+        self.nodes.append(helper.make_node("Identity", [value], [name]))
+        self.outputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape))
+
+    def constant(self, value: Array | float | int | list[int]) -> str:
+        array = np.asarray(value)
+        if array.dtype == np.float64:
+            array = array.astype(np.float32)
+        self._count += 1
+        name = f"c{self._count}"
+        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        return name
+
+    def op(self, kind: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> Any:
+        """The name of the result of one node, or a list of names where it has several outputs."""
+        self._count += 1
+        names = [f"v{self._count}" if outputs == 1 else f"v{self._count}_{i}" for i in range(outputs)]
+        self.nodes.append(helper.make_node(kind, list(inputs), names, domain=domain, **attributes))
+        return names[0] if outputs == 1 else names
+
+    def cut(self, x: str, first: str, end: str, axis: int = 0) -> str:
+        """Rows (or columns) ``[first, end)``; both are names of (1,) int64 values."""
+        return str(self.op("Slice", x, first, end, self.constant(np.array([axis]))))
+
+    def linear(self, x: str, quantized: Array, scale: Array, bias: Array | None) -> str:
+        """x W + b for int8 weights (K, N) with one scale per column (N,)."""
+        k, n = quantized.shape
+        if self.weights == "block8":
+            block = 32
+            rows = (quantized.T.reshape(n, k // block, block).astype(np.int16) + 128).astype(np.uint8)
+            scales = np.repeat(scale.astype(np.float32)[:, None], k // block, axis=1)
+            inputs = [x, self.constant(rows), self.constant(scales), "", ""]
+            if bias is not None:
+                inputs.append(self.constant(bias))
+            attributes = {"K": k, "N": n, "bits": 8, "block_size": block, "accuracy_level": 4}
+            return str(self.op("MatMulNBits", *inputs, domain="com.microsoft", **attributes))
+        if self.weights == "dynamic8":
+            inputs = [x, self.constant(quantized), self.constant(scale.astype(np.float32))]
+            inputs.append(self.constant(np.zeros(n, np.int8)))
+            if bias is not None:
+                inputs.append(self.constant(bias))
+            return str(self.op("DynamicQuantizeMatMul", *inputs, domain="com.microsoft"))
+        # Not DequantizeLinear: ONNX Runtime would fuse it with the product into one that quantizes activations.
+        weight = self.op("Mul", self.op("Cast", self.constant(quantized), to=onnx.TensorProto.FLOAT), self.constant(scale))
+        product = self.op("MatMul", x, weight)
+        return str(product if bias is None else self.op("Add", product, self.constant(bias)))
+
+    def norm(self, x: str, weight: Array, bias: Array) -> str:
+        scale, shift = self.constant(weight), self.constant(bias)
+        return str(self.op("LayerNormalization", x, scale, shift, axis=-1, epsilon=1e-5))
+
+    def gelu(self, x: str) -> str:
+        return str(self.op("Gelu", x, domain="com.microsoft"))
+
+    def conv(self, x: str, weight: Array, bias: Array, *, group: int = 1, dilation: int = 1, pad: bool = True) -> str:
+        """Convolution over the rows of x (T, D); ``pad`` keeps T, otherwise T shrinks by the receptive field."""
+        axis = self.constant(np.array([0]))
+        margin = dilation * (weight.shape[2] - 1) // 2 if pad else 0
+        turned = self.op("Unsqueeze", self.op("Transpose", x, perm=[1, 0]), axis)
+        inputs = (turned, self.constant(weight), self.constant(bias))
+        done = self.op("Conv", *inputs, group=group, dilations=[dilation], pads=[margin, margin])
+        return str(self.op("Transpose", self.op("Squeeze", done, axis), perm=[1, 0]))
+
+    def streaming_conv(
+        self, x: str, weight: Array, bias: Array, cache: str, commit: str, *, group: int = 1, dilation: int = 1
+    ) -> tuple[str, str]:
+        """Convolution with its past in ``cache`` (m, D) and zeros on the right; also the cache at row ``commit``."""
+        margin = dilation * (weight.shape[2] - 1) // 2
+        width = weight.shape[1] * group
+        right = self.constant(np.zeros((margin, width), np.float32))
+        rows = self.op("Concat", cache, x, axis=0)
+        end = self.op("Add", commit, self.constant(np.array([margin])))
+        done = self.conv(self.op("Concat", rows, right, axis=0), weight, bias, group=group, dilation=dilation, pad=False)
+        return done, self.cut(rows, commit, end)
+
+    def save(self, path: str) -> None:
+        graph = helper.make_graph(self.nodes, "sayahead", self.inputs, self.outputs, self.initializers)
+        opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+        model = helper.make_model(graph, opset_imports=opsets, producer_name="sayahead")
+        model.ir_version = 9
+        onnx.checker.check_model(model)
+        onnx.save(model, path)
+
+

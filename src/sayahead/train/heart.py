@@ -1,0 +1,220 @@
+"""The default voice ``heart``, imported from the package hibari-tts (Apache-2.0) into a voice folder of ours.
+
+    python -m sayahead.train.heart src/sayahead/voices/heart [--weights int8|block8|dynamic8]
+
+Its one graph (ids to spectral parts, a whole sentence at a time) becomes three with explicit state: ``text.onnx`` (phoneme ids
+to two encodings and durations), ``prosody.onnx`` (encoding per 25 ms unit to pitch and energy) and ``decoder.onnx``
+(encoding, pitch and energy per 12.5 ms frame to the five spectral parts). Weights stay int8 in the files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import numpy_helper
+
+from sayahead.train.graph import Graph
+
+Array = NDArray[Any]
+DILATIONS = (1, 2, 4, 8, 1, 2)
+BLOCKS = 8
+LAYERS = {"m": 4, "pn": 6}
+# What the folder's voice.json says besides the graphs' digests and the phoneme table; docs/heart.md tells how it was chosen.
+SETTINGS: dict[str, Any] = {
+    "format": 1,
+    "name": "heart",
+    "language": "en-US",
+    "description": "American English, female; 24 kHz",
+    "license": "Apache-2.0",
+    "source": "hibari-tts 0.2.1 (voice heart), distilled from Kokoro-82M af_heart; both Apache-2.0",
+    "kind": "heart",
+    "sample_rate": 24000,
+    "hop_length": 300,
+    "pad": 0,
+    "lead_units": 13,
+    "window": 160,
+    "continuation": "",
+    "stand_in": "people",
+    "lead_in_s": 0.02,
+    "pause_s": 0.4,
+    "speed": [0.5, 2.0],
+    "defaults": {"lookahead": 1, "hold_back_s": 0.1},
+}
+
+
+class Teacher:
+    """The weights of hibari's graph by their PyTorch names; linear layers as (int8 weights, column scales)."""
+
+    def __init__(self, path: Path) -> None:
+        graph = onnx.load(str(path)).graph
+        self.tensors = {i.name: numpy_helper.to_array(i) for i in graph.initializer}
+        for node in graph.node:
+            if node.op_type == "Constant":
+                self.tensors[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
+        # A linear layer's weights have lost their names; the bias that its product is added to has not.
+        made_by = {output: node for node in graph.node for output in node.output}
+        self.linears: dict[str, tuple[Array, Array]] = {}
+        for node in graph.node:
+            if node.op_type != "Add":
+                continue
+            for bias, product in (node.input, reversed(node.input)):
+                weight = self._weight(made_by, product)
+                if bias in self.tensors and weight is not None:
+                    self.linears[bias.removesuffix(".bias").removesuffix("_bias")] = weight
+
+    def _weight(self, made_by: dict[str, onnx.NodeProto], product: str) -> tuple[Array, Array] | None:
+        scaled = made_by.get(product)
+        cast = made_by.get(scaled.input[0]) if scaled is not None and scaled.op_type == "Mul" else None
+        integer = made_by.get(cast.input[0]) if cast is not None and cast.op_type == "Cast" else None
+        if integer is None or integer.op_type != "MatMulInteger":
+            return None
+        name = integer.input[1]
+        scale = np.atleast_1d(self.tensors[name.replace("_quantized", "_scale")])
+        zero = np.atleast_1d(self.tensors[integer.input[3]])
+        if np.any(zero != 0):
+            raise SystemExit(f"{name}: expected symmetric weights, found zero point {zero}")
+        weight = self.tensors[name]
+        return weight, np.broadcast_to(scale, weight.shape[1]).astype(np.float32)
+
+    def __getitem__(self, name: str) -> Array:
+        return self.tensors[name]
+
+
+def pointwise(g: Graph, t: Teacher, x: str, name: str) -> str:
+    """norm, linear, GELU, linear, scale: the half of a block that acts on each row by itself."""
+    x = g.norm(x, t[f"{name}.norm.weight"], t[f"{name}.norm.bias"])
+    x = g.gelu(g.linear(x, *t.linears[f"{name}.pw1"], t[f"{name}.pw1.bias"]))
+    x = g.linear(x, *t.linears[f"{name}.pw2"], t[f"{name}.pw2.bias"])
+    return str(g.op("Mul", x, g.constant(t[f"{name}.gamma"])))
+
+
+def encoder(g: Graph, t: Teacher, ids: str, part: str, heads: int = 2) -> str:
+    """Embedding, two convolution blocks, and one attention layer applied several times."""
+    x = g.op("Gather", g.constant(t[f"{part}.text.emb.weight"]), ids)
+    for i in range(2):
+        name = f"{part}.text.convs.{i}"
+        width = t[f"{name}.dw.weight"].shape[0]
+        mixed = g.conv(x, t[f"{name}.dw.weight"], t[f"{name}.dw.bias"], group=width)
+        x = g.op("Add", x, pointwise(g, t, mixed, name))
+    name = f"{part}.text.attn"
+    width = t[f"{name}.norm1.weight"].shape[0]
+    split = g.constant(np.array([0, heads, width // heads]))
+    for _ in range(LAYERS[part]):
+        normed = g.norm(x, t[f"{name}.norm1.weight"], t[f"{name}.norm1.bias"])
+        projected = g.linear(normed, *t.linears[f"{name}.self_attn.in_proj"], t[f"{name}.self_attn.in_proj_bias"])
+        q, k, v = g.op("Split", projected, outputs=3, axis=1)
+        q = g.op("Transpose", g.op("Reshape", q, split), perm=[1, 0, 2])
+        k = g.op("Transpose", g.op("Reshape", k, split), perm=[1, 2, 0])
+        v = g.op("Transpose", g.op("Reshape", v, split), perm=[1, 0, 2])
+        q = g.op("Mul", q, g.constant(np.float32((width // heads) ** -0.5)))
+        seen = g.op("MatMul", g.op("Softmax", g.op("MatMul", q, k), axis=-1), v)
+        seen = g.op("Reshape", g.op("Transpose", seen, perm=[1, 0, 2]), g.constant(np.array([0, width])))
+        out = f"{name}.self_attn.out_proj"
+        x = g.op("Add", x, g.linear(seen, *t.linears[out], t[f"{out}.bias"]))
+        normed = g.norm(x, t[f"{name}.norm2.weight"], t[f"{name}.norm2.bias"])
+        hidden = g.gelu(g.linear(normed, *t.linears[f"{name}.linear1"], t[f"{name}.linear1.bias"]))
+        x = g.op("Add", x, g.linear(hidden, *t.linears[f"{name}.linear2"], t[f"{name}.linear2.bias"]))
+    return g.norm(x, t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"])
+
+
+def text_graph(t: Teacher, weights: str) -> Graph:
+    """ids (P,), speed (1,) -> sound encoding (P, 128), prosody encoding (P, 192), durations (P,) in units of 25 ms."""
+    g = Graph(weights)
+    ids, speed = g.input("ids", np.int64, ["P"]), g.input("speed", np.float32, [1])
+    g.output(encoder(g, t, ids, "m"), "sound_encoding", np.float32, ["P", 128])
+    prosody = encoder(g, t, ids, "pn")
+    g.output(prosody, "prosody_encoding", np.float32, ["P", 192])
+    hidden = g.gelu(g.conv(prosody, t["pn.dur.0.weight"], t["pn.dur.0.bias"]))
+    weight = g.constant(np.ascontiguousarray(t["pn.dur.2.weight"][0]))
+    logs = g.op("Add", g.op("MatMul", hidden, weight), g.constant(t["pn.dur.2.bias"]))
+    flat = g.op("Squeeze", logs, g.constant(np.array([1])))
+    units = g.op("Div", g.op("Sub", g.op("Exp", flat), g.constant(np.float32(1))), speed)
+    g.output(units, "durations", np.float32, ["P"])
+    return g
+
+
+def prosody_graph(t: Teacher, weights: str) -> Graph:
+    """prosody encoding (U, 192), commit (1,), cache (54, 192) -> f0 (2U,) Hz, energy (2U,), cache at ``commit``."""
+    g = Graph(weights)
+    x, commit = g.input("prosody_encoding", np.float32, ["U", 192]), g.input("commit", np.int64, [1])
+    margins = [3 * d for d in DILATIONS]
+    cache = g.input("cache", np.float32, [sum(margins), 192])
+    parts = g.op("Split", cache, g.constant(np.array(margins)), outputs=len(margins), axis=0)
+    x = g.op("Add", g.op("MatMul", x, g.constant(t["pn.pro_in.weight"][:, :, 0].T)), g.constant(t["pn.pro_in.bias"]))
+    caches = []
+    for i, (dilation, part) in enumerate(zip(DILATIONS, parts, strict=True)):
+        name = f"pn.pro.{i}"
+        depthwise = (t[f"{name}.dw.weight"], t[f"{name}.dw.bias"])
+        mixed, kept = g.streaming_conv(x, *depthwise, part, commit, group=192, dilation=dilation)
+        caches.append(kept)
+        x = g.op("Add", x, pointwise(g, t, mixed, name))
+    weight = g.constant(t["pn.pro_out.weight"][:, :, 0].T)
+    out = g.op("Add", g.op("MatMul", x, weight), g.constant(t["pn.pro_out.bias"]))
+    # Columns: pitch of the unit's two frames, then energy of the two.
+    f0, energy = g.op("Split", out, outputs=2, axis=1)
+    flat = g.constant(np.array([-1]))
+    g.output(g.op("Mul", g.op("Reshape", f0, flat), g.constant(np.float32(100))), "f0", np.float32, ["T"])
+    g.output(g.op("Mul", g.op("Reshape", energy, flat), g.constant(np.float32(5))), "energy", np.float32, ["T"])
+    g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [sum(margins), 192])
+    return g
+
+
+def decoder_graph(t: Teacher, weights: str) -> Graph:
+    """sound encoding (T, 128), f0 (T,), energy (T,), commit (1,), caches -> spectrum (commit, 3005), caches."""
+    g = Graph(weights)
+    encoding = g.input("sound_encoding", np.float32, ["T", 128])
+    f0, energy = g.input("f0", np.float32, ["T"]), g.input("energy", np.float32, ["T"])
+    commit = g.input("commit", np.int64, [1])
+    input_cache = g.input("input_cache", np.float32, [3, 130])
+    cache = g.input("cache", np.float32, [3 * BLOCKS, 256])
+    column = g.constant(np.array([1]))
+    pitch = g.op("Log", g.op("Add", g.op("Relu", f0), g.constant(np.float32(1))))
+    pitch = g.op("Div", g.op("Unsqueeze", pitch, column), g.constant(t["/Constant_172_output_0"]))
+    loud = g.op("Div", g.op("Unsqueeze", energy, column), g.constant(t["/Constant_174_output_0"]))
+    x = g.op("Concat", encoding, pitch, loud, axis=1)
+    x, kept = g.streaming_conv(x, t["m.dec_in.weight"], t["m.dec_in.bias"], input_cache, commit)
+    g.output(kept, "next_input_cache", np.float32, [3, 130])
+    parts = g.op("Split", cache, outputs=BLOCKS, axis=0)
+    caches = []
+    for i, part in enumerate(parts):
+        name = f"m.dec.{i}"
+        mixed, kept = g.streaming_conv(x, t[f"{name}.dw.weight"], t[f"{name}.dw.bias"], part, commit, group=256)
+        caches.append(kept)
+        x = g.op("Add", x, pointwise(g, t, mixed, name))
+    g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [3 * BLOCKS, 256])
+    x = g.cut(x, g.constant(np.array([0])), commit)
+    x = g.norm(x, t["m.dec_norm.weight"], t["m.dec_norm.bias"])
+    g.output(g.linear(x, *t.linears["m.head"], t["m.head.bias"]), "spectrum", np.float32, ["C", 3005])
+    return g
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Import the voice of hibari-tts into a voice folder.")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--weights", default="int8", choices=("int8", "block8", "dynamic8"))
+    arguments = parser.parse_args()
+    import hibari
+
+    assets = Path(hibari.__file__).parent / "assets"
+    teacher = Teacher(assets / "hibari.onnx")
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    files = {}
+    for name, make in (("text", text_graph), ("prosody", prosody_graph), ("decoder", decoder_graph)):
+        path = arguments.folder / f"{name}.onnx"
+        make(teacher, arguments.weights).save(str(path))
+        files[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    phonemes = json.loads((assets / "vocab.json").read_text(encoding="utf-8"))
+    config = {**SETTINGS, "files": files, "phonemes": phonemes}
+    text = json.dumps(config, ensure_ascii=False, indent=1)
+    (arguments.folder / "voice.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""The records that travel between the parts.
+
+Axes: N words, P phonemes, T frames, S samples, D channels. Integers count words, frames, samples or characters and the
+name says which; seconds are floats whose names end in ``_s``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ids = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word that no later text can change: the unit of reading, lookahead and timing."""
+
+    text: str
+    """What is read aloud, spoken form with its prosodic punctuation: ``"fox,"``, ``"five million dollars."``."""
+    start: int
+    """Where it begins in the source text, in characters from the first fragment on."""
+    end: int
+    """Where it ends in the source text (exclusive); punctuation and markup that belong to it are inside."""
+    ends: bool = False
+    """Whether a sentence (an utterance) ends after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordTiming:
+    """When a word is heard, final as soon as it is handed out."""
+
+    text: str
+    """The word as it is spoken."""
+    start: int
+    """First character in the source text."""
+    end: int
+    """End in the source text (exclusive)."""
+    onset: int
+    """First sample of the word, from the first sample of the session."""
+    offset: int
+    """End of the word in samples (exclusive); the onset of the next word in the same sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What a synthesizer gets for one SPEAK."""
+
+    ids: Ids
+    """(P,) phoneme ids: the words to speak, then the lookahead, real or predicted."""
+    speak: int
+    """How many of the ids are to be spoken; the others are right context."""
+    words: tuple[tuple[int, int], ...]
+    """Phoneme span of each word to speak, ``[first, end)`` in ``ids``."""
+    ends: bool
+    """Whether the sentence is known to end after the last id."""
+    embedding: Floats | None = None
+    """(D,) context embedding that stands for the future, or none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """What a synthesizer hands back for one segment."""
+
+    samples: Floats
+    """(S,) mono samples that are now final, in [-1, 1]; may be empty while sound is held back."""
+    words: tuple[tuple[int, int], ...]
+    """Onset and offset of each word of the segment, in samples from the start of the session."""
+    observation: Floats | None = None
+    """What a frame-level policy sees of the step (D,); none for models that act on words."""
+
+
+@dataclass(frozen=True, slots=True)
+class AudioChunk:
+    """A stretch of sound, in order, without gaps."""
+
+    samples: Floats
+    """(S,) mono samples in [-1, 1]."""
+    start: int
+    """Index of its first sample, from the first sample of the session."""
+    sample_rate: int
+    """Samples per second."""
+    words: tuple[WordTiming, ...]
+    """The words whose onset lies in this chunk."""
+
+    @property
+    def duration_s(self) -> float:
+        """Playing time of the chunk in seconds."""
+        return len(self.samples) / self.sample_rate
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """How a session wants its voice to render; fixed for the life of a session."""
+
+    speed: float = 1.0
+    """Pace: durations are divided by it."""
+    hold_back_s: float = 0.1
+    """Sound at the right end of what was spoken that is not handed out before it was rendered with more context."""
+    seed: int = 0
+    """Fixes every random draw, keyed to absolute positions (Ma 4.2: the fixed z)."""
+    k2: int = 0
+    """Ma's second lookahead: SPEAKs whose frames must follow before a SPEAK's frames become sound."""
+    delta: int | None = None
+    """Frames of right context that the second stage may see (Ma's delta); None: as many as it can use."""

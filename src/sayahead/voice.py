@@ -1,0 +1,251 @@
+"""Voices: a folder with voice.json and its graphs, loaded once and shared by any number of sessions and threads."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+
+from sayahead.acoustic import HeartAcoustic
+from sayahead.config import from_mapping, nearest
+from sayahead.context import ContextPredictor, NoContext
+from sayahead.errors import ConfigError, VoiceError
+from sayahead.onnx import OnnxGraph
+from sayahead.policy import LookaheadK, Policy
+from sayahead.session import Session
+from sayahead.synthesizer import AnySynthesizer, Pauses, TwoStage
+from sayahead.text.phonemizer import EnglishPhonemizer, Phonemizer
+from sayahead.types import AudioChunk, Floats, Rendering
+from sayahead.vocoder import HeartVocoder
+
+FORMAT = 1
+VOICES = Path(__file__).parent / "voices"
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What a session of this voice uses where its caller says nothing."""
+
+    lookahead: int
+    """Words of lookahead, LookaheadK's k."""
+    hold_back_s: float
+    """Seconds of sound held back at the right end."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceConfig:
+    """voice.json: all that a voice is besides its graphs."""
+
+    format: int
+    """Version of this file's form."""
+    name: str
+    """What ``load_voice`` and ``--voice`` call it."""
+    language: str
+    """BCP 47 tag."""
+    description: str
+    """One line for a person."""
+    license: str
+    """SPDX identifier of the voice's licence."""
+    source: str
+    """Where its weights come from."""
+    kind: str
+    """Which synthesizer runs it."""
+    sample_rate: int
+    """Samples per second."""
+    hop_length: int
+    """Samples a frame."""
+    files: dict[str, str]
+    """File name to the SHA-256 of its content."""
+    phonemes: dict[str, int]
+    """Phoneme symbol to id."""
+    pad: int
+    """Id at both ends of a sentence."""
+    lead_units: int
+    """Duration of the first pad, in units of two frames."""
+    window: int
+    """Phonemes of the past that the text encoders see."""
+    continuation: str
+    """Phonemes that stand behind the visible words while the sentence goes on."""
+    stand_in: str
+    """Word read behind the visible ones while the sentence goes on, for their pronunciation only."""
+    lead_in_s: float
+    """Most silence before a sentence's first audible sample."""
+    pause_s: float
+    """Silence after a sentence's last audible sample."""
+    speed: tuple[float, ...]
+    """Least and largest speed."""
+    defaults: Defaults
+    """What sessions use where their caller says nothing."""
+
+
+class Options(TypedDict, total=False):
+    """What a caller may choose for one session; what is absent is the voice's own."""
+
+    policy: Policy
+    """When to speak; default: LookaheadK with the voice's k."""
+    context: ContextPredictor
+    """What stands in for the future; default: nothing."""
+    hold_back_s: float
+    """Seconds of sound held back at the right end, 0 to 2."""
+    speed: float
+    """Pace, 1 is the voice's own; 0.5 to 2."""
+    volume: float
+    """Factor on the samples, 0 to 4."""
+    seed: int
+    """Fixes the noise in the sound."""
+    k2: int
+    """Ma's second lookahead: SPEAKs that must follow before frames become sound."""
+    delta: int
+    """Frames of right context of the second stage; absent: all that it can use."""
+
+
+class Voice:
+    """A loaded voice. Stateless: sessions carry all that changes."""
+
+    def __init__(self, config: VoiceConfig, synthesizer: AnySynthesizer, phonemizer: Phonemizer) -> None:
+        self.config, self.synthesizer, self.phonemizer = config, synthesizer, phonemizer
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples per second of all that it says."""
+        return self.config.sample_rate
+
+    def session(self, **options: Any) -> Session:
+        """A new stream of speech; see Options for what may be chosen. ConfigError for what may not."""
+        unknown = options.keys() - Options.__annotations__.keys()
+        if unknown:
+            name = sorted(unknown)[0]
+            raise ConfigError(f"session(): unknown option {name!r}{nearest(name, Options.__annotations__)}.")
+        defaults, slow_fast = self.config.defaults, self.config.speed
+        rendering = Rendering(
+            speed=within("speed", options.get("speed", 1.0), *slow_fast),
+            hold_back_s=within("hold_back_s", options.get("hold_back_s", defaults.hold_back_s), 0.0, 2.0),
+            seed=int(within("seed", options.get("seed", 0), 0, 2**63 - 1)),
+            k2=int(within("k2", options.get("k2", 0), 0, 16)),
+            delta=None if options.get("delta") is None else int(within("delta", options["delta"], 0, 1000)),
+        )
+        return Session(
+            self.synthesizer,
+            self.phonemizer,
+            policy=options.get("policy") or LookaheadK(defaults.lookahead),
+            context=options.get("context") or NoContext(),
+            rendering=rendering,
+            volume=within("volume", options.get("volume", 1.0), 0.0, 4.0),
+        )
+
+    def stream(self, fragments: Iterable[str], **options: Any) -> Iterator[AudioChunk]:
+        """Chunks of speech, each as soon as the fragments read so far allow it."""
+        session = self.session(**options)
+        for fragment in fragments:
+            session.push(fragment)
+            yield from session.chunks()
+        session.finish()
+        yield from session.chunks()
+
+    async def astream(
+        self, fragments: AsyncIterable[str], *, idle_commit_s: float | None = None, **options: Any
+    ) -> AsyncIterator[AudioChunk]:
+        """As ``stream``, for asyncio; synthesis runs in a worker thread.
+
+        With ``idle_commit_s``, text after which nothing comes for that long is spoken as it stands.
+        """
+        session = self.session(**options)
+        source = aiter(fragments)
+        waiting: asyncio.Future[str] | None = None
+        try:
+            while True:
+                waiting = waiting or asyncio.ensure_future(anext(source))
+                done, _ = await asyncio.wait({waiting}, timeout=idle_commit_s)
+                if not done:
+                    session.flush()
+                else:
+                    try:
+                        session.push(waiting.result())
+                    except StopAsyncIteration:
+                        session.finish()
+                    waiting = None
+                while (chunk := await asyncio.to_thread(session.pull)) is not None:
+                    yield chunk
+                if session.finished:
+                    return
+                if waiting is not None:
+                    await asyncio.wait({waiting})
+        finally:
+            if waiting is not None:
+                waiting.cancel()
+
+    def synthesize(self, text: str, **options: Any) -> Floats:
+        """All samples (S,) of a text under the session's policy: what ``stream`` gives, joined."""
+        chunks = [chunk.samples for chunk in self.stream([text], **options)]
+        return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
+
+
+def within(name: str, value: Any, least: float, most: float) -> Any:
+    """The value, if it is a number between the two; otherwise a ConfigError."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise ConfigError(f"{name} is {value!r}, but must be a number from {least:g} to {most:g}.")
+    return value
+
+
+def installed_voices() -> dict[str, Path]:
+    """The voices that came with the package, by name."""
+    return {path.parent.name: path.parent for path in sorted(VOICES.glob("*/voice.json"))}
+
+
+def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = True) -> Voice:
+    """A voice by its name or its folder.
+
+    ``threads`` is the number of processor cores a single step may use: one is enough, and leaves the others to other sessions.
+    Raises VoiceError where the voice is missing, damaged (unless ``verify`` is off) or made for another version.
+    """
+    folder = installed_voices().get(str(name), Path(name))
+    path = folder / "voice.json"
+    if not path.is_file():
+        known = nearest(str(name), installed_voices())
+        raise VoiceError(f"There is no voice {str(name)!r}{known}: it is neither installed nor a folder with voice.json.")
+    try:
+        config = from_mapping(VoiceConfig, json.loads(path.read_text(encoding="utf-8")), where=str(path))
+    except (ConfigError, ValueError) as error:
+        raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
+    if config.format != FORMAT:
+        raise VoiceError(f"{path}: format {config.format} is not one this version of sayahead reads ({FORMAT}).")
+    for file, digest in config.files.items():
+        check_file(folder / file, digest if verify else None)
+    if config.kind not in KINDS:
+        raise VoiceError(f"{path}: kind {config.kind!r} is unknown{nearest(config.kind, KINDS)}.")
+    return KINDS[config.kind](config, folder, threads)
+
+
+def check_file(path: Path, digest: str | None) -> None:
+    """VoiceError if the file is missing or its SHA-256 differs from ``digest``."""
+    if not path.is_file():
+        raise VoiceError(f"{path} is missing: install the voice again.")
+    if digest is not None:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        if found != digest:
+            raise VoiceError(
+                f"{path} is damaged: its SHA-256 is {found}, but voice.json says {digest}. Install the voice again."
+            )
+
+
+def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Voice:
+    """The default voice's kind: text encoders and prosody, then decoder and source-filter synthesis."""
+    phonemizer = EnglishPhonemizer(config.phonemes, stand_in=config.stand_in)
+    graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "prosody", "decoder")}
+    acoustic = HeartAcoustic(
+        graphs["text"], graphs["prosody"], pad=config.pad, lead_units=config.lead_units, window=config.window,
+        continuation=phonemizer.ids(config.continuation, space=False),
+    )  # fmt: skip
+    rate = config.sample_rate
+    pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))
+    synthesizer = TwoStage(acoustic, HeartVocoder(graphs["decoder"]), sample_rate=rate, pauses=pauses)
+    return Voice(config, synthesizer, phonemizer)
+
+
+KINDS = {"heart": load_heart}
