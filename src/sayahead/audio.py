@@ -2,13 +2,181 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
+import struct
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
 import numpy as np
 from numpy.typing import NDArray
 
+from sayahead.errors import ConfigError, SayaheadError
 from sayahead.types import Floats
+
+
+class OutputError(SayaheadError):
+    """Sound or text that this machine cannot give out: no device, a full disk, an extra that is not installed."""
 
 
 def to_pcm16(samples: Floats) -> NDArray[np.int16]:
     """(S,) little-endian 16-bit samples; what lies outside [-1, 1] is clipped, what is not a number is silence."""
     clean = np.nan_to_num(np.clip(samples, -1.0, 1.0), nan=0.0)
     return np.rint(clean * 32767.0).astype("<i2")
+
+
+def wav_header(sample_rate: int, data_bytes: int | None) -> bytes:
+    """44 bytes before 16-bit mono samples; without a size, the one that readers of a stream take for "until it ends"."""
+    size, riff = 0xFFFFFFFF, 0xFFFFFFFF
+    if data_bytes is not None:
+        size = min(data_bytes, 0xFFFFFFFF - 37)
+        riff = size + 36
+    form = (16, 1, 1, sample_rate, 2 * sample_rate, 2, 16)
+    return struct.pack("<4sI4s4sIHHIIHH4sI", b"RIFF", riff, b"WAVE", b"fmt ", *form, b"data", size)
+
+
+class Sink(Protocol):
+    """Where sound goes; OutputError where it cannot, BrokenPipeError where nobody listens any more."""
+
+    def write(self, samples: Floats) -> None:
+        """Give out (S,) samples; may wait."""
+        ...
+
+    def drain(self) -> None:
+        """Wait until all that was written has arrived."""
+        ...
+
+    def close(self) -> None:
+        """End at once; harmless when repeated."""
+        ...
+
+
+class RawWriter:
+    """Signed 16-bit little-endian mono samples, in an unbuffered file as soon as they are made."""
+
+    def __init__(self, file: io.RawIOBase, name: str) -> None:
+        self._file, self._name = file, name
+
+    def write(self, samples: Floats) -> None:
+        try:
+            self._put(to_pcm16(samples).tobytes())
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputError(f"{self._name} cannot be written: {error.strerror or error}.") from error
+
+    def drain(self) -> None:
+        return
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _put(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            written = self._file.write(view)
+            if written is None:
+                # Somebody made the pipe non-blocking, and it is full.
+                time.sleep(0.01)
+            else:
+                view = view[written:]
+
+
+class WavWriter(RawWriter):
+    """A WAV file whose header fits its samples after every chunk; a stream's header where it cannot be changed later."""
+
+    def __init__(self, file: io.RawIOBase, name: str, *, sample_rate: int) -> None:
+        super().__init__(file, name)
+        self._sample_rate = sample_rate
+        self._patch = rewritable(file)
+        try:
+            self._put(wav_header(sample_rate, 0 if self._patch else None))
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputError(f"{name} cannot be written: {error.strerror or error}.") from error
+
+    def _put(self, data: bytes) -> None:
+        super()._put(data)
+        if self._patch and self._file.tell() > 44:
+            self._fit()
+
+    def _fit(self) -> None:
+        """Make the header fit; half a sample (a write that was interrupted) goes."""
+        end = self._file.seek(0, os.SEEK_END)
+        if end % 2:
+            end = self._file.truncate(end - 1)
+        self._file.seek(0)
+        super()._put(wav_header(self._sample_rate, max(0, end - 44)))
+        self._file.seek(end)
+
+    def close(self) -> None:
+        if not self._file.closed:
+            with contextlib.suppress(OSError):
+                if self._patch:
+                    self._fit()
+            super().close()
+
+
+class FlacWriter:
+    """A FLAC file, 16 bits, through soundfile."""
+
+    def __init__(self, path: Path, *, sample_rate: int) -> None:
+        try:
+            import soundfile
+        except (ImportError, OSError) as error:
+            raise OutputError(f"Writing {path.name} needs soundfile: pip install 'sayahead[flac]'.") from error
+        open_output(path).close()
+        self._path, self._error = path, soundfile.LibsndfileError
+        self._file: Any = soundfile.SoundFile(path, "w", samplerate=sample_rate, channels=1, subtype="PCM_16")
+
+    def write(self, samples: Floats) -> None:
+        try:
+            self._file.write(to_pcm16(samples))
+        except self._error as error:
+            raise OutputError(f"{self._path} cannot be written: {error.error_string}") from error
+
+    def drain(self) -> None:
+        return
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def rewritable(file: io.RawIOBase) -> bool:
+    """Whether the beginning of what is written to the file can be changed later."""
+    if not file.seekable() or file.tell():
+        return False
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    return not fcntl.fcntl(file.fileno(), fcntl.F_GETFL) & os.O_APPEND
+
+
+def open_output(path: Path) -> io.FileIO:
+    """The file, empty and unbuffered; ConfigError with the reason where it cannot be made."""
+    try:
+        return open(path, "wb", buffering=0)  # noqa: SIM115
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path} cannot be written: there is no folder {path.parent}.") from error
+    except IsADirectoryError as error:
+        raise ConfigError(f"{path} cannot be written: it is a folder; name a file in it.") from error
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror or error}.") from error
+
+
+def wav_file(path: Path, *, sample_rate: int) -> WavWriter:
+    """A new WAV file."""
+    return WavWriter(open_output(path), str(path), sample_rate=sample_rate)
+
+
+def flac_file(path: Path, *, sample_rate: int) -> FlacWriter:
+    """A new FLAC file."""
+    return FlacWriter(path, sample_rate=sample_rate)
+
+
+FORMATS = {".wav": wav_file, ".flac": flac_file}
+"""How a file is written, by the extension of its name."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from sayahead.context import ContextPredictor
 from sayahead.errors import SessionError, TextError
-from sayahead.policy import Policy, Read, View
+from sayahead.policy import READ, Policy, Read, Speak, View
 from sayahead.synthesizer import AnySynthesizer
 from sayahead.text.normalizer import Normalizer
 from sayahead.text.phonemizer import Phonemizer
@@ -40,6 +40,8 @@ class Session:
     VIEW_WORDS = 512
     # Words of the past that a context predictor sees.
     PAST_WORDS = 64
+    # Characters of pushed text that are read at a time when a policy wants more: a long text costs nothing before its turn.
+    BITE = 48
 
     def __init__(
         self,
@@ -54,6 +56,9 @@ class Session:
         self._synthesizer, self._phonemizer = synthesizer, phonemizer
         self._policy, self._context, self._volume = policy, context, volume
         self._normalizer = Normalizer()
+        # Text in the order it came, None for a flush; read only when the policy asks, so that it sees the same at each
+        # decision however the text arrived.
+        self._inbox: deque[str | None] = deque()
         self._pending: deque[Word] = deque()
         self._past: deque[str] = deque(maxlen=self.PAST_WORDS)
         # Words of the open sentence that were spoken; the last few are the phonemizer's left context.
@@ -68,7 +73,7 @@ class Session:
     @property
     def finished(self) -> bool:
         """Whether nothing will ever come again: cancelled, or finished and all pulled."""
-        return self._cancelled or self._ended and not self._pending and not self._close
+        return self._cancelled or self._ended and not (self._inbox or self._pending or self._close)
 
     def push(self, fragment: str) -> None:
         """Take in a piece of text of any size. TextError if it is not text, SessionError after the end."""
@@ -76,17 +81,13 @@ class Session:
             raise TextError(f"push() takes text, not {type(fragment).__name__}: decode bytes as UTF-8 first.")
         if self._cancelled or self._ended:
             raise SessionError(f"push() after {'cancel' if self._cancelled else 'finish'}(): start a new session.")
-        self._accept(self._normalizer.push(fragment))
+        if fragment:
+            self._inbox.append(fragment)
 
     def flush(self) -> None:
         """Let all text so far be spoken without waiting for more; the session goes on with a new sentence."""
-        if self._cancelled or self._ended:
-            return
-        self._accept(self._normalizer.flush())
-        if self._pending:
-            self._pending[-1] = replace(self._pending[-1], ends=True)
-        elif self._open:
-            self._close = True
+        if not (self._cancelled or self._ended):
+            self._inbox.append(None)
 
     def finish(self) -> None:
         """Say that no more text comes; what is there is spoken by the pulls that follow. Harmless when repeated."""
@@ -96,6 +97,7 @@ class Session:
     def cancel(self) -> Cancelled:
         """Fall silent at once: no pull gives anything any more. Says what was handed out."""
         self._cancelled = True
+        self._inbox.clear()
         self._pending.clear()
         self._untimed.clear()
         return Cancelled(self._words, self._end, self._samples)
@@ -116,26 +118,47 @@ class Session:
         while (chunk := self.pull()) is not None:
             yield chunk
 
-    def _accept(self, words: list[Word]) -> None:
-        self._pending.extend(words)
+    def _read(self) -> bool:
+        """Take in a bite of what was pushed; False where there is nothing."""
+        if not self._inbox:
+            return False
+        text = self._inbox.popleft()
+        if text is None:
+            self._pending.extend(self._normalizer.flush())
+            if self._pending:
+                self._pending[-1] = replace(self._pending[-1], ends=True)
+            elif self._open:
+                self._close = True
+        else:
+            if len(text) > self.BITE:
+                self._inbox.appendleft(text[self.BITE :])
+            self._pending.extend(self._normalizer.push(text[: self.BITE]))
         for start, end, text in self._normalizer.skipped:
             log.warning("Skipped %r (characters %d to %d): this voice cannot read it.", text, start, end)
         self._normalizer.skipped.clear()
+        return True
 
     def _step(self) -> Speech | None:
-        """Carry out one decision; None for READ."""
-        if not self._pending:
-            if not self._close:
+        """Carry out decisions up to the next SPEAK; None where that takes more text than there is."""
+        while not self._close:
+            action = self._decide() if self._pending else READ
+            if isinstance(action, Speak):
+                return self._carry_out(action)
+            if not self._read():
                 return None
-            self._close, self._open = False, 0
-            return self._speak(Segment(np.zeros(0, np.int64), 0, (), True))
+        self._close, self._open = False, 0
+        return self._speak(Segment(np.zeros(0, np.int64), 0, (), True))
+
+    def _decide(self) -> Read | Speak:
         pending = tuple(self._sentence())
         view = View(pending, self._open == 0, self._phonemizer.phonemes, self._observation)
         action = self._policy.decide(view)
-        if isinstance(action, Read):
-            return None
-        if not 1 <= action.words <= len(pending):
+        if isinstance(action, Speak) and not 1 <= action.words <= len(pending):
             raise SessionError(f"{self._policy!r} spoke {action.words} words where {len(pending)} were pending.")
+        return action
+
+    def _carry_out(self, action: Speak) -> Speech:
+        pending = tuple(self._sentence())
         words, visible = pending[: action.words], pending[action.words : action.words + action.lookahead]
         segment = self._segment(words, visible)
         for word in words:
@@ -163,7 +186,7 @@ class Session:
                 ends, predicted[-1] = True, replace(predicted[-1], ends=True)
         left = list(self._past)[-self._open :] if self._open else []
         seen = [*visible, *predicted]
-        ids = self._phonemizer.phonemize([*words, *seen], left=left, right=())
+        ids = self._phonemizer.phonemize([*words, *seen], left=left)
         bounds = np.concatenate([[0], np.cumsum([len(phonemes) for phonemes in ids])])
         spans = tuple((int(bounds[i]), int(bounds[i + 1])) for i in range(len(words)))
         return Segment(np.concatenate(ids), spans[-1][1], spans, ends, embedding)

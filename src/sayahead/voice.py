@@ -245,7 +245,10 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Voice:
     rate = config.sample_rate
     pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))
     synthesizer = TwoStage(acoustic, HeartVocoder(graphs["decoder"]), sample_rate=rate, pauses=pauses)
-    return Voice(config, synthesizer, phonemizer)
+    voice = Voice(config, synthesizer, phonemizer)
+    # The first run of each network is slower than the others: have it now, not in somebody's first word.
+    voice.synthesize("Sayahead.")
+    return voice
 
 
 KINDS = {"heart": load_heart}

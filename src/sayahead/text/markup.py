@@ -20,11 +20,14 @@ _ALIKE = str.maketrans(
         "•": " ", "·": " ", "‣": " ", "≤": "≤",
     }
 )  # fmt: skip
-_LEAD = re.compile(r"""(?:["'(\[{*_`!?,;:|¿¡…–—)\]}\s]|~~+|~(?!\d|/)|-+(?![\d.$£€¥-])|--+|\.\.+|<(?=[a-z]+:|$)|/+$)*""")
+_LEAD = re.compile(
+    r"""(?:["'(\[{*_`!?,;:|¿¡…–—)\]}\s]|~~+|~(?!\d|/)|-+(?![\d.$£€¥-])|--+|\.\.+|<(?![\d\s=.$-])|/+$)*"""
+)
 _TRAIL = "\"')]}*_`!?,;:|….–—~>- "
 _MARK = re.compile(r"\.{2,}|…|[?!.,;:—–]|(?<!-)--(?!-)")
 _STRENGTH = {"?": 9, "!": 8, "…": 7, ".": 6, ":": 5, ";": 4, "—": 3, ",": 2}
 _RULE = re.compile(r"([-*_=])\1{2,}|\|?(?::?-{2,}:?\|?)+")
+_MICRO = re.compile(r"(?:^|\d)μ[gmslL]\b")
 _NUMBERED = re.compile(r"\d{1,3}[.)]")
 BULLETS = frozenset("-*+•‣◦▪")
 
@@ -41,6 +44,8 @@ class Trimmed:
     """An opening parenthesis, or nothing."""
     after: str = ""
     """A closing parenthesis, or nothing."""
+    dotted: bool = False
+    """Whether a full stop follows directly, the one of an abbreviation perhaps."""
 
 
 @lru_cache(maxsize=4096)
@@ -92,6 +97,8 @@ def fold(raw: str) -> str:
         return raw
     text = _SUPERSCRIPT.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), _KEYCAP.sub(" ", raw))
     text = unicodedata.normalize("NFKC", _VULGAR.sub(_vulgar, text.translate(_ALIKE)))
+    if "μ" in text and not _MICRO.search(text):
+        text = text.replace("μ", " ")
     return "".join(c if c.isascii() else _plain_char(c) for c in text)
 
 
@@ -110,7 +117,10 @@ def trim(text: str) -> Trimmed:
     after = ")" if ")" in trail and core and ("(" not in core or "))" in trail) else ""
     if "(" in core and ")" not in core and after:
         after = ""
-    return Trimmed(core, strongest(trail if core else text), before, after)
+    dotted = trail[:1] == "." and trail[1:2] != "."
+    if dotted and trail[1:2] in (",", ";", ":"):
+        trail = trail[1:]
+    return Trimmed(core, strongest(trail if core else text), before, after, dotted)
 
 
 def strongest(text: str) -> str:

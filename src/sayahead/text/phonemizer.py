@@ -14,8 +14,8 @@ from sayahead.types import Ids, Word
 class Phonemizer(Protocol):
     """Spoken words to the phoneme ids of one voice."""
 
-    def phonemize(self, words: Sequence[Word], *, left: Sequence[str], right: Sequence[str]) -> list[Ids]:
-        """(P,) ids for each word; ``left`` and ``right`` are the texts around them in the same sentence."""
+    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Ids]:
+        """(P,) ids for each word; ``left`` are the texts before them in the same sentence."""
         ...
 
     def phonemes(self, word: Word) -> int:
@@ -40,14 +40,13 @@ class EnglishPhonemizer:
         self._stand_in = stand_in
         self._alone = functools.lru_cache(maxsize=4096)(self._count)
 
-    def phonemize(self, words: Sequence[Word], *, left: Sequence[str], right: Sequence[str]) -> list[Ids]:
+    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Ids]:
         """See Phonemizer. A word that does not end its sentence carries the space behind it."""
         if not words:
             return []
         left = list(left[-self.LEFT_WORDS :])
-        ends = words[-1].ends
-        texts = [*left, *(word.text for word in words), *right]
-        if not (ends or right and right[-1][-1:] in ".!?"):
+        texts = [*left, *(word.text for word in words)]
+        if not words[-1].ends:
             texts.append(self._stand_in)
         read = self._read(texts)[len(left) : len(left) + len(words)]
         return [self.ids(phonemes, space=not word.ends) for word, phonemes in zip(words, read, strict=True)]

@@ -1,3 +1,4 @@
+# ruff: noqa: SIM905
 """How one trimmed token is read aloud: numbers, money, times, addresses, symbols, names with digits.
 
 Every reading depends on the token and on what stands to its left, never on what follows.
@@ -9,19 +10,20 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import tables as T
+from sayahead.text import tables
 
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
 ).split()
 _TENS = " . twenty thirty forty fifty".split(" ")
+_SIGNS = re.compile(r"[-=]>|[<>=!]=+|&&|[&@%+=<>\\#~°±×÷→⇒≠≤≥≈§√∞−$€£¥¢]")
 _LONGEST_NUMBER = 15
 
 NUM = r"\d+(?:,\d{3})*(?:\.\d+)?"
-_CUR = "[" + "".join(T.CURRENCIES) + "]"
-_BIG = "|".join(T.BIG)
-_UNIT = "|".join(re.escape(u) for u in sorted(T.UNITS, key=len, reverse=True))
+_CUR = "[" + "".join(tables.CURRENCIES) + "]"
+_BIG = "|".join(tables.BIG)
+_UNIT = "|".join(re.escape(u) for u in sorted(tables.UNITS, key=len, reverse=True))
 NUMBER = re.compile(rf"[-−]?(?:{NUM}|\.\d+)")
 MONEY = re.compile(rf"([-−+~]?)(?:US|A|C)?({_CUR})([-−]?{NUM})({_BIG})?")
 ROMAN = re.compile(r"(?=[IVXLC])L?(?:X{0,3}|XL)(?:IX|IV|V?I{0,3})|X[LC](?:IX|IV|V?I{0,3})")
@@ -83,11 +85,11 @@ def money(text: str, *, big: str = "") -> str | None:
     if not (m := MONEY.fullmatch(text)):
         return None
     sign, cur, amount, glued = m.groups()
-    big = T.BIG.get(big or glued or "", "")
+    big = tables.BIG.get(big or glued or "", "")
     before = {"-": "minus ", "−": "minus ", "+": "plus ", "~": "about "}.get(sign, "")
     if amount[0] in "-−":
         before, amount = "minus ", amount[1:]
-    one, many = T.CURRENCIES[cur]
+    one, many = tables.CURRENCIES[cur]
     if big:
         return f"{before}{number(amount)} {big} {many}"
     cents = amount.partition(".")[2]
@@ -135,7 +137,7 @@ def _date(year: str, month: int, day: int) -> str | None:
         return None
     if len(year) == 2:
         year = ("19" if int(year) > 30 else "20") + year
-    return f"{T.MONTH_NAMES[month - 1]} {ordinal(day)}" + (f", {year}" if year else "")
+    return f"{tables.MONTH_NAMES[month - 1]} {ordinal(day)}" + (f", {year}" if year else "")
 
 
 def _slashed(m: re.Match[str]) -> str | None:
@@ -155,7 +157,7 @@ def _fraction(m: re.Match[str], left: Left) -> str:
 
 
 def _unit(m: re.Match[str], left: Left) -> str:
-    one, many = T.UNITS[m[2]]
+    one, many = tables.UNITS[m[2]]
     return f"{number(m[1])} {one if singular(m[1]) else many}"
 
 
@@ -172,16 +174,16 @@ def _host(text: str) -> str:
     text = re.sub(r"%[0-9A-Fa-f]{2}", " ", text).rstrip("/")
     out: list[str] = []
     parts = re.findall(r"[^\W\d_]+|\d+|[^\w]|_", text)
-    said = {".": "dot", "/": "slash", "-": "dash", "_": "underscore", "@": "at", "?": "question mark", "\\": "backslash"}
-    said |= {"=": "equals", "&": "and", "#": "hash", ":": "colon", "~": "tilde", "+": "plus"}
+    said = {".": "dot", "/": "slash", "-": "dash", "_": "underscore", "@": "at", "?": "question mark"}
+    said |= {"\\": "backslash", "=": "equals", "&": "and", "#": "hash", ":": "colon", "~": "tilde", "+": "plus"}
     for i, part in enumerate(parts):
         low = part.lower()
         if part in said:
             out.append(said[part])
         elif part.isdigit():
             out.append(number(part))
-        elif i and parts[i - 1] == "." and (low in T.SUFFIX_WORDS or low in T.EXTENSIONS or low in T.DOMAINS):
-            out.append(T.SUFFIX_WORDS.get(low) or spell(low))
+        elif i and parts[i - 1] == "." and low in _ENDINGS:
+            out.append(tables.SUFFIX_WORDS.get(low) or spell(low))
         elif part.isalpha():
             out.append(part if re.search("[aeiouyAEIOUY]", part) and len(part) > 1 else spell(part))
     return " ".join(out)
@@ -192,8 +194,9 @@ def url(text: str) -> str:
     return _host(re.sub(r"^[A-Za-z]+://(?:www\.)?|^www\.|^mailto:", "", text))
 
 
-_DOMAIN = "|".join(sorted(T.DOMAINS))
-_FILE = "|".join(sorted(T.EXTENSIONS))
+_ENDINGS = tables.EXTENSIONS | tables.DOMAINS | tables.SUFFIX_WORDS.keys()
+_DOMAIN = "|".join(sorted(tables.DOMAINS))
+_FILE = "|".join(sorted(tables.EXTENSIONS))
 _Reading = Callable[[re.Match[str], Left], str | None]
 _RULES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
     (re.compile(pattern), reading)
@@ -201,15 +204,17 @@ _RULES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
         (NUMBER.pattern, lambda m, left: " ".join(m[0]) if left.kind == "phone" else _counted(m[0], left)),
         (MONEY.pattern, lambda m, left: money(m[0])),
         (rf"({MONEY.pattern})[-–]({_CUR})?({NUM})({_BIG})?", lambda m, left: _money_span(m)),
+        (rf"({MONEY.pattern})-({_BIG})", lambda m, left: money(m[1], big=m[6])),
         (rf"({MONEY.pattern})/([A-Za-z]+)", lambda m, left: f"{money(m[1])} per {_per(m[6])}"),
+        (rf"([^\W\d_]+)[-–:]({_CUR}{NUM}\S*)", lambda m, left: f"{m[1]} {read(m[2])}"),
         (rf"([-−]?{NUM})({_CUR})", lambda m, left: money(m[2] + m[1])),
         (rf"([-−]?{NUM})({_UNIT})", _unit),
-        (rf"([+~<>±=≈≤≥#])({_CUR}?[-−]?{NUM}\S*)", lambda m, left: f"{T.SYMBOLS[m[1]]} {read(m[2], Left())}"),
-        (r"(\d+)(ST|ND|RD|TH|st|nd|rd|th)", lambda m, left: m[1].lstrip("0")[:12] + m[2].lower() if int(m[1]) else m[1]),
+        (rf"([+~<>±=≈≤≥#])({_CUR}?[-−]?{NUM}\S*)", lambda m, left: f"{tables.SYMBOLS[m[1]]} {read(m[2], Left())}"),
+        (r"0*([1-9]\d{0,11})(ST|ND|RD|TH|st|nd|rd|th)", lambda m, left: m[1] + m[2].lower()),
         (r"(\d{1,4})'?s", lambda m, left: m[1] + "s"),
-        (r"(\d{1,2})([AaPp])\.?[Mm]", lambda m, left: f"{small(int(m[1]))} {m[2].upper()}.M." if int(m[1]) < 25 else None),
+        (r"(\d{1,2})([AaPp])\.?[Mm]", lambda m, left: f"{_hour(m[1])} {m[2].upper()}.M."),
         (TIME.pattern, lambda m, left: clock(m)),
-        (rf"({TIME.pattern}|\d+[ap]m)[-–]({TIME.pattern}|\d+[ap]m)", lambda m, left: f"{read(m[1])} to {read(m[6])}"),
+        (rf"({TIME.pattern}|\d{{1,2}}(?:[ap]m)?)[-–]({TIME.pattern}|\d{{1,2}}[ap]m)", lambda m, left: _to(m[1], m[6])),
         (r"(\d+):(\d+)", lambda m, left: f"{number(m[1])} to {number(m[2])}"),
         (r"(\d{4})-(\d\d)-(\d\d)", lambda m, left: _date(m[1], int(m[2]), int(m[3]))),
         (r"(\d{1,2})/(\d{1,2})/(\d{4}|\d\d)", lambda m, left: _slashed(m)),
@@ -220,6 +225,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
         (r"([vV])?\.?(\d+(?:\.\d+)*)", lambda m, left: ("version " if m[1] else "") + " point ".join(m[2].split("."))),
         (r"(\d+)['](\d+)\"?", lambda m, left: f"{m[1]} foot {m[2]}"),
         (r"(\d+)[x×](\d+)", lambda m, left: f"{number(m[1])} by {number(m[2])}"),
+        (r"\d{1,9}(?:st|nd|rd|th)?(?:-[A-Za-z]+)+", lambda m, left: m[0]),
         (r"x(\d+)", lambda m, left: f"times {number(m[1])}"),
         (r"\d(?:[\d,])*(?:,\d+)+", lambda m, left: ", ".join(m[0].replace(",", " ").split())),
         (r"#([A-Za-z]\w*)", lambda m, left: "hashtag " + _camel(m[1])),
@@ -236,15 +242,23 @@ _RULES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
 )
 
 
+def _to(first: str, last: str) -> str:
+    return f"{read(first)} to {read(last)}"
+
+
+def _hour(text: str) -> str:
+    return small(int(text)) if int(text) < 60 else number(text)
+
+
 def _money_span(m: re.Match[str]) -> str:
     big = m[8] or ""
     last = money((m[6] or m[3]) + m[7] + big) or m[7]
-    return f"{number(m[4])} {T.BIG.get(m[5] or big, '')} to {last}".replace("  ", " ")
+    return f"{number(m[4])} {tables.BIG.get(m[5] or big, '')} to {last}".replace("  ", " ")
 
 
 def _per(text: str) -> str:
     short = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week", "h": "hour", "mi": "mile"}
-    return T.UNITS[text][0] if text in T.UNITS and text not in short else short.get(text, text)
+    return tables.UNITS[text][0] if text in tables.UNITS and text not in short else short.get(text, text)
 
 
 def _counted(text: str, left: Left) -> str:
@@ -261,20 +275,17 @@ def _camel(text: str) -> str:
 def _word(text: str, left: Left) -> str:
     """A word of letters only, with the readings that its left neighbour gives it."""
     if left.kind:
-        if left.kind in ("one", "number"):
-            if text in T.UNITS and text not in T.GLUED_ONLY_UNITS:
-                return T.UNITS[text][0 if left.kind == "one" or text == "sq" else 1]
+        if left.kind in ("one", "number") and text in tables.UNITS and text not in tables.GLUED_ONLY_UNITS:
+            return tables.UNITS[text][0 if left.kind == "one" or text == "sq" else 1]
         if left.kind in ("number", "one", "time") and text in ("am", "pm", "AM", "PM", "a.m", "p.m", "A.M", "P.M"):
             return text[0].upper() + ".M."
-        if left.kind == "unit" and text in ("ft", "mi"):
-            return T.UNITS[text][1]
-    if text in T.PLAIN:
-        return T.PLAIN[text]
+    if text in tables.PLAIN:
+        return tables.PLAIN[text]
     if text[0] in "IVXL" and left.word and (n := roman(text)):
-        keyed = left.word.lower() in T.ROMAN_CARDINAL
+        keyed = left.word.lower() in tables.ROMAN_CARDINAL
         if keyed and (len(text) > 1 or (text in "IVX" and left.word[0].isupper())):
             return str(n)
-        if left.word in T.ROMAN_ORDINAL and text not in "ILC":
+        if left.word in tables.ROMAN_ORDINAL and text not in "ILC":
             return "the " + ordinal(n)
     return text
 
@@ -290,9 +301,10 @@ def _plain(text: str) -> str:
     text = re.sub(r"[–—](?=\d)", " to ", text).replace("::", " ")
     text = re.sub(r"(?<=\w)/(?=\w)|_|\*\*?(?=[\W\d])", " ", text)
     text = re.sub(r"(?<=\d)\*(?=\d)", " times ", text)
+    text = re.sub(r"(?<=[\w)])\^([23])(?!\w)", lambda m: " squared" if m[1] == "2" else " cubed", text)
     text = re.sub(r"(?<=[\w)])\^(?=\w)", " to the power of ", text)
     text = re.sub(r"(?<=[A-Za-z\d)])\+(?=[\w(])", " plus ", text)
-    text = re.sub(r"[-=]>|[<>=!]=+|&&|[&@%+=<>\\#~°±×÷→⇒≠≤≥≈§√∞−$€£¥¢]", lambda m: f" {T.SYMBOLS.get(m[0], '')} ", text)
+    text = _SIGNS.sub(lambda m: f" {tables.SYMBOLS.get(m[0], '')} ", text)
     text = re.sub(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])", " ", text)
     text = re.sub(r"[^\w\s'.,;:!?…—-]|_", " ", text)
     return " ".join(filter(None, (_last(piece) for piece in _PIECE.findall(text))))
@@ -311,12 +323,12 @@ def _last(piece: str) -> str:
     return (core if _WORD.fullmatch(core) else re.sub(r"[:;,](?=\d)|(?<=\d)-", " ", core)) + mark
 
 
-def read(text: str, left: Left = Left()) -> str:  # noqa: B008
+def read(text: str, left: Left = Left()) -> str:
     """The spoken form of a trimmed token (ASCII punctuation, nothing before or after the word), or an empty string."""
-    if text.isalpha() or text in T.PLAIN:
+    if text.isalpha() or text in tables.PLAIN:
         return _word(text, left)
-    if text in T.UNITS and left.kind in ("number", "one"):
-        return T.UNITS[text][0 if left.kind == "one" else 1]
+    if text in tables.UNITS and left.kind in ("number", "one", "phone"):
+        return tables.UNITS[text][0 if left.kind == "one" else 1]
     if text in ("a.m", "p.m", "A.M", "P.M"):
         return text[0].upper() + ".M."
     if _WORD.fullmatch(text):
@@ -330,12 +342,12 @@ def read(text: str, left: Left = Left()) -> str:  # noqa: B008
 
 def kind(text: str, left: Left, said: str) -> str:
     """What a token is for the one to its right (see ``Left.kind``)."""
-    if text in T.MONTHS:
+    if text in tables.MONTHS:
         return "month"
     if text == "sq" and said == "square":
         return "number"
     if not text[-1].isdigit():
-        return "number" if text in T.BIG and left.kind else ""
+        return "number" if text in tables.BIG and left.kind else ""
     if re.fullmatch(r"\+\d{1,3}", text) or (left.kind == "phone" and text[0].isdigit()):
         return "phone"
     if NUMBER.fullmatch(text) or "/" in text or "-" in text:

@@ -1,0 +1,155 @@
+"""Quality over lookahead, context and hold-back, scored by a yardstick outside this package.
+
+    python benchmarks/quality.py CONDITIONS.json OUT_FOLDER --texts test.csv --scorer score_wavs.py --whisper DIR [--lm DIR]
+
+For each condition the sentences are synthesised word by word and written as WAV files; the scorer (called as
+``scorer WHISPER_DIR LIST.tsv --json OUT.json``) gives WER, DistillMOS and DNSMOS, which come back as one table: means, and
+the paired difference to the first condition with its 95 % interval. A condition that is scored already is left alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import time
+import wave
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead import ContextPredictor, LanguageModel, LookaheadK, NoContext, Policy, RandomWords, Voice, WaitAll, load_voice
+from sayahead.audio import to_pcm16
+from sayahead.config import from_mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One row of the table."""
+
+    name: str
+    """What the row is called; also the folder's name."""
+    k: int | None = None
+    """Words of lookahead; none: the whole sentence at once."""
+    context: str = "none"
+    """none, random or lm."""
+    hold_back_s: float | None = None
+    """Hold-back in seconds; none: the voice's own."""
+    first_chunk: int = 1
+    """Least phonemes of the first chunk."""
+    chunk: int = 1
+    """Least phonemes of the others."""
+
+
+class Cached:
+    """A context predictor that remembers: conditions share the language model's futures."""
+
+    def __init__(self, predictor: ContextPredictor) -> None:
+        self._predictor, self._known = predictor, dict[tuple[str, ...], Any]()
+
+    def predict(self, words: Any) -> Any:
+        key = tuple(words)
+        if key not in self._known:
+            self._known[key] = self._predictor.predict(words)
+        return self._known[key]
+
+
+def synthesize(voice: Voice, condition: Condition, texts: dict[str, str], folder: Path, context: ContextPredictor) -> float:
+    """Write one WAV a text; computing time over audio time."""
+    options: dict[str, Any] = {"context": context}
+    policy: Policy = WaitAll() if condition.k is None else LookaheadK(condition.k, condition.first_chunk, condition.chunk)
+    if condition.hold_back_s is not None:
+        options["hold_back_s"] = condition.hold_back_s
+    folder.mkdir(parents=True, exist_ok=True)
+    elapsed = audio = 0.0
+    for name, text in texts.items():
+        begun = time.perf_counter()
+        chunks = [c.samples for c in voice.stream([w + " " for w in text.split()], policy=policy, **options)]
+        elapsed += time.perf_counter() - begun
+        samples = np.concatenate(chunks)
+        audio += len(samples) / voice.sample_rate
+        with wave.open(str(folder / f"{name}.wav"), "wb") as file:
+            file.setparams((1, 2, voice.sample_rate, len(samples), "NONE", ""))
+            file.writeframes(to_pcm16(samples).tobytes())
+    return elapsed / audio
+
+
+def paired(rows: list[dict[str, Any]], base: list[dict[str, Any]], key: str) -> tuple[float, float]:
+    """Mean paired difference to the first condition, and half its 95 % interval."""
+    change = np.array([a[key] - b[key] for a, b in zip(rows, base, strict=True)])
+    return float(change.mean()), float(1.96 * change.std(ddof=1) / len(change) ** 0.5)
+
+
+def table(scored: dict[str, dict[str, Any]], rtf: dict[str, float | None]) -> str:
+    """The conditions as a Markdown table."""
+    base = next(iter(scored.values()))
+    lines = [
+        "| condition | WER % | difference | DistillMOS | paired difference | DNSMOS | seconds | RTF |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, result in scored.items():
+        total, rows = result["summary"], result["rows"]
+        change, half = paired(rows, base["rows"], "distillmos")
+        worse = 100 * (total["wer"] - base["summary"]["wer"])
+        speed = rtf.get(name)
+        lines.append(
+            f"| {name} | {100 * total['wer']:.2f} | {worse:+.2f} | {total['distillmos']:.3f} ± {total['distillmos_ci95']:.3f} "
+            f"| {change:+.3f} ± {half:.3f} | {total['dnsmos']:.3f} | {sum(row['seconds'] for row in rows):.0f} "
+            f"| {'-' if speed is None else f'{speed:.4f}'} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("conditions", type=Path, help="JSON list of conditions")
+    parser.add_argument("out", type=Path, help="folder for the WAV files and scores")
+    parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
+    parser.add_argument("--count", type=int, default=100, help="sentences, evenly spaced over the list (default: 100)")
+    parser.add_argument("--scorer", type=Path, required=True)
+    parser.add_argument("--scorer-python", default=sys.executable, help="interpreter that has the scorer's packages")
+    parser.add_argument("--whisper", type=Path, required=True)
+    parser.add_argument("--lm", help="language model, name or folder, for conditions that want one")
+    parser.add_argument("--table", type=Path, help="write the table here as well (Markdown)")
+    arguments = parser.parse_args()
+    lines = [line.split("|", 1) for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
+    texts = {name: text for name, text in lines[:: max(1, len(lines) // arguments.count)][: arguments.count]}
+    conditions = [
+        from_mapping(Condition, item, where=str(arguments.conditions))
+        for item in json.loads(arguments.conditions.read_text(encoding="utf-8"))
+    ]
+    voice = load_voice()
+    contexts: dict[str, ContextPredictor] = {"none": NoContext(), "random": RandomWords()}
+    if any(condition.context == "lm" for condition in conditions):
+        if not arguments.lm:
+            parser.error("a condition wants a language model: give --lm")
+        contexts["lm"] = Cached(LanguageModel(arguments.lm))
+    scored: dict[str, dict[str, Any]] = {}
+    rtf: dict[str, float | None] = {}
+    for condition in conditions:
+        folder = arguments.out / condition.name.replace(" ", "_").replace("/", "-").replace("=", "")
+        scores = folder / "scores.json"
+        if not scores.exists():
+            speed = synthesize(voice, condition, texts, folder, contexts[condition.context])
+            (folder / "list.tsv").write_text("".join(f"{folder / n}.wav\t{t}\n" for n, t in texts.items()), encoding="utf-8")
+            command = [arguments.scorer_python, arguments.scorer, arguments.whisper, folder / "list.tsv", "--json", scores]
+            subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
+            # A language model's own time is its machine's affair and is shared between conditions by the cache.
+            (folder / "rtf.json").write_text(json.dumps(None if condition.context == "lm" else speed))
+        scored[condition.name] = json.loads(scores.read_text(encoding="utf-8"))
+        rtf[condition.name] = json.loads((folder / "rtf.json").read_text())
+        print(table(scored, rtf).splitlines()[-1], flush=True)
+    if arguments.table:
+        command = f"`python benchmarks/quality.py {arguments.conditions} OUT --texts test.csv --count {len(texts)} ...`"
+        packages = ", ".join(f"{name} {version(name)}" for name in ("sayahead", "onnxruntime", "numpy", "hibari-tts"))
+        head = f"{len(texts)} sentences of the LJ Speech test split; {command}; {packages}; Python {platform.python_version()}.\n"
+        arguments.table.write_text(head + "\n" + table(scored, rtf), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

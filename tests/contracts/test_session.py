@@ -1,0 +1,184 @@
+"""What every session promises, whatever the policy, the context and the way the text arrives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from texts import splits, texts
+from toy import toy_session
+
+from sayahead import AudioChunk, LookaheadK, Policy, RandomWords, Session, SessionError, Speak, TextError, View, WaitAll
+from sayahead.text.normalizer import normalize
+from sayahead.types import Floats
+
+POLICIES: list[Policy] = [
+    LookaheadK(0),
+    LookaheadK(1),
+    LookaheadK(2),
+    LookaheadK(1, first_chunk=18, chunk=6),
+    LookaheadK(3, first_chunk=7, chunk=7),
+    WaitAll(),
+    WaitAll(max_words=3),
+]
+
+
+def run(session: Session, fragments: list[str], *, eager: bool = True) -> list[AudioChunk]:
+    chunks = []
+    for fragment in fragments:
+        session.push(fragment)
+        if eager:
+            chunks += session.chunks()
+    session.finish()
+    chunks += session.chunks()
+    assert session.finished
+    return chunks
+
+
+def sound(chunks: list[AudioChunk]) -> Floats:
+    return np.concatenate([chunk.samples for chunk in chunks]) if chunks else np.zeros(0, np.float32)
+
+
+@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_any_split_gives_the_same_words_and_audio(data: st.DataObject) -> None:
+    text = data.draw(texts())
+    fragments = data.draw(splits(text))
+    policy = data.draw(st.sampled_from(POLICIES))
+    options = {
+        "hold_back_s": data.draw(st.sampled_from([0.0, 0.02, 0.1])),
+        "k2": data.draw(st.integers(0, 2)),
+        "context": data.draw(st.sampled_from([None, RandomWords(2)])),
+    }
+    whole = run(toy_session(policy, **options), [text])
+    parts = run(toy_session(policy, **options), fragments, eager=data.draw(st.booleans()))
+    assert np.array_equal(sound(whole), sound(parts))
+    assert [w for c in whole for w in c.words] == [w for c in parts for w in c.words]
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_every_word_once_in_order_with_contiguous_timings(data: st.DataObject) -> None:
+    text = data.draw(texts())
+    policy = data.draw(st.sampled_from(POLICIES))
+    chunks = run(toy_session(policy, k2=data.draw(st.integers(0, 2))), [text])
+    words = normalize(text)
+    timings = [w for c in chunks for w in c.words]
+    assert [(w.text, w.start, w.end) for w in timings] == [(w.text, w.start, w.end) for w in words]
+    position = 0
+    for chunk in chunks:
+        assert chunk.start == position
+        assert len(chunk.samples)
+        position += len(chunk.samples)
+        for timing in chunk.words:
+            assert chunk.start <= timing.onset < position
+            assert timing.onset <= timing.offset
+    for word, timing, after in zip(words, timings, timings[1:], strict=False):
+        if word.ends:
+            assert timing.onset <= after.onset
+        else:
+            assert timing.offset == after.onset
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+def test_flush_speaks_what_is_there_and_keeps_the_session(policy: Policy) -> None:
+    session = toy_session(policy)
+    session.push("one two thr")
+    session.flush()
+    before = list(session.chunks())
+    assert [w.text for c in before for w in c.words] == ["one", "two", "thr"]
+    assert list(session.chunks()) == []
+    session.flush()
+    assert list(session.chunks()) == []
+    assert not session.finished
+    session.push("ee four. ")
+    after = run(session, [""])
+    assert [(w.text, w.start) for c in after for w in c.words] == [("ee", 11), ("four.", 14)]
+
+
+def test_finish_after_all_words_are_spoken_hands_out_what_was_held_back() -> None:
+    session = toy_session(LookaheadK(0), hold_back_s=0.1)
+    session.push("hello there ")
+    held = sound(list(session.chunks()))
+    session.finish()
+    rest = sound(list(session.chunks()))
+    assert len(rest) > 800
+    whole = toy_session(LookaheadK(0), hold_back_s=0.1)
+    assert np.array_equal(sound(run(whole, ["hello there "])), np.concatenate([held, rest]))
+
+
+def test_a_cancelled_session_is_silent_and_says_how_far_it_came() -> None:
+    session = toy_session()
+    session.push("one two three four. Five six.")
+    chunk = session.pull()
+    assert chunk is not None
+    done = session.cancel()
+    assert session.pull() is None
+    assert session.finished
+    assert done.words == len(chunk.words)
+    assert done.end == chunk.words[-1].end
+    assert done.samples == len(chunk.samples)
+    with pytest.raises(SessionError, match=r"after cancel\(\)"):
+        session.push("more")
+
+
+def test_text_after_the_end_is_refused_and_finish_may_be_repeated() -> None:
+    session = toy_session()
+    run(session, ["one."])
+    session.finish()
+    session.flush()
+    assert session.pull() is None
+    with pytest.raises(SessionError, match=r"after finish\(\)"):
+        session.push("two")
+
+
+def test_what_is_not_text_is_refused_and_nothing_is_lost() -> None:
+    session = toy_session()
+    session.push("one ")
+    with pytest.raises(TextError, match="not bytes"):
+        session.push(b"two")  # type: ignore[arg-type]
+    chunks = run(session, ["three."])
+    assert [w.text for c in chunks for w in c.words] == ["one", "three."]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n", "...", "😀 😀", "\x00\x07", "\u200b"])
+def test_text_without_words_gives_no_sound(text: str) -> None:
+    assert run(toy_session(), [text]) == []
+
+
+def test_a_word_of_ten_thousand_letters_is_spoken() -> None:
+    chunks = run(toy_session(), ["a" * 10_000])
+    assert "".join(w.text for c in chunks for w in c.words).count("a") == 10_000
+
+
+def test_sessions_do_not_touch_each_other() -> None:
+    alone = [sound(run(toy_session(), [text])) for text in ("One two three.", "Four five.")]
+    a, b = toy_session(), toy_session()
+    chunks: tuple[list[AudioChunk], list[AudioChunk]] = ([], [])
+    for x, y in zip("One two three.", "Four five.    ", strict=True):
+        for session, letter, out in ((a, x, chunks[0]), (b, y, chunks[1])):
+            session.push(letter)
+            out += session.chunks()
+    for session, out, expected in ((a, chunks[0], alone[0]), (b, chunks[1], alone[1])):
+        session.finish()
+        out += session.chunks()
+        assert np.array_equal(sound(out), expected)
+
+
+def test_a_policy_that_speaks_what_is_not_there_is_named() -> None:
+    class Greedy:
+        def decide(self, view: View) -> Speak:
+            return Speak(len(view.pending) + 1, 0)
+
+    session = toy_session(Greedy())
+    session.push("one two ")
+    with pytest.raises(SessionError, match="Greedy"):
+        session.pull()
+
+
+def test_a_long_text_pushed_at_once_is_not_read_before_its_turn() -> None:
+    session = toy_session()
+    session.push("one two three. " * 10_000)
+    assert session.pull() is not None
+    assert len(session._pending) < 50

@@ -1,0 +1,121 @@
+"""The default voice: its sound, its silence, and that streaming changes neither."""
+
+from __future__ import annotations
+
+import threading
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from texts import splits, texts
+
+from sayahead import LookaheadK, Voice, WaitAll
+from sayahead.types import Floats
+
+AUDIBLE = 10 ** (-50 / 20)
+TEXT = "The quick brown fox jumps over the lazy dog, and nobody minded. Then it slept."
+
+
+def streamed(voice: Voice, fragments: list[str], **options: object) -> Floats:
+    chunks = [chunk.samples for chunk in voice.stream(fragments, **options)]
+    return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_any_split_gives_bit_identical_audio(heart: Voice, data: st.DataObject) -> None:
+    text = data.draw(texts())
+    policy = LookaheadK(data.draw(st.integers(0, 2)))
+    whole = heart.synthesize(text, policy=policy)
+    assert np.array_equal(whole, streamed(heart, data.draw(splits(text)), policy=policy))
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 5])
+@pytest.mark.parametrize("text", [TEXT, "Apples are red.", "She sat. He stood!", "Psst! Hello?"])
+def test_silence_is_bounded_at_both_ends(heart: Voice, k: int, text: str) -> None:
+    samples = heart.synthesize(text, policy=LookaheadK(k))
+    audible = np.flatnonzero(np.abs(samples) > AUDIBLE)
+    assert audible[0] <= 0.040 * heart.sample_rate
+    silence = len(samples) - 1 - audible[-1]
+    assert silence == round(heart.config.pause_s * heart.sample_rate)
+
+
+def test_whole_sentences_sound_as_long_as_the_original_voice(heart: Voice) -> None:
+    """Durations of a sentence given whole are those of hibari-tts in float arithmetic: within a frame or two of its own."""
+    from hibari import Hibari
+
+    text = "The birch canoe slid on the smooth planks."
+    original = Hibari()(text, seed=0)
+    ours = heart.synthesize(text, policy=WaitAll())
+
+    def audible(samples: Floats) -> int:
+        loud = np.flatnonzero(np.abs(samples) > AUDIBLE)
+        return int(loud[-1] - loud[0])
+
+    assert abs(audible(original) - audible(ours)) < 0.15 * heart.sample_rate
+    # The long-time spectra agree too: it is the same voice.
+    spectra = [np.abs(np.fft.rfft(x, 1 << 18))[: 1 << 16].reshape(64, -1).mean(1) for x in (original, ours)]
+    assert np.abs(np.log(spectra[0] / spectra[1])).mean() < 0.25
+
+
+def test_speed_and_volume(heart: Voice) -> None:
+    lengths = [len(heart.synthesize(TEXT, speed=speed)) for speed in (0.5, 1.0, 2.0)]
+    assert lengths[0] > 1.6 * lengths[1]
+    assert lengths[1] > 1.4 * lengths[2]
+    quiet, plain = (heart.synthesize("Hello there.", volume=volume) for volume in (0.25, 1.0))
+    assert np.allclose(quiet, plain * 0.25, atol=1e-6)
+    assert np.abs(heart.synthesize("Hello there.", volume=4.0)).max() <= 1.0
+
+
+def test_the_seed_changes_the_noise_and_nothing_else(heart: Voice) -> None:
+    one, same, other = (heart.synthesize(TEXT, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(one, same)
+    assert len(one) == len(other)
+    assert 0 < np.abs(one - other).max() < 0.3
+
+
+def test_joins_carry_no_clicks(heart: Voice) -> None:
+    """At chunk boundaries the signal jumps no more than it does inside chunks."""
+    chunks = [chunk.samples for chunk in heart.stream([TEXT], policy=LookaheadK(1))]
+    samples = np.concatenate(chunks)
+    jumps = np.abs(np.diff(samples))
+    seams = np.cumsum([len(chunk) for chunk in chunks])[:-1] - 1
+    assert np.median(jumps[seams]) <= np.percentile(jumps, 90)
+    assert jumps[seams].max() <= np.percentile(jumps, 99.9)
+
+
+def test_threads_share_a_voice(heart: Voice) -> None:
+    expected = [heart.synthesize(f"This is number {i}.") for i in range(4)]
+    found: dict[int, Floats] = {}
+
+    def speak(i: int) -> None:
+        found[i] = heart.synthesize(f"This is number {i}.")
+
+    threads = [threading.Thread(target=speak, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(expected[i], found[i]) for i in range(4))
+
+
+def test_more_lookahead_than_the_sentence_has_is_the_whole_sentence(heart: Voice) -> None:
+    """With everything visible, the first word's frames differ from the whole sentence's only by the hold-back's joins."""
+    whole = [w for c in heart.stream([TEXT], policy=WaitAll()) for w in c.words]
+    words = [w for c in heart.stream([TEXT], policy=LookaheadK(50)) for w in c.words]
+    assert [(w.text, w.offset - w.onset) for w in whole[:-1]] == [(w.text, w.offset - w.onset) for w in words[:-1]]
+
+
+def test_a_long_sentence_costs_the_same_per_word(heart: Voice) -> None:
+    """What a step sees is bounded: its inputs stop growing, whatever lies behind."""
+    session = heart.session()
+    sizes = []
+    for _ in range(60):
+        session.push("and then the little cat went on ")
+        list(session.chunks())
+        state = session._state
+        sizes.append((len(state.acoustic.ids), len(state.vocoder.filter.source), len(session._untimed)))
+    assert max(size[0] for size in sizes) <= heart.config.window
+    assert all(b[1] <= 2 * sizes[10][1] + 2400 and b[2] <= 4 for _, b in pairwise(sizes[10:]))

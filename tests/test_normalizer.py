@@ -1,0 +1,264 @@
+# ruff: noqa: SIM905
+"""The text normalizer: readings, sentence ends, spans, and words that no later text changes."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sayahead.text.normalizer import PIECE, Normalizer, normalize
+from sayahead.types import Word
+
+
+def spoken(text: str) -> str:
+    """The words of a text separated by bars, each sentence end written as two."""
+    return "".join(word.text + ("||" if word.ends else "|") for word in normalize(text)).removesuffix("||")
+
+
+READINGS = [
+    ("The quick brown fox.", "The|quick|brown|fox."),
+    # numbers
+    ("3.14 or 1,250 or 3.50", "3.14|or|1,250|or|3 point 5 0"),
+    ("007 and -5", "0 0 7|and|minus 5"),
+    ("12345678901234567890", "1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0"),
+    ("the 3rd and 21st", "the|3rd|and|21st"),
+    ("1/2 or 3/4 or ½", "one half|or|3 quarters|or|one half"),
+    ("2½ cups, 5 1/2 miles", "2 and a half|cups,|5|and a half|miles"),
+    ("10-20, 1990–1995, pages 5 - 7", "10 to 20,|1990 to 1995,|pages|5|to|7"),
+    ("5–10%", "5 to 10 percent"),
+    ("the 1990s, the '90s, mid-1990s", "the|1990s,|the|90s,|mid-1990s"),
+    ("1,2,3", "1, 2, 3"),
+    ("16:9", "16 to 9"),
+    # money
+    ("$5 or $5.50 or $5M", "$5|or|$5.50|or|5 million dollars"),
+    ("$5 million, $5.5 billion.", "5 million dollars,|5.5 billion dollars."),
+    ("€20 £3.99 ¥500 50¢", "€20|£3.99|500 yen|50 cents"),
+    ("5 dollars, USD 5 million, Rs. 500", "5|dollars,|5 million dollars,|500 rupees"),
+    ("$5–$10 and $9/month", "5 to $10|and|$9 per month"),
+    # times and dates
+    ("7:30 or 7:30 pm or 7 p.m.", "seven thirty|or|seven thirty|P.M.|or|7|P.M."),
+    ("7:00 we go, 7:00 pm, 7pm", "seven o'clock|we|go,|seven P.M.,|seven P.M."),
+    ("12:05:30", "twelve oh five and thirty seconds"),
+    ("9am-5pm", "nine A.M. to five P.M."),
+    ("March 3, 2024", "March|3rd,|2024"),
+    ("March 3rd; 3 March 2024", "March|3rd;|the 3rd of March|2024"),
+    ("the 3rd of March", "the|3rd|of|March"),
+    ("2024-03-05 and 3/5/2024", "March 5th, 2024|and|March 5th, 2024"),
+    ("Jan 5 and Jan spoke", "January|5th|and|Jan|spoke"),
+    ("12 men on 12 May", "12|men|on|the 12th of May"),
+    ("24/7 since 9/11", "twenty-four seven|since|nine eleven"),
+    # units and signs
+    ("5 km 5km 1 km 60 mph", "5|kilometers|5 kilometers|1|kilometer|60|miles per hour"),
+    ("20 °C 20°C 5 % 5%", "20|degrees Celsius|20 degrees Celsius|5|percent|5 percent"),
+    ("5'10\" x2 4x4 2x", "5 foot 10|times 2|4 by 4|2 x"),
+    ("a = 5, b <= 3, x -> y", "a|equals|5,|b|less than or equal to|3,|x|to|y"),
+    ("5 * 3 & ~5 ±2", "5|times|3|and|about 5|plus or minus 2"),
+    ("20 m² is H₂O", "20|square meters|is|H 2 O"),
+    # addresses, names with digits
+    ("192.168.0.1", "1 9 2 dot 1 6 8 dot 0 dot 1"),
+    ("v2.1.3", "version 2 point 1 point 3"),
+    ("555-1234, 555-123-4567", "5 5 5, 1 2 3 4,|5 5 5, 1 2 3, 4 5 6 7"),
+    ("(555) 123-4567", "5 5 5, 1 2 3, 4 5 6 7"),
+    ("+1 555 123 4567", "plus 1|5 5 5|1 2 3|4 5 6 7"),
+    ("https://www.example.com/a-b", "example dot com slash A. dash B"),
+    ("info@example.org foo.py Node.js", "info at example dot org|foo dot P Y|Node dot J S"),
+    ("@john #BigDay #5", "at john|hashtag Big Day|number 5"),
+    ("C++ C# AT&T R&B Q&A", "C plus plus|C sharp|AT&T|R&B|Q&A"),
+    ("3D 5G H2O COVID-19", "3 D|5 G|H 2 O|COVID-19"),
+    ("and/or w/ friends", "and or|with|friends"),
+    ("NASA and FBI", "NASA|and|FBI"),
+    # abbreviations and titles
+    ("Dr. Smith and Mr. Jones", "Doctor|Smith|and|Mr|Jones"),
+    ("Main St. near St. Louis", "Main|Street|near|Saint|Louis"),
+    ("on Main St. The car", "on|Main|Street.||The|car"),
+    ("at 5 Rodeo Dr. today", "at|5|Rodeo|Drive|today"),
+    ("e.g. this, i.e. that", "for example|this,|that is|that"),
+    ("etc. and etc. And", "etc|and|etc.||And"),
+    ("J. K. Rowling vs. J.K. Simmons", "J.|K.|Rowling|versus|J.K.|Simmons"),
+    ("the U.S. is, U.S. Army, the U.S. The", "the|U.S.|is,|U.S.|Army,|the|U.S.||The"),
+    ("approx. 5 at Foo Inc. is", "approximately|5|at|Foo|Incorporated|is"),
+    ("No. 5. No. I won't.", "Number|5.||No.||I|won't."),
+    ("Henry VIII, Chapter IV, World War II.", "Henry|the 8th,|Chapter|4,|World|War|2."),
+    ("Henry I think", "Henry|I|think"),
+    ("Doe, Ph.D., (i.e., this)", "Doe,|PhD,|(that is,|this)"),
+    ("a 5-year-old, 2nd-place, 5-6pm", "a|5-year-old,|2nd-place,|5 to six P.M."),
+    ("x² != 2, <|end|>", "x squared|is not equal to|2,|end"),
+    # apostrophes, hyphens, quotes, pauses
+    ("don’t re-enter well-known James' hat", "don't|re-enter|well-known|James|hat"),
+    ("rock 'n' roll", "rock|and|roll"),
+    ("He said, “Go.” (Maybe) left", "He|said,|Go.||(Maybe)|left"),
+    ('"Hello!" he said', "Hello!||he|said"),
+    ("What?! Really!!!", "What?||Really!"),
+    ("Wait... what? Well… Then", "Wait…|what?||Well…||Then"),
+    ("Hello , world ! Next", "Hello|,|world|!||Next"),
+    ("a — b - c word--word x—y", "a|—|b|—|c|word— word|x—|y"),
+    ("a: b; c", "a:|b;|c"),
+    # markdown, tags, emoji, other scripts
+    ("**bold** *it* _it_ `code` ~~no~~", "bold|it|it|code|no"),
+    ("un**believ**able", "unbelievable"),
+    ("# Title\ntext", "Title||text"),
+    ("Intro\n- one\n* two\n1. three", "Intro||one||two||1.|three"),
+    ("> a quote\n> goes on\n\nafter", "a|quote|goes|on||after"),
+    ("see [the docs](https://x.org/a_(b)). Go", "see|the|docs.||Go"),
+    ("![alt text](x.png) fine [1]", "alt|text|fine|1"),
+    ("| a | b |\n|---|---|\n| c | d |", "a|,|b|.||c|,|d|."),
+    ("over\n\n---\nnew", "over||new"),
+    ("```python\nprint(x)\n```\nafter", "print x||after"),
+    ("a<br>b <b>bold</b> <br> x", "a b|bold|x"),
+    ("hi 😀 you 👨‍👩‍👧 🇩🇪 👍🏽 5️⃣ end.", "hi|you|end."),
+    ("Привет world мир. Next 你好 π", "world|.||Next|pi"),
+    ("ｆｕｌｌ １２ ﬁne café", "full|12|fine|café"),
+    # line breaks
+    ("hard\nwrapped text", "hard|wrapped|text"),
+    ("one\r\ntwo\r\n\r\nthree", "one|two||three"),
+    ("one \n\ntwo", "one|.||two"),
+    # nothing to say
+    ("", ""),
+    (" \n😀 ... !\n", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), READINGS)
+def test_readings(text: str, expected: str) -> None:
+    assert spoken(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("prefix", "words"),
+    [
+        ("fox", 0),
+        ("fox ", 1),
+        ("the fox. ", 2),
+        ("12", 0),
+        ("12 ", 0),
+        ("12 q", 1),
+        ("12 m", 1),
+        ("12 M", 0),
+        ("12 Mar", 0),
+        ("12 Mart", 1),
+        ("12 March ", 1),
+        ("$5 ", 0),
+        ("$5 m", 0),
+        ("$5 mu", 1),
+        ("$5 million ", 1),
+        ("7:30 ", 1),
+        ("7:00 ", 0),
+        ("7:00 p", 0),
+        ("7:00 po", 1),
+        ("March ", 1),
+        ("March 3 ", 2),
+        ("Mr. ", 1),
+        ("Dr. ", 0),
+        ("Dr. S", 1),
+        ("No. ", 0),
+        ("No. 5", 1),
+        ("etc. ", 0),
+        ("etc. a", 1),
+        ("wait... ", 0),
+        ("wait... (", 0),
+        ("wait... (a", 1),
+        ("fox\n", 0),
+        ("fox\nj", 1),
+        ("fox\n-", 0),
+        ("fox\n- ", 1),
+        ("fox\n\n", 1),
+        ("# fox\n", 1),
+        ("fox—", 1),
+        ("World War II ", 3),
+        ("[the docs](http", 1),
+        ("[never closed at all ", 4),
+        ("x" * PIECE, 1),
+    ],
+)
+def test_final_as_early_as_possible(prefix: str, words: int) -> None:
+    assert len(Normalizer().push(prefix)) == words
+
+
+SNIPPETS = [piece for text, _ in READINGS for piece in text.split()] + (
+    "$5 million 3 March 12 am 7:00 p.m. Dr. etc. — - * 1. # > | ``` [a](b) [ ](x (555) 123-4567 No. … ... a A The "
+    "U.S. USD"
+).split()
+SEPARATORS = [" "] * 6 + ["\n", "\n\n", "  ", "\t", "", " \n", "\r\n", "\x00", "\u200b"]
+COMPOSED = st.lists(st.tuples(st.sampled_from(SNIPPETS), st.sampled_from(SEPARATORS)), max_size=12).map(
+    lambda pairs: "".join(a + b for a, b in pairs)
+)
+ODD = st.text(alphabet="aA.1-—([])$%*\n \"'#>|`5:,–…é你\r", max_size=90) | st.text(max_size=60)
+
+
+def feed(fragments: list[str] | str) -> tuple[list[Word], list[tuple[int, int, str]]]:
+    normalizer, words = Normalizer(), []
+    for fragment in fragments:
+        words += normalizer.push(fragment)
+    return words + normalizer.flush(), normalizer.skipped
+
+
+@settings(max_examples=400, deadline=None)
+@given(COMPOSED | ODD, st.lists(st.integers(0, 200), max_size=5))
+def test_any_split_gives_the_same_words(text: str, cuts: list[int]) -> None:
+    whole = feed([text])
+    places = sorted(min(cut, len(text)) for cut in cuts)
+    assert feed([text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]) == whole
+    assert feed(text) == whole
+
+
+@settings(max_examples=400, deadline=None)
+@given(COMPOSED | ODD)
+def test_spans_and_texts(text: str) -> None:
+    words, skipped = feed([text])
+    position = 0
+    for word in words:
+        assert position <= word.start <= word.end <= len(text)
+        assert word.text == " ".join(word.text.split()) != ""
+        assert not re.search(r"[\[\]<>*_#|`~/\\{}@=\x00-\x1f\"]", word.text)
+        position = word.end
+    assert all(text[start:end] == part for start, end, part in skipped)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from("the fox, 12 km $5 March Dr. (so) etc. Go! x=5 3 No. a.m. it's".split()), max_size=9))
+def test_nothing_is_dropped(tokens: list[str]) -> None:
+    text = " ".join(tokens)
+    covered = {i for word in normalize(text) for i in range(word.start, word.end)}
+    assert {i for i, char in enumerate(text) if char.isalnum()} <= covered
+
+
+def test_flush_begins_a_new_sentence_and_offsets_run_on() -> None:
+    normalizer = Normalizer()
+    assert normalizer.push("one two") == [Word("one", 0, 3)]
+    assert normalizer.flush() == [Word("two", 4, 7, ends=True)]
+    assert normalizer.flush() == []
+    assert normalizer.push("three ") == [Word("three", 7, 12)]
+    assert normalizer.finish() == []
+
+
+def test_a_span_holds_markup_and_both_tokens() -> None:
+    assert normalize("a **bold**, 3 March.")[1:] == [Word("bold,", 2, 11), Word("the 3rd of March.", 12, 20, ends=True)]
+    assert normalize("[x](y.z) b")[0] == Word("x", 0, 8)
+
+
+def test_other_scripts_are_skipped_and_reported() -> None:
+    normalizer = Normalizer()
+    assert [word.text for word in normalizer.push("да yes 你好ok ")] == ["yes", "ok"]
+    assert normalizer.skipped == [(0, 2, "да"), (7, 9, "你好")]
+
+
+@pytest.mark.parametrize("unit", ["a", "你", "1", ".", "(", "[", "](x", "12 ", "a.", "—", "\n", "<a", "'"])
+def test_long_text_in_linear_time_and_little_memory(unit: str) -> None:
+    normalizer, longest, began = Normalizer(), 0, time.perf_counter()
+    for char in unit * 10_000:
+        normalizer.push(char)
+        held = len(normalizer._text) + sum(len(token.raw) for token in normalizer._waiting)
+        longest = max(longest, held)
+    normalizer.flush()
+    assert longest <= 4 * PIECE
+    assert time.perf_counter() - began < 20
+
+
+def test_a_long_word_is_spoken_in_pieces() -> None:
+    words = normalize("a" * 10_000)
+    assert "".join(word.text for word in words) == "a" * 10_000
+    assert all(len(word.text) <= PIECE for word in words)

@@ -1,0 +1,160 @@
+"""Voices: loading, damage, and what sessions refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sayahead import ConfigError, Voice, VoiceError, installed_voices, load_voice
+from sayahead.types import Floats
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the default voice to damage."""
+    return Path(shutil.copytree(installed_voices()["heart"], tmp_path / "heart"))
+
+
+def edit(folder: Path, **changes: Any) -> None:
+    path = folder / "voice.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    for key, value in changes.items():
+        if value is None:
+            del config[key]
+        else:
+            config[key] = value
+    path.write_text(json.dumps(config), encoding="utf-8")
+
+
+def test_a_folder_is_a_voice(folder: Path, heart: Voice) -> None:
+    voice = load_voice(folder)
+    assert voice.config == heart.config
+    assert np.array_equal(voice.synthesize("Hello."), heart.synthesize("Hello."))
+
+
+def test_an_unknown_voice_is_named() -> None:
+    with pytest.raises(VoiceError, match=r"'hart' \(did you mean 'heart'\?\)"):
+        load_voice("hart")
+
+
+def test_a_damaged_file_is_named(folder: Path) -> None:
+    path = folder / "prosody.onnx"
+    data = bytearray(path.read_bytes())
+    data[1000] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(VoiceError, match=r"prosody\.onnx is damaged: its SHA-256 is"):
+        load_voice(folder)
+
+
+def test_a_missing_file_is_named(folder: Path) -> None:
+    (folder / "decoder.onnx").unlink()
+    with pytest.raises(VoiceError, match=r"decoder\.onnx is missing"):
+        load_voice(folder)
+
+
+def test_a_graph_that_is_none_is_named(folder: Path) -> None:
+    (folder / "text.onnx").write_bytes(b"not a graph")
+    with pytest.raises(VoiceError, match=r"text\.onnx cannot be loaded"):
+        load_voice(folder, verify=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sampel_rate": 1}, "unknown key 'sampel_rate' .did you mean 'sample_rate'"),
+        ({"hop_length": None}, "the key 'hop_length' is missing"),
+        ({"sample_rate": "fast"}, "sample_rate: expected int, found str 'fast'"),
+        ({"pad": True}, "pad: expected int, found bool True"),
+        ({"phonemes": {"a": "b"}}, "phonemes.a: expected int"),
+        ({"defaults": {"lookahead": 1}}, "defaults: the key 'hold_back_s' is missing"),
+        ({"speed": [0.5, "x"]}, r"speed\[1\]: expected float"),
+        ({"format": 99}, "format 99 is not one this version"),
+        ({"kind": "heat"}, "kind 'heat' is unknown .did you mean 'heart'"),
+    ],
+)
+def test_a_bad_voice_json_says_where(folder: Path, changes: dict[str, Any], message: str) -> None:
+    edit(folder, **changes)
+    with pytest.raises(VoiceError, match=message):
+        load_voice(folder)
+
+
+def test_a_voice_json_that_is_not_json(folder: Path) -> None:
+    (folder / "voice.json").write_text("{", encoding="utf-8")
+    with pytest.raises(VoiceError, match="cannot be read"):
+        load_voice(folder)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"sped": 1.0}, r"unknown option 'sped' \(did you mean 'speed'"),
+        ({"speed": 0.4}, "speed is 0.4, but must be a number from 0.5 to 2"),
+        ({"speed": "fast"}, "speed is 'fast'"),
+        ({"speed": True}, "speed is True"),
+        ({"volume": -1}, "volume is -1"),
+        ({"hold_back_s": float("nan")}, "hold_back_s is nan"),
+        ({"seed": -1}, "seed is -1"),
+        ({"k2": 99}, "k2 is 99"),
+        ({"delta": -3}, "delta is -3"),
+    ],
+)
+def test_bad_options_are_named(heart: Voice, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        heart.session(**options)
+
+
+def test_astream_gives_what_stream_gives(heart: Voice) -> None:
+    fragments = ["Hello ", "there, how", " are you?"]
+
+    async def source() -> AsyncIterator[str]:
+        for fragment in fragments:
+            await asyncio.sleep(0.01)
+            yield fragment
+
+    async def collect() -> Floats:
+        return np.concatenate([chunk.samples async for chunk in heart.astream(source())])
+
+    assert np.array_equal(asyncio.run(collect()), heart.synthesize("".join(fragments)))
+
+
+def test_idle_text_is_spoken_as_it_stands(heart: Voice) -> None:
+    heard = asyncio.Event()
+
+    async def source() -> AsyncIterator[str]:
+        yield "Hello the"
+        # Nothing more comes until the words so far were heard.
+        await asyncio.wait_for(heard.wait(), 30)
+        yield "re you."
+
+    async def collect() -> list[str]:
+        words = []
+        async for chunk in heart.astream(source(), idle_commit_s=0.2):
+            words += [word.text for word in chunk.words]
+            if "the" in words:
+                heard.set()
+        return words
+
+    assert asyncio.run(collect()) == ["Hello", "the", "re", "you."]
+
+
+def test_leaving_an_astream_early_harms_nothing(heart: Voice) -> None:
+    async def source() -> AsyncIterator[str]:
+        while True:
+            yield "and so on "
+            await asyncio.sleep(0)
+
+    async def first() -> int:
+        stream = heart.astream(source())
+        async for chunk in stream:
+            await stream.aclose()  # type: ignore[attr-defined]
+            return len(chunk.samples)
+        return 0
+
+    assert asyncio.run(first()) > 0

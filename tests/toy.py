@@ -1,0 +1,100 @@
+"""A voice of a few lines of numpy, for tests of all that is not a network: a tone per letter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sayahead.acoustic import Frames
+from sayahead.context import ContextPredictor, NoContext
+from sayahead.policy import LookaheadK, Policy
+from sayahead.session import Session
+from sayahead.synthesizer import Pauses, TwoStage
+from sayahead.types import Floats, Ids, Rendering, Segment, Word
+
+RATE, HOP = 8000, 40
+
+
+class ToyPhonemizer:
+    """Ids are the characters' codes; the space behind a word is id 32."""
+
+    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Ids]:
+        return [np.array([ord(c) for c in word.text + ("" if word.ends else " ")], np.int64) for word in words]
+
+    def phonemes(self, word: Word) -> int:
+        return len(word.text)
+
+
+@dataclass(frozen=True, slots=True)
+class ToyState:
+    ids: Ids
+    units: Ids
+    final: int
+
+
+class ToyAcoustic:
+    """Two to four frames an id, by the id that follows; a frame's pitch is a mean over one id to each side."""
+
+    def initial(self) -> ToyState:
+        return ToyState(np.zeros(0, np.int64), np.zeros(0, np.int64), 0)
+
+    def step(
+        self, segment: Segment, state: ToyState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, ToyState]:
+        ended = segment.ends and segment.speak == len(segment.ids)
+        ids = np.concatenate([state.ids, segment.ids, [0] * segment.ends]).astype(np.int64)
+        following = np.concatenate([ids[1:], [7]])[: len(ids)]
+        units = 2 + (ids + following) % 3
+        units[: len(state.units)] = state.units
+        end = len(ids) if ended else len(state.ids) + segment.speak
+        pitch = 200.0 + np.convolve(np.concatenate([[0], ids % 97, [0]]), np.ones(3) / 3, "valid") * 10
+        frames = np.repeat(pitch, units).astype(np.float32)[:, None]
+        total = int(units[:end].sum())
+        cut = total if ended else max(state.final, total - hold_back)
+        ends = np.concatenate([[0], np.cumsum(units)])
+        first = len(state.ids)
+        words = tuple((int(ends[first + a]), int(ends[first + b])) for a, b in segment.words)
+        made = Frames(frames[state.final : cut], frames[cut:], words, ended)
+        return made, self.initial() if ended else ToyState(ids[:end], units[:end], cut)
+
+
+@dataclass(frozen=True, slots=True)
+class ToyVocoderState:
+    phase: float
+    kept: Floats
+
+
+class ToyVocoder:
+    """A sine at the frames' pitch, one frame late."""
+
+    hop_length, delay, context = HOP, 1, 1
+
+    def initial(self, frame: int) -> ToyVocoderState:
+        return ToyVocoderState(frame % 7 / 7, np.zeros((0, 1), np.float32))
+
+    def step(
+        self, final: Floats, right: Floats, state: ToyVocoderState, *, seed: int, ended: bool
+    ) -> tuple[Floats, ToyVocoderState]:
+        frames = np.concatenate([state.kept, final])
+        ready = frames if ended else frames[:-1]
+        steps = np.repeat(ready[:, 0].astype(np.float64), HOP) / RATE
+        turns = state.phase + np.cumsum(steps)
+        samples = (0.5 * np.sin(2 * np.pi * turns)).astype(np.float32)
+        phase = float(turns[-1]) if len(turns) else state.phase
+        return samples, ToyVocoderState(phase, frames[len(ready) :])
+
+
+def toy_session(
+    policy: Policy | None = None, context: ContextPredictor | None = None, hold_back_s: float = 0.02, k2: int = 0
+) -> Session:
+    """A session of the toy voice."""
+    synthesizer = TwoStage(ToyAcoustic(), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
+    return Session(
+        synthesizer,
+        ToyPhonemizer(),
+        policy=policy or LookaheadK(1),
+        context=context or NoContext(),
+        rendering=Rendering(hold_back_s=hold_back_s, k2=k2),
+    )
