@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from toy import toy_session
 
 from sayahead import ConfigError, LanguageModel, LookaheadK, NoContext, Prediction, RandomWords
@@ -37,7 +38,7 @@ class Fixed:
 
 def test_predicted_words_are_seen_but_never_spoken() -> None:
     text = "one two three. "
-    plain, seeing = toy_session(LookaheadK(0)), toy_session(LookaheadK(0), Fixed("apple", "tree"))
+    plain, seeing = toy_session(LookaheadK(0)), toy_session(LookaheadK(0), Fixed("zebra", "tree"))
     for session in (plain, seeing):
         session.push(text)
         session.finish()
@@ -53,6 +54,55 @@ def test_the_predictor_sees_all_words_so_far_and_is_not_asked_at_an_end() -> Non
     session.push("one two three. four five ")
     list(session.chunks())
     assert fixed.asked == [("one", "two"), ("one", "two", "three.", "four", "five")]
+
+
+class Parrot:
+    """A language model whose tokens are words and that goes through a list of them; each step is certain of its choice."""
+
+    end = 0
+
+    def __init__(self, *tokens: str) -> None:
+        self.tokens, self.steps = ("<end>", *tokens), 0
+
+    def encode(self, text: str) -> list[int]:
+        self.asked = text
+        return [1]
+
+    def decode(self, ids: list[int]) -> str:
+        return "".join(self.tokens[i] for i in ids)
+
+    def next(self, ids: list[int], cache: int | None) -> tuple[NDArray[np.float64], int]:
+        step = cache or 0
+        logits = np.zeros(len(self.tokens))
+        logits[(step + 1) % len(self.tokens)] = 5.0
+        return logits, step + 1
+
+
+@pytest.mark.parametrize(
+    ("tokens", "expected"),
+    [
+        ((" the", " big", " cat", " sat", " on", " a", " mat"), ("the", "big", "cat", "sat", "on")),
+        ((" rain", "bow", " now", "."), ("rainbow", "now.")),
+        (("s", " and", " more", "!"), ("and", "more!")),
+        ((" only",), ("only",)),
+    ],
+)
+def test_a_language_model_continues_in_whole_words(tokens: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    parrot = Parrot(*tokens)
+    model = LanguageModel("any", load=lambda name: parrot)
+    assert model.predict(["I", "saw"]).words == expected
+    assert parrot.asked == "I saw"
+    assert model.predict([]) == Prediction()
+
+
+def test_sampling_from_the_top_is_fixed_by_the_seed() -> None:
+    tokens = (" a", " b", " c", " d", " e", " f", " g")
+    futures = {
+        seed: LanguageModel("any", top_k=8, seed=seed, load=lambda name: Parrot(*tokens)).predict(["x"]) for seed in range(20)
+    }
+    assert len({prediction.words for prediction in futures.values()}) > 3
+    again = LanguageModel("any", top_k=8, seed=7, load=lambda name: Parrot(*tokens)).predict(["x"])
+    assert again == futures[7]
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path: object) -> None:

@@ -63,27 +63,25 @@ class ToyAcoustic:
 @dataclass(frozen=True, slots=True)
 class ToyVocoderState:
     phase: float
-    kept: Floats
 
 
 class ToyVocoder:
-    """A sine at the frames' pitch, one frame late."""
+    """A sine at the frames' pitch; a frame's last sample is that of the frame that follows."""
 
-    hop_length, delay, context = HOP, 1, 1
+    hop_length, context = HOP, 1
 
     def initial(self, frame: int) -> ToyVocoderState:
-        return ToyVocoderState(frame % 7 / 7, np.zeros((0, 1), np.float32))
+        return ToyVocoderState(frame % 7 / 7)
 
     def step(
         self, final: Floats, right: Floats, state: ToyVocoderState, *, seed: int, ended: bool
     ) -> tuple[Floats, ToyVocoderState]:
-        frames = np.concatenate([state.kept, final])
-        ready = frames if ended else frames[:-1]
-        steps = np.repeat(ready[:, 0].astype(np.float64), HOP) / RATE
-        turns = state.phase + np.cumsum(steps)
-        samples = (0.5 * np.sin(2 * np.pi * turns)).astype(np.float32)
-        phase = float(turns[-1]) if len(turns) else state.phase
-        return samples, ToyVocoderState(phase, frames[len(ready) :])
+        if not len(final):
+            return np.zeros(0, np.float32), state
+        hertz = np.repeat(final[:, 0].astype(np.float64), HOP)
+        hertz[HOP - 1 :: HOP] = np.concatenate([final[1:, 0], right[:1, 0] if len(right) else final[-1:, 0]])
+        turns = state.phase + np.cumsum(hertz) / RATE
+        return (0.5 * np.sin(2 * np.pi * turns)).astype(np.float32), ToyVocoderState(float(turns[-1]))
 
 
 def toy_session(

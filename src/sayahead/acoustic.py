@@ -62,6 +62,7 @@ class HeartAcoustic:
     # The prosody convolutions see 54 units to each side, the decoder 27 frames.
     RIGHT_UNITS = 54 + 14
     CACHE = (54, 192)
+    FEATURES = 130
 
     def __init__(
         self, text: OnnxGraph, prosody: OnnxGraph, *, pad: int, lead_units: int, window: int, continuation: Ids
@@ -79,6 +80,11 @@ class HeartAcoustic:
     ) -> tuple[Frames, HeartState]:
         """See AcousticModel; durations of what was spoken stay as they were, encodings are made anew."""
         ended = segment.ends and segment.speak == len(segment.ids)
+        if not (segment.speak or ended):
+            # Words without a sound: nothing to say, and nothing new about the future.
+            end = (state.done + state.held) * self.FRAMES_PER_UNIT
+            nothing = np.zeros((0, self.FEATURES), np.float32)
+            return Frames(nothing, nothing, ((end, end),) * len(segment.words), False), state
         first = state.done + state.held == 0
         left, left_units = state.ids, state.units
         if first:

@@ -7,8 +7,9 @@ import io
 import os
 import struct
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +25,12 @@ class OutputError(SayaheadError):
 def to_pcm16(samples: Floats) -> NDArray[np.int16]:
     """(S,) little-endian 16-bit samples; what lies outside [-1, 1] is clipped, what is not a number is silence."""
     clean = np.nan_to_num(np.clip(samples, -1.0, 1.0), nan=0.0)
-    return np.rint(clean * 32767.0).astype("<i2")
+    pcm: NDArray[np.int16] = np.rint(clean * 32767.0).astype("<i2")
+    return pcm
 
 
 def wav_header(sample_rate: int, data_bytes: int | None) -> bytes:
-    """44 bytes before 16-bit mono samples; without a size, the one that readers of a stream take for "until it ends"."""
+    """44 bytes before 16-bit mono samples; without a size, the one that readers take for "until it ends"."""
     size, riff = 0xFFFFFFFF, 0xFFFFFFFF
     if data_bytes is not None:
         size = min(data_bytes, 0xFFFFFFFF - 37)
@@ -62,10 +64,8 @@ class RawWriter:
     def write(self, samples: Floats) -> None:
         try:
             self._put(to_pcm16(samples).tobytes())
-        except BrokenPipeError:
-            raise
         except OSError as error:
-            raise OutputError(f"{self._name} cannot be written: {error.strerror or error}.") from error
+            fail(self._name, error)
 
     def drain(self) -> None:
         return
@@ -85,7 +85,7 @@ class RawWriter:
 
 
 class WavWriter(RawWriter):
-    """A WAV file whose header fits its samples after every chunk; a stream's header where it cannot be changed later."""
+    """A WAV file whose header fits after every chunk, or says "until it ends" where it cannot be changed later."""
 
     def __init__(self, file: io.RawIOBase, name: str, *, sample_rate: int) -> None:
         super().__init__(file, name)
@@ -93,10 +93,9 @@ class WavWriter(RawWriter):
         self._patch = rewritable(file)
         try:
             self._put(wav_header(sample_rate, 0 if self._patch else None))
-        except BrokenPipeError:
-            raise
         except OSError as error:
-            raise OutputError(f"{name} cannot be written: {error.strerror or error}.") from error
+            file.close()
+            fail(name, error)
 
     def _put(self, data: bytes) -> None:
         super()._put(data)
@@ -129,20 +128,33 @@ class FlacWriter:
         except (ImportError, OSError) as error:
             raise OutputError(f"Writing {path.name} needs soundfile: pip install 'sayahead[flac]'.") from error
         open_output(path).close()
-        self._path, self._error = path, soundfile.LibsndfileError
+        self._path, self._empty, self._error = path, True, soundfile.LibsndfileError
         self._file: Any = soundfile.SoundFile(path, "w", samplerate=sample_rate, channels=1, subtype="PCM_16")
 
     def write(self, samples: Floats) -> None:
         try:
             self._file.write(to_pcm16(samples))
         except self._error as error:
-            raise OutputError(f"{self._path} cannot be written: {error.error_string}") from error
+            reason = error.error_string.rstrip(".")
+            raise OutputError(f"{self._path} cannot be written: is the disk full? ({reason})") from error
+        self._empty = self._empty and not len(samples)
 
     def drain(self) -> None:
         return
 
     def close(self) -> None:
+        if self._empty and not self._file.closed:
+            # Nothing at all would leave a file of no bytes, which is no FLAC file.
+            with contextlib.suppress(self._error):
+                self._file.write(np.zeros(1, np.int16))
         self._file.close()
+
+
+def fail(name: str, error: OSError) -> NoReturn:
+    """Raise what a failed write is to the caller."""
+    if isinstance(error, BrokenPipeError):
+        raise error
+    raise OutputError(f"{name} cannot be written: {error.strerror or error}.") from error
 
 
 def rewritable(file: io.RawIOBase) -> bool:
@@ -159,7 +171,7 @@ def rewritable(file: io.RawIOBase) -> bool:
 def open_output(path: Path) -> io.FileIO:
     """The file, empty and unbuffered; ConfigError with the reason where it cannot be made."""
     try:
-        return open(path, "wb", buffering=0)  # noqa: SIM115
+        return open(path, "wb", buffering=0)
     except FileNotFoundError as error:
         raise ConfigError(f"{path} cannot be written: there is no folder {path.parent}.") from error
     except IsADirectoryError as error:
@@ -178,5 +190,5 @@ def flac_file(path: Path, *, sample_rate: int) -> FlacWriter:
     return FlacWriter(path, sample_rate=sample_rate)
 
 
-FORMATS = {".wav": wav_file, ".flac": flac_file}
+FORMATS: dict[str, Callable[..., Sink]] = {".wav": wav_file, ".flac": flac_file}
 """How a file is written, by the extension of its name."""

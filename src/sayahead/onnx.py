@@ -22,6 +22,8 @@ class OnnxGraph:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
+        # Shapes change with every word: a memory plan kept for each would grow without end.
+        options.enable_mem_pattern = False
         # Spinning threads would burn a core between two words.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
 from sayahead.audio import OutputError, to_pcm16
@@ -30,6 +32,23 @@ def require_miniaudio() -> Any:
     return miniaudio
 
 
+@contextlib.contextmanager
+def hushed() -> Iterator[None]:
+    """Nothing on standard error for a while: sound libraries report there every device that they do not find."""
+    try:
+        saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    except OSError:
+        yield
+        return
+    os.dup2(nothing, 2)
+    os.close(nothing)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+
+
 class Player:
     """The sound device: takes samples as fast as they are heard."""
 
@@ -45,15 +64,25 @@ class Player:
         self._changed = threading.Condition()
         self._played = 0
         try:
-            self._device: Any = miniaudio.PlaybackDevice(
-                output_format=miniaudio.SampleFormat.SIGNED16, nchannels=1, sample_rate=sample_rate,
-                buffersize_msec=self.PERIOD_MS, backends=list(backends or real_backends(miniaudio)), app_name="sayahead",
-            )  # fmt: skip
+            with hushed():
+                self._device: Any = miniaudio.PlaybackDevice(
+                    output_format=miniaudio.SampleFormat.SIGNED16,
+                    nchannels=1,
+                    sample_rate=sample_rate,
+                    buffersize_msec=self.PERIOD_MS,
+                    backends=list(backends or real_backends(miniaudio)),
+                    app_name="sayahead",
+                )
             feed = self._feed()
             next(feed)
             self._device.start(feed)
         except miniaudio.MiniaudioError as error:
             raise OutputError(f"No sound device could be opened ({error.args[0]}). {ELSEWHERE}") from error
+
+    @property
+    def backend(self) -> str:
+        """The sound system that plays."""
+        return str(self._device.backend)
 
     def played(self) -> int:
         """Samples that the device has taken."""

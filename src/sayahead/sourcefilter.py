@@ -5,9 +5,9 @@ periodic Hann, 24 kHz) and overlap-added:
 
     S = exp(lh) exp(i pi tanh(theta)) STFT(pulses) + exp(ln) Z + exp(lr) exp(i phi)
 
-the signal model of the hibari-tts voices (Apache-2.0). Whatever the split of the frames into steps, the samples are the same
-to rounding: pulse phase, source samples, pending spectra and the overlap-add tail are carried in the state, and a frame's
-samples leave only when all that they depend on is there: four frames later.
+the signal model of the hibari-tts voices (Apache-2.0). A frame's samples overlap with the spectra of two frames after it, and these with the pitch of two more. A step is given those
+frames as they are expected; the two spectra stay as they were made, the frames themselves come again with the next step. So a
+join is an overlap-add of old and new, and where the expectation was right, a sentence in steps is the sentence as a whole.
 """
 
 from __future__ import annotations
@@ -28,27 +28,21 @@ class FilterState:
     """What the synthesis keeps between steps. Row counts are those of frames not fully used yet."""
 
     frame: int
-    """Number, in the session, of the first frame whose spectrum is not made yet; keys the noise."""
+    """Number, in the session, of the first frame that is not final; keys the noise."""
     phase: float
-    """Pulse phase in turns at the end of the source made so far."""
+    """Pulse phase in turns where that frame begins."""
     f0: Floats
-    """Pitch of the last frame with a source and of the frames without one."""
-    source: Floats
-    """Pulse train that spectra still to be made look back on: at most four hops."""
-    spectrum: Floats
-    """(Q, 5 * 601) spectral parts whose source is not complete yet."""
+    """(1,) pitch of the frame before it; empty before a sentence's first frame."""
     tail: Floats
-    """(1200,) overlap-add sums that later frames still add to."""
-    warm: int
-    """Overlap-add blocks still to be dropped: the half window in front of the first frame."""
+    """(4, 300) overlap-add sums from that frame's first sample on, which later spectra still add to."""
 
 
 class SourceFilter:
     """Frames to samples; holds only constants."""
 
     SAMPLE_RATE, N_FFT, HOP, BINS = 24000, 1200, 300, 601
-    # A frame's samples need the spectra of two more frames, these the source of one more, this the pitch of one more.
-    DELAY = 4
+    # Frames whose spectra overlap into the sound of the frame before them, and how many more their pitch reaches.
+    OVERHANG, REACH = 2, 4
     UNVOICED_HZ, TOP_HZ = 40.0, 11000.0
     NOISE_BLOCK = 32
 
@@ -63,45 +57,44 @@ class SourceFilter:
 
     def initial(self, frame: int) -> FilterState:
         """The state before a sentence's first frame, which is number ``frame`` of the session."""
-        nothing = np.zeros((0, 5 * self.BINS), np.float32)
-        silence = np.zeros(2 * self.HOP, np.float32)
-        tail = np.zeros(self.N_FFT, np.float32)
-        return FilterState(frame, 0.0, np.zeros(0, np.float32), silence, nothing, tail, 2)
+        tail = np.zeros((self.N_FFT // self.HOP, self.HOP), np.float32)
+        return FilterState(frame, 0.0, np.zeros(0, np.float32), tail)
 
     def step(
-        self, spectrum: Floats, f0: Floats, state: FilterState, *, seed: int, ended: bool
+        self, spectrum: Floats, f0: Floats, state: FilterState, *, final: int, seed: int, ended: bool
     ) -> tuple[Floats, FilterState]:
-        """Samples that are complete with the frames given, and the next state.
+        """Samples of the first ``final`` frames (at least one), and the next state.
 
-        ``spectrum`` (T, 3005): lh, theta, ln, lr, phi side by side; ``f0`` (T,) in Hz, unvoiced below 40.
-        Where ``ended``, pitch is held and the source is silent behind the last frame, and all samples come.
+        ``spectrum`` (T, 3005): lh, theta, ln, lr, phi side by side; ``f0`` (T',) in Hz, unvoiced below 40; both go on behind the
+        final frames by what is expected, and are held where that is not enough. Where ``ended``, nothing follows.
         """
-        pitch, rows = np.concatenate([state.f0, f0]), np.concatenate([state.spectrum, spectrum])
-        first = state.f0[:0] if len(state.f0) else pitch[:1]
-        padded = np.concatenate([first, pitch, pitch[-1:] if ended else pitch[:0]])
-        source, phase = self._pulses(padded, state.phase)
-        source = np.concatenate([state.source, source])
+        begins = not len(state.f0)
+        reach = final + self.REACH
+        pitch = np.concatenate([f0[:1] if begins else state.f0, f0[:reach]])
+        pitch = np.pad(pitch, (0, max(0, reach + 1 - len(pitch))), mode="edge")
+        # Source from the first new frame up to the end of the last spectrum's window; turns of the phase as it goes.
+        source, turns = self._pulses(pitch[: final + self.OVERHANG + 3], state.phase)
+        last = final if ended else final + self.OVERHANG
+        rows = np.pad(spectrum[:last], ((0, max(0, last - len(spectrum))), (0, 0)), mode="edge")
         if ended:
-            source = np.concatenate([source, np.zeros(self.HOP, np.float32)])
-        ready = max(0, min(len(rows), len(source) // self.HOP - 3))
-        blocks, tail = self._overlap_add(self._spectra(rows[:ready], source, state.frame, seed), state.tail)
-        samples = blocks[state.warm * self.HOP :]
-        warm = max(0, state.warm - ready)
-        if ended:
-            samples = np.concatenate([samples, tail[max(0, state.warm - ready) * self.HOP : 2 * self.HOP]])
-        kept = FilterState(
-            state.frame + ready, phase, padded[-2:], source[ready * self.HOP :], rows[ready:], tail, warm
-        )
-        return samples, kept
+            source[final * self.HOP :] = 0
+        if begins:
+            source, skip = np.concatenate([np.zeros(2 * self.HOP, np.float32), source]), 0
+        else:
+            skip = self.OVERHANG
+        spectra = self._spectra(rows[skip:], source, state.frame + skip, seed)
+        sums = self._overlap_add(spectra, state.tail, skip)
+        phase = float(turns[final * self.HOP - 1] % 1.0)
+        tail = sums[final : final + self.N_FFT // self.HOP]
+        kept = FilterState(state.frame + final, phase, pitch[final : final + 1], tail)
+        return sums[:final].reshape(-1), kept
 
-    def _pulses(self, f0: Floats, phase: float) -> tuple[Floats, float]:
-        """Source samples for all frames of ``f0`` (T + 2,) but the first and the last, and the phase after them.
+    def _pulses(self, f0: Floats, phase: float) -> tuple[Floats, NDArray[np.float64]]:
+        """Source samples for all frames of ``f0`` (T + 2,) but the first and the last, and the turns of their phase.
 
         All harmonics below 11 kHz at unit amplitude: sum cos(h t) = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2.
         """
         frames = len(f0) - 2
-        if frames <= 0:
-            return np.zeros(0, np.float32), phase
         half = self.HOP // 2
         early, late = self._toward[:half], self._toward[half:]
         hertz = np.empty((frames, self.HOP), np.float32)
@@ -118,7 +111,7 @@ class SourceFilter:
         below[flat] = 1
         pulses = np.where(flat, order, np.sin(order * angle) / below) - np.float32(0.5)
         pulses[~voiced] = 0
-        return pulses.astype(np.float32, copy=False), float(turns[-1] % 1.0)
+        return pulses.astype(np.float32, copy=False), turns
 
     def _spectra(self, rows: Floats, source: Floats, frame: int, seed: int) -> Spectra:
         """(T, 601) spectra of the frames whose parts are ``rows`` (T, 3005); frame t sees source from hop t to t + 4."""
@@ -139,18 +132,20 @@ class SourceFilter:
         start = frame - first * self.NOISE_BLOCK
         return blocks[start : start + frames]
 
-    def _overlap_add(self, spectra: Spectra, tail: Floats) -> tuple[Floats, Floats]:
-        """One finished hop of samples for each spectrum, and the sums that are not finished."""
+    def _overlap_add(self, spectra: Spectra, tail: Floats, skip: int) -> Floats:
+        """(T + 4, 300) sums from the first new frame on: ``tail``, and the spectra of the frames from number ``skip`` on."""
         frames, overlap = len(spectra), self.N_FFT // self.HOP
-        pieces = np.fft.irfft(spectra, self.N_FFT, axis=1) * self._synthesis if frames else np.zeros((0, self.N_FFT))
-        pieces = pieces.astype(np.float32, copy=False).reshape(frames, overlap, self.HOP)
-        sums = np.zeros((frames + overlap, self.HOP), np.float32)
-        sums[:overlap] = tail.reshape(overlap, self.HOP)
-        # The tail's rows are those after the last finished hop; frame t adds to rows t .. t + 3.
-        for k in range(overlap):
-            sums[k : k + frames] += pieces[:, k]
-        return sums[:frames].reshape(-1), sums[frames:].reshape(-1)
-
+        sums = np.zeros((skip + frames + overlap, self.HOP), np.float32)
+        sums[:overlap] = tail
+        if frames:
+            pieces = np.fft.irfft(spectra, self.N_FFT, axis=1).astype(np.float32, copy=False) * self._synthesis
+            pieces = pieces.reshape(frames, overlap, self.HOP)
+            # A spectrum's window begins two hops before its frame does; what lies before the first frame is dropped.
+            for k in range(overlap):
+                at = skip - self.OVERHANG + k
+                drop = max(0, -at)
+                sums[at + drop : at + frames] += pieces[drop:, k]
+        return sums
 
 def polar(log_magnitude: Floats, angle: Floats) -> Spectra:
     """exp(log_magnitude) exp(i angle)."""

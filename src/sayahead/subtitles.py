@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sayahead.audio import OutputError
+from sayahead.audio import fail
 from sayahead.types import WordTiming
 
 LINE = 42
@@ -77,4 +77,4 @@ def write_timings(path: Path, words: Sequence[WordTiming], *, sample_rate: int) 
     try:
         path.write_text(FORMS[path.suffix.lower()](words, sample_rate=sample_rate), encoding="utf-8")
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}.") from error
+        fail(str(path), error)

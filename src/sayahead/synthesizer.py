@@ -89,11 +89,9 @@ class TwoStage(Generic[A, V]):
         return TwoStageState(rendering, self._acoustic.initial(), self._vocoder.initial(0), lead=silence)
 
     def step(self, segment: Segment, state: TwoStageState[A, V]) -> tuple[Speech, TwoStageState[A, V]]:
-        """See Synthesizer. What the vocoder itself trails by counts towards the hold-back."""
+        """See Synthesizer."""
         rendering = state.rendering
-        hop, delay = self._vocoder.hop_length, self._vocoder.delay
-        wanted = round(rendering.hold_back_s * self.sample_rate / hop)
-        hold_back = max(0, wanted - delay)
+        hold_back = round(rendering.hold_back_s * self.sample_rate / self._vocoder.hop_length)
         frames, acoustic = self._acoustic.step(segment, state.acoustic, rendering, hold_back=hold_back)
 
         waiting = [*state.waiting, frames.final]

@@ -19,8 +19,6 @@ class Vocoder(Protocol[State]):
 
     hop_length: int
     """Samples a frame."""
-    delay: int
-    """Frames by which the samples handed out trail the frames given, until the end."""
     context: int
     """Frames of right context that make a difference."""
 
@@ -29,7 +27,10 @@ class Vocoder(Protocol[State]):
         ...
 
     def step(self, final: Floats, right: Floats, state: State, *, seed: int, ended: bool) -> tuple[Floats, State]:
-        """Samples for the frames given so far but the last ``delay``; all of them where ``ended``."""
+        """Samples for the final frames, ``hop_length`` each; where ``right`` is what really follows, those of the whole.
+
+        ``final`` (T, D) and ``right`` (R, D) follow the final frames given before; nothing follows where ``ended``.
+        """
         ...
 
 
@@ -49,8 +50,8 @@ class HeartVocoder:
     """The default voice's decoder (frames to spectral parts) and its source-filter synthesis."""
 
     hop_length = SourceFilter.HOP
-    delay = SourceFilter.DELAY
-    context = 27
+    # The decoder's own reach, behind the two frames whose spectra overlap into the last final one.
+    context = SourceFilter.OVERHANG + 27
 
     def __init__(self, decoder: OnnxGraph) -> None:
         self._decoder = decoder
@@ -63,15 +64,16 @@ class HeartVocoder:
     def step(
         self, final: Floats, right: Floats, state: HeartVocoderState, *, seed: int, ended: bool
     ) -> tuple[Floats, HeartVocoderState]:
-        """See Vocoder; ``final`` (T, 130), ``right`` (R, 130), samples (S,)."""
-        spectrum, pitch = np.zeros((0, 5 * SourceFilter.BINS), np.float32), final[:, 128]
-        input_cache, cache = state.input_cache, state.cache
-        if len(final):
-            features = np.concatenate([final, right[: self.context]])
-            out = self._decoder(
-                sound_encoding=features[:, :128], f0=features[:, 128], energy=features[:, 129],
-                commit=count(len(final)), input_cache=input_cache, cache=cache,
-            )  # fmt: skip
-            spectrum, input_cache, cache = out["spectrum"], out["next_input_cache"], out["next_cache"]
-        samples, kept = self._filter.step(spectrum, pitch, state.filter, seed=seed, ended=ended)
-        return samples, HeartVocoderState(input_cache, cache, kept)
+        """See Vocoder; frames are (encoding 128, f0, energy)."""
+        if not len(final):
+            return np.zeros(0, np.float32), state
+        features = np.concatenate([final, right[: self.context]])
+        out = self._decoder(
+            sound_encoding=features[:, :128], f0=features[:, 128], energy=features[:, 129],
+            rows=count(min(len(final) + SourceFilter.OVERHANG, len(features))), commit=count(len(final)),
+            input_cache=state.input_cache, cache=state.cache,
+        )  # fmt: skip
+        samples, kept = self._filter.step(
+            out["spectrum"], features[:, 128], state.filter, final=len(final), seed=seed, ended=ended
+        )
+        return samples, HeartVocoderState(out["next_input_cache"], out["next_cache"], kept)

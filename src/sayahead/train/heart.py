@@ -38,8 +38,8 @@ SETTINGS: dict[str, Any] = {
     "sample_rate": 24000,
     "hop_length": 300,
     "pad": 0,
-    "lead_units": 13,
-    "window": 160,
+    "lead_units": 3,
+    "window": 80,
     "continuation": "",
     "stand_in": "people",
     "lead_in_s": 0.02,
@@ -167,11 +167,11 @@ def prosody_graph(t: Teacher, weights: str) -> Graph:
 
 
 def decoder_graph(t: Teacher, weights: str) -> Graph:
-    """sound encoding (T, 128), f0 (T,), energy (T,), commit (1,), caches -> spectrum (commit, 3005), caches."""
+    """sound encoding (T, 128), f0 (T,), energy (T,), rows (1,), commit (1,), caches -> spectrum (rows, 3005), caches."""
     g = Graph(weights)
     encoding = g.input("sound_encoding", np.float32, ["T", 128])
     f0, energy = g.input("f0", np.float32, ["T"]), g.input("energy", np.float32, ["T"])
-    commit = g.input("commit", np.int64, [1])
+    rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
     input_cache = g.input("input_cache", np.float32, [3, 130])
     cache = g.input("cache", np.float32, [3 * BLOCKS, 256])
     column = g.constant(np.array([1]))
@@ -189,7 +189,7 @@ def decoder_graph(t: Teacher, weights: str) -> Graph:
         caches.append(kept)
         x = g.op("Add", x, pointwise(g, t, mixed, name))
     g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [3 * BLOCKS, 256])
-    x = g.cut(x, g.constant(np.array([0])), commit)
+    x = g.cut(x, g.constant(np.array([0])), rows)
     x = g.norm(x, t["m.dec_norm.weight"], t["m.dec_norm.bias"])
     g.output(g.linear(x, *t.linears["m.head"], t["m.head.bias"]), "spectrum", np.float32, ["C", 3005])
     return g

@@ -1,0 +1,152 @@
+"""The command line: ``sayahead COMMAND ...``. Each command is a module with HELP, add_arguments and run."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn
+
+COMMANDS = {
+    "say": ("sayahead.cli.say", "speak text as it arrives"),
+    "voices": ("sayahead.cli.voices", "list the voices that are installed"),
+    "doctor": ("sayahead.cli.doctor", "check that everything works on this machine"),
+    "bench": ("sayahead.cli.bench", "measure latency and speed on this machine"),
+}
+"""Name to module and one line of help; only the chosen command's module is imported, which keeps the start short."""
+
+WRONG, FAILED, INTERRUPTED, TERMINATED = 2, 1, 130, 143
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with errors of one sentence and the nearest known option."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG, f"sayahead: error: {message.rstrip('.')}. See: {self.prog} --help\n")
+
+    def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """The options, wherever they stand among the other arguments."""
+        parsed, rest = self.parse_known_intermixed_args(arguments)
+        if rest:
+            options = [option for option in self._option_string_actions if option.startswith("--")]
+            known = near(rest[0].split("=")[0], options) if rest[0].startswith("-") else ""
+            self.error(
+                f"there is no option {rest[0]!r}{known}" if known else f"nothing is known to do with {rest[0]!r}"
+            )
+        return parsed
+
+
+def near(word: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown word: the nearest known one, or all."""
+    from sayahead.config import nearest
+
+    return nearest(word, known)
+
+
+def one_of(*known: str) -> Callable[[str], str]:
+    """An argparse type: one of some words."""
+
+    def convert(text: str) -> str:
+        if text not in known:
+            raise argparse.ArgumentTypeError(f"{text!r} is not known{near(text, known)}")
+        return text
+
+    return convert
+
+
+def number(kind: type[int] | type[float], least: float, most: float = float("inf")) -> Callable[[str], int | float]:
+    """An argparse type: a number from ``least`` to ``most``."""
+
+    def convert(text: str) -> int | float:
+        bounds = f"of at least {least:g}" if most == float("inf") else f"from {least:g} to {most:g}"
+        try:
+            value = kind(text)
+        except ValueError:
+            value = kind(least) - 1
+        if not least <= value <= most:
+            what = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"{text!r} must be {what} {bounds}")
+        return value
+
+    return convert
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; the exit code: 0 fine, 1 failed on this machine, 2 wrongly called, 130 Ctrl-C."""
+    from sayahead.errors import SayaheadError
+
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    previous = None
+    if threading.current_thread() is threading.main_thread():
+        previous = signal.signal(signal.SIGTERM, terminate)
+    try:
+        code = command(words)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except SayaheadError as error:
+        from sayahead.audio import OutputError
+
+        # A package that is not installed is this machine's lack, whatever kind of error says so.
+        missing = isinstance(error, OutputError) or isinstance(error.__cause__, ImportError)
+        return complain(str(error), FAILED if missing else WRONG)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. What is still buffered must not be written at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except OSError as error:
+        return complain(f"{error.filename or 'This machine'}: {error.strerror or error}.", FAILED)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        if previous is not None:
+            signal.signal(signal.SIGTERM, previous)
+
+
+def command(words: list[str]) -> int:
+    """Parse the words and run the command they name."""
+    if not words or words[0].startswith("-"):
+        parser = overview()
+        parser.parse_args(words)
+        parser.print_help(sys.stderr)
+        return WRONG
+    if words[0] not in COMMANDS:
+        if " " in words[0]:
+            return complain(f"{words[0]!r} is no command. To speak it: sayahead say {words[0]!r}", WRONG)
+        return complain(f"There is no command {words[0]!r}{near(words[0], COMMANDS)}. See: sayahead --help", WRONG)
+    module = importlib.import_module(COMMANDS[words[0]][0])
+    form = argparse.RawDescriptionHelpFormatter
+    parser = Parser(prog=f"sayahead {words[0]}", formatter_class=form, allow_abbrev=False)
+    parser.description = module.HELP[:1].upper() + module.HELP[1:] + "."
+    module.add_arguments(parser)
+    return int(module.run(parser.parse_all(words[1:])))
+
+
+def overview() -> Parser:
+    """The parser of ``sayahead`` without a command."""
+    from sayahead import __version__
+
+    lines = "\n".join(f"  {name:8} {text}" for name, (_, text) in COMMANDS.items())
+    parser = Parser(
+        prog="sayahead", usage="sayahead COMMAND ...", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Text-to-speech for text that is still being written: spoken one or two words behind.",
+        epilog=f"commands:\n{lines}\n\nTry:  sayahead say 'Hello, world!'\nMore: sayahead COMMAND --help",
+    )  # fmt: skip
+    parser.add_argument("--version", action="version", version=f"sayahead {__version__}")
+    return parser
+
+
+def complain(sentence: str, code: int) -> int:
+    """Print the sentence as an error; returns the exit code."""
+    if sys.stderr is not None:
+        print(f"sayahead: error: {sentence}", file=sys.stderr)
+    return code
+
+
+def terminate(number: int, frame: object) -> NoReturn:
+    """End as after an exception, so that files are closed."""
+    raise SystemExit(TERMINATED)

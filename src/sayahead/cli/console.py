@@ -1,0 +1,137 @@
+"""Standard error: warnings, a line of progress, the text as it is spoken."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sys
+import threading
+import unicodedata
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sayahead.types import WordTiming
+
+CLEAR, MARK, DIM, PLAIN = "\r\x1b[K", "\x1b[7m", "\x1b[2m", "\x1b[0m"
+
+
+class Console(logging.Handler):
+    """What a person sees beside the sound; also the handler of sayahead's log."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        super().__init__(logging.WARNING)
+        self._quiet, self._line = quiet, ""
+        self._stream = sys.stderr
+        self._writing = threading.RLock()
+        self.terminal = self._stream is not None and self._stream.isatty()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """A record of the log as a line."""
+        self.note(f"sayahead: {record.levelname.lower()}: {record.getMessage()}")
+
+    def warn(self, sentence: str) -> None:
+        """A warning as a line."""
+        self.note(f"sayahead: warning: {sentence}")
+
+    def note(self, text: str) -> None:
+        """A line for a person, above the line that changes."""
+        if not self._quiet:
+            line = self._line
+            self.write(f"{CLEAR if line else ''}{text}\n{line}")
+
+    def progress(self, line: str) -> None:
+        """Show the one line that changes; nothing without a terminal."""
+        if self.terminal and not self._quiet:
+            self.write(CLEAR + line if line or self._line else "")
+            self._line = line
+
+    def settle(self) -> None:
+        """Leave the line that changes as it stands, and begin another."""
+        self.write("\n")
+        self._line = ""
+
+    def write(self, text: str) -> None:
+        """Text as it is; a terminal that went away is no reason to fall silent."""
+        if self._stream is not None and text:
+            with self._writing:
+                try:
+                    self._stream.write(text)
+                    self._stream.flush()
+                except (OSError, ValueError):
+                    self._stream = None
+
+
+class Display:
+    """The source text, each word marked while it is heard; without a terminal, one word after the other."""
+
+    TICK_S = 0.03
+
+    def __init__(self, console: Console, played: Callable[[], float] | None = None) -> None:
+        """``played`` says how many samples were heard; without it a word counts as heard when it is made."""
+        self._console, self._played = console, played
+        self._source, self._row = "", 0
+        self._coming: deque[WordTiming] = deque()
+        self._now = (0, 0)
+        self._ended = threading.Event()
+        self._clock = threading.Thread(target=self._follow, daemon=True) if played else None
+        if self._clock is not None:
+            self._clock.start()
+
+    def add_text(self, fragment: str) -> None:
+        """More source text; what a terminal could take for a command becomes a blank."""
+        self._source += "".join(c if c.isprintable() else " " for c in fragment)
+
+    def add_words(self, words: Sequence[WordTiming]) -> None:
+        """Words that will be heard."""
+        self._coming.extend(words)
+        if self._played is None:
+            self._advance(float("inf"))
+
+    def close(self) -> None:
+        """Leave the text as it stands."""
+        self._ended.set()
+        if self._clock is not None:
+            self._clock.join()
+        if self._console.terminal:
+            self._console.progress(visible(self._source[self._row :])[0])
+        if self._source:
+            self._console.settle()
+
+    def _follow(self) -> None:
+        while not self._ended.wait(self.TICK_S):
+            if self._played is not None:
+                self._advance(self._played())
+
+    def _advance(self, samples: float) -> None:
+        while self._coming and self._coming[0].onset <= samples:
+            word = self._coming.popleft()
+            if self._console.terminal:
+                self._show(word)
+            else:
+                self._console.write(word.text + " ")
+
+    def _show(self, word: WordTiming) -> None:
+        """Draw the row of the source text in which the word stands."""
+        row, end = visible(self._source[self._row :])
+        while word.start > self._row and word.end > self._row + end:
+            cut = min(word.start, self._row + end)
+            self._console.progress(self._source[self._row : cut])
+            self._console.settle()
+            self._row = cut
+            row, end = visible(self._source[self._row :])
+        first, last = max(0, word.start - self._row), max(0, word.end - self._row)
+        self._console.progress(
+            f"{row[:first]}{MARK}{row[first:last].rstrip()}{PLAIN} {DIM}{row[last:].lstrip()}{PLAIN}"
+        )
+
+
+def visible(text: str) -> tuple[str, int]:
+    """As much of the text as fits in a row of the terminal, and how many characters that is."""
+    room = max(10, shutil.get_terminal_size().columns - 2)
+    for number, character in enumerate(text):
+        room -= 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if room < 0:
+            return text[:number], number
+    return text, len(text)

@@ -1,0 +1,151 @@
+"""``sayahead doctor``: what is installed, what is missing, and whether it speaks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+HELP = "check that everything works on this machine"
+EXTRAS = {"play": ("miniaudio",), "flac": ("soundfile",), "lm": ("torch", "transformers")}
+SENTENCE = "The quick brown fox jumps over the lazy dog, and then it sleeps."
+AUDIBLE = 10 ** (-50 / 20)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report."""
+
+    name: str
+    """What was looked at."""
+    found: str
+    """What is there, or how to get it."""
+    state: str = "ok"
+    """ok, optional (missing, but not needed) or broken."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the report; the exit code is 1 where something that is needed is broken."""
+    findings = []
+    for finding in examine():
+        findings.append(finding)
+        if not arguments.json:
+            print(f"{finding.state:9} {finding.name}: {finding.found}", flush=True)
+    broken = any(finding.state == "broken" for finding in findings)
+    if arguments.json:
+        print(json.dumps({"ok": not broken, "findings": [asdict(finding) for finding in findings]}, indent=1))
+    else:
+        print("Something that is needed is broken." if broken else "All that is needed is there.")
+    return int(broken)
+
+
+def examine() -> Iterator[Finding]:
+    """All findings, cheap ones first."""
+    import onnxruntime
+
+    from sayahead import __version__
+    from sayahead.voice import installed_voices
+
+    yield Finding("sayahead", __version__)
+    yield Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    for name in ("numpy", "onnxruntime", "hibari-tts"):
+        version = installed(name)
+        yield Finding(name, version or f"not installed: pip install {name}", "ok" if version else "broken")
+    provider = "CPUExecutionProvider" in onnxruntime.get_available_providers()
+    yield Finding("onnxruntime on the processor", "yes" if provider else "no", "ok" if provider else "broken")
+    yield Finding(
+        "processor cores", str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
+    )
+    for extra, packages in EXTRAS.items():
+        for name in packages:
+            version = installed(name)
+            yield Finding(
+                name, version or f"not installed: pip install 'sayahead[{extra}]'", "ok" if version else "optional"
+            )
+    yield devices()
+    if not installed_voices():
+        yield Finding("voices", "none is installed: install sayahead again", "broken")
+    for name in installed_voices():
+        yield voice_files(name)
+    yield speech()
+
+
+def installed(name: str) -> str | None:
+    """The package's version, or None."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def devices() -> Finding:
+    """Whether sound can be played."""
+    if installed("miniaudio") is None:
+        return Finding("sound device", "cannot be looked for: pip install 'sayahead[play]'", "optional")
+    import miniaudio
+
+    from sayahead.audio import OutputError
+    from sayahead.play import Player, hushed, real_backends
+
+    try:
+        player = Player(24000)
+        player.close()
+        with hushed():
+            found = miniaudio.Devices(real_backends(miniaudio)).get_playbacks()
+    except (OutputError, miniaudio.MiniaudioError):
+        hint = "none opens: connect one, or start a sound server (PipeWire, PulseAudio); -o and --raw work without"
+        return Finding("sound device", hint, "optional")
+    return Finding("sound device", f"{player.backend}: {', '.join(device['name'] for device in found)}")
+
+
+def voice_files(name: str) -> Finding:
+    """Whether a voice is whole."""
+    from sayahead.errors import SayaheadError
+    from sayahead.voice import load_voice
+
+    try:
+        voice = load_voice(name, verify=True)
+    except SayaheadError as error:
+        return Finding(f"voice {name}", str(error), "broken")
+    return Finding(f"voice {name}", f"{len(voice.config.files)} files, as they were made")
+
+
+def speech() -> Finding:
+    """Whether the default voice speaks, and how fast."""
+    import numpy as np
+
+    from sayahead.errors import SayaheadError
+    from sayahead.voice import load_voice
+
+    try:
+        begun = time.perf_counter()
+        voice = load_voice()
+        loaded = time.perf_counter() - begun
+        voice.synthesize("Hello.")
+        session, first, audio, loudest = voice.session(), None, 0.0, 0.0
+        begun = time.perf_counter()
+        session.push(SENTENCE)
+        session.finish()
+        for chunk in session.chunks():
+            audio += chunk.duration_s
+            level = np.abs(chunk.samples)
+            loudest = max(loudest, float(level.max()))
+            if first is None and (level > AUDIBLE).any():
+                first = time.perf_counter() - begun
+        elapsed = time.perf_counter() - begun
+    except (SayaheadError, RuntimeError, ValueError) as error:
+        return Finding("speech", f"failed: {error}", "broken")
+    if first is None or loudest < 10 * AUDIBLE or audio < 1:
+        return Finding("speech", f"{audio:.1f} s, but it is silent or too short", "broken")
+    figures = f"loaded in {loaded:.2f} s, first audible sample after {1000 * first:.0f} ms, RTF {elapsed / audio:.3f}"
+    return Finding("speech", figures + ("" if elapsed < audio else ": too slow to speak without gaps"))

@@ -1,0 +1,286 @@
+"""``sayahead say``: text from arguments, a file or a pipe, spoken while it arrives."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import logging
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sayahead.cli import number, one_of
+from sayahead.cli.console import Console, Display
+from sayahead.cli.source import Source
+from sayahead.errors import ConfigError
+
+if TYPE_CHECKING:
+    from sayahead.audio import Sink
+    from sayahead.session import Session
+    from sayahead.types import WordTiming
+    from sayahead.voice import Voice
+
+HELP = "speak text as it arrives"
+EPILOG = """examples:
+  sayahead say 'Hello, world!'                    play it
+  sayahead say -o hello.wav 'Hello, world!'       write a file
+  llm 'Tell me a story.' | sayahead say           speak while the text is being written
+  sayahead say -f story.txt -o story.flac --timings story.vtt
+  sayahead say --raw 'Hello!' | aplay -q -f S16_LE -r 24000
+  sayahead say                                    type, and hear each line
+"""
+# Long texts are taken in piece by piece, so that their length does not delay the first sound.
+PIECE = 256
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add = parser.add_argument_group("text").add_argument
+    add("text", nargs="*", metavar="TEXT", help="what to say; without it, standard input is spoken as it arrives")
+    add("-f", "--file", metavar="FILE", help="speak a text file (UTF-8; - is standard input)")
+    add("--idle-commit", type=number(float, 0.0), metavar="SECONDS",
+        help="speak all that is there when no text has come for so long (default: wait for more)")  # fmt: skip
+    add = parser.add_argument_group("output (default: the sound device)").add_argument
+    add("-o", "--output", metavar="FILE", help="write FILE.wav or FILE.flac, or WAV to standard output (-)")
+    add("--raw", action="store_true", help="write bare samples to standard output: 16 bit, little-endian, mono")
+    add("--timings", type=Path, metavar="FILE", help="write when each word is heard to FILE.json, .srt or .vtt")
+    add("-i", "--interactive", action="store_true", help="show the text, each word marked as it is spoken")
+    add("-q", "--quiet", action="store_true", help="show nothing but errors")
+    add = parser.add_argument_group("voice").add_argument
+    add(
+        "--voice",
+        default="heart",
+        metavar="NAME",
+        help="a voice's name or folder (see: sayahead voices; default: heart)",
+    )
+    add("--speed", type=float, metavar="X", help="pace: 2 is twice as fast (default: 1)")
+    add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
+    add("--seed", type=int, metavar="N", help="another number, slightly other sound (default: 0)")
+    add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
+    add("--policy", type=one_of("lookahead", "wait-all"), default="lookahead", metavar="NAME",
+        help="lookahead: speak a word when the next ones are there (default); wait-all: whole sentences")  # fmt: skip
+    add(
+        "-k", "--lookahead", type=number(int, 0), metavar="N", help="how many words must follow before a word is spoken"
+    )
+    add("--first-chunk", type=number(int, 1), metavar="N", help="least phonemes of a sentence's first piece of speech")
+    add("--chunk", type=number(int, 1), metavar="N", help="least phonemes of every other piece of speech")
+    add("--hold-back", type=number(float, 0.0, 2000.0), metavar="MS",
+        help="milliseconds of sound kept back until more text is there")  # fmt: skip
+    add("--k2", type=int, metavar="N", help="pieces of speech that must follow before one becomes sound")
+    add("--delta", type=int, metavar="N", help="frames to the right that the sound of a piece may depend on")
+    add("--context", type=one_of("none", "random", "lm"), metavar="NAME",
+        help="what stands in for words to come: none (default), random, or lm: a language model's guess")  # fmt: skip
+    add("--lm", metavar="NAME", help="the language model: a transformers name or folder, for example gpt2")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Speak; the exit code."""
+    check(arguments)
+    console = Console(quiet=arguments.quiet)
+    source, typed = open_source(arguments, console)
+    log = logging.getLogger("sayahead")
+    log.addHandler(console)
+    # The last that is pushed runs first, each whatever happens to the others: that makes Ctrl-C leave all files whole.
+    with contextlib.ExitStack() as stack:
+        stack.callback(log.removeHandler, console)
+        from sayahead.voice import load_voice
+
+        voice = load_voice(arguments.voice)
+        session = voice.session(**session_options(arguments, voice))
+        speaker = Speaker(session, console)
+        stack.callback(speaker.report, target(arguments))
+        if arguments.timings is not None:
+            stack.callback(keep_timings(arguments.timings, speaker, voice.sample_rate))
+        speaker.sink = open_sink(arguments, voice.sample_rate, console)
+        stack.callback(speaker.sink.close)
+        if typed:
+            console.note("Type; each line is spoken when you press Enter; Ctrl-D ends.")
+        if arguments.interactive and not arguments.quiet:
+            speaker.display = Display(console, getattr(speaker.sink, "played", None))
+            stack.callback(speaker.display.close)
+        with contextlib.suppress(BrokenPipeError):
+            speaker.run(source, idle_s=arguments.idle_commit, by_line=typed)
+    return 0
+
+
+class Speaker:
+    """One text on its way through a session into a sink."""
+
+    sink: Sink
+
+    def __init__(self, session: Session, console: Console) -> None:
+        self._session, self._console = session, console
+        self.display: Display | None = None
+        self.words: list[WordTiming] = []
+        self._seconds, self._read = 0.0, 0
+        self._first_s: float | None = None
+        self._outcome = ""
+
+    def run(self, source: Source, *, idle_s: float | None, by_line: bool) -> None:
+        """Speak all of the source, each piece of sound as soon as it is made."""
+        try:
+            self._speak(source, idle_s, by_line)
+            self._outcome = "done"
+        except (KeyboardInterrupt, SystemExit):
+            self._outcome = "stopped"
+            raise
+
+    def _speak(self, source: Source, idle_s: float | None, by_line: bool) -> None:
+        for fragment in source.fragments(idle_s):
+            if fragment is None:
+                self._session.flush()
+                self._pull()
+                continue
+            self._read += len(fragment)
+            for piece in pieces(fragment, by_line=by_line):
+                if self.display is not None:
+                    self.display.add_text(piece)
+                self._session.push(piece)
+                if by_line and piece.endswith("\n"):
+                    self._session.flush()
+                self._pull()
+        self._session.finish()
+        self._pull()
+        self.sink.drain()
+
+    def _pull(self) -> None:
+        begun = time.perf_counter()
+        for chunk in self._session.chunks():
+            if self._first_s is None:
+                self._first_s = time.perf_counter() - begun
+            if self.display is not None:
+                self.display.add_words(chunk.words)
+            self.sink.write(chunk.samples)
+            self.words.extend(chunk.words)
+            self._seconds += chunk.duration_s
+            if self.display is None:
+                self._console.progress(self._figures())
+
+    def _figures(self) -> str:
+        first = f", first sound {1000 * self._first_s:.0f} ms after its text" if self._first_s is not None else ""
+        return f"{self._seconds:.1f} s, {len(self.words)} word{'s' * (len(self.words) != 1)}{first}"
+
+    def report(self, target: str) -> None:
+        """The summary, in place of the line of progress; nothing after an error, which says more."""
+        self._console.progress("")
+        if self.words and self._outcome:
+            self._console.note(f"{target}: {self._figures()}{', stopped' * (self._outcome == 'stopped')}")
+        elif self._outcome == "done":
+            why = "the text has no word that can be read aloud" if self._read else "the text is empty"
+            self._console.warn(f"Nothing to say: {why}.")
+
+
+def pieces(fragment: str, *, by_line: bool) -> list[str]:
+    """The fragment in pieces of bounded size, each of one line at most where lines count."""
+    lines = fragment.splitlines(keepends=True) if by_line else [fragment]
+    return [line[at : at + PIECE] for line in lines for at in range(0, len(line), PIECE)]
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """ConfigError for options that do not go together."""
+    from sayahead.audio import FORMATS
+    from sayahead.subtitles import FORMS
+
+    if arguments.text and arguments.file is not None:
+        raise ConfigError("There are two texts to say, TEXT and --file: give one of them.")
+    if arguments.raw and arguments.output is not None:
+        raise ConfigError("--raw writes to standard output: leave out -o, or --raw.")
+    if arguments.output not in (None, "-"):
+        known_ending("-o", Path(arguments.output), FORMATS)
+    if arguments.timings is not None:
+        known_ending("--timings", arguments.timings, FORMS)
+    if (arguments.raw or arguments.output == "-") and (sys.stdout is None or sys.stdout.isatty()):
+        raise ConfigError(
+            "Sound is not for a terminal: send it on (| aplay -q ...), or write a file with -o hello.wav."
+        )
+    if arguments.policy == "wait-all":
+        for name in ("lookahead", "first_chunk", "chunk"):
+            if getattr(arguments, name) is not None:
+                raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --policy wait-all.")
+    if arguments.context == "lm" and arguments.lm is None:
+        raise ConfigError("--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2.")
+    if arguments.lm is not None and arguments.context not in (None, "lm"):
+        raise ConfigError(f"--lm has no meaning with --context {arguments.context}.")
+
+
+def known_ending(option: str, path: Path, known: Mapping[str, object]) -> None:
+    """ConfigError where the file's extension is none of the known ones."""
+    if path.suffix.lower() not in known:
+        ending = f"a file {path.suffix!r}" if path.suffix else "a file without extension"
+        raise ConfigError(f"{option} {path}: {ending} is not known; it can be {', '.join(known)}.")
+
+
+def open_source(arguments: argparse.Namespace, console: Console) -> tuple[Source, bool]:
+    """The text, being read from now on, and whether a person types it."""
+    if arguments.text:
+        # Bytes that were no text on the command line are bytes again, and treated as in any other source.
+        data = " ".join(arguments.text).encode("utf-8", "surrogateescape")
+        return Source(io.BytesIO(data), "The text", warn=console.warn), False
+    if arguments.file in (None, "-"):
+        if sys.stdin is None:
+            raise ConfigError("There is no text to say: give it as an argument, with --file, or on standard input.")
+        stdin = open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # noqa: SIM115
+        return Source(stdin, "Standard input", warn=console.warn), arguments.file is None and sys.stdin.isatty()
+    try:
+        file = open(arguments.file, "rb", buffering=0)  # noqa: SIM115
+    except OSError as error:
+        raise ConfigError(f"{arguments.file} cannot be read: {error.strerror or error}.") from error
+    return Source(file, arguments.file, warn=console.warn), False
+
+
+def open_sink(arguments: argparse.Namespace, sample_rate: int, console: Console) -> Sink:
+    """Where the sound goes."""
+    from sayahead.audio import FORMATS, RawWriter, WavWriter
+
+    if arguments.raw or arguments.output == "-":
+        stdout = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)  # noqa: SIM115
+        if not arguments.raw:
+            return WavWriter(stdout, "Standard output", sample_rate=sample_rate)
+        console.note(f"Raw sound: signed 16-bit little-endian, mono, {sample_rate} samples a second.")
+        return RawWriter(stdout, "Standard output")
+    if arguments.output is not None:
+        path = Path(arguments.output)
+        return FORMATS[path.suffix.lower()](path, sample_rate=sample_rate)
+    from sayahead.play import Player
+
+    return Player(sample_rate)
+
+
+def target(arguments: argparse.Namespace) -> str:
+    """What the summary calls the place where the sound went."""
+    if arguments.raw or arguments.output == "-":
+        return "Standard output"
+    return arguments.output or "Spoken"
+
+
+def keep_timings(path: Path, speaker: Speaker, sample_rate: int) -> Callable[[], None]:
+    """A call that writes the words' times; the file is opened now, so that a wrong path shows before the sound."""
+    from sayahead.audio import open_output
+    from sayahead.subtitles import write_timings
+
+    open_output(path).close()
+    return lambda: write_timings(path, speaker.words, sample_rate=sample_rate)
+
+
+def session_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, Any]:
+    """Voice.session's options; what was not given is absent."""
+    from sayahead.context import LanguageModel, NoContext, RandomWords
+    from sayahead.policy import LookaheadK, WaitAll
+
+    options = {name: getattr(arguments, name) for name in ("speed", "volume", "seed", "k2", "delta")}
+    if arguments.hold_back is not None:
+        options["hold_back_s"] = arguments.hold_back / 1000
+    if arguments.policy == "wait-all":
+        options["policy"] = WaitAll()
+    else:
+        k = voice.config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
+        options["policy"] = LookaheadK(k, arguments.first_chunk or 1, arguments.chunk or 1)
+    seed = arguments.seed or 0
+    if arguments.lm is not None:
+        options["context"] = LanguageModel(arguments.lm, seed=seed)
+    elif arguments.context is not None:
+        options["context"] = RandomWords(seed=seed) if arguments.context == "random" else NoContext()
+    return {name: value for name, value in options.items() if value is not None}

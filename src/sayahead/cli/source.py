@@ -1,0 +1,90 @@
+"""Text as it arrives: from a pipe, a file, a terminal, by a thread, so that waiting has an end."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from sayahead.audio import OutputError
+
+BLOCK = 4096
+# Ctrl-C does not interrupt a wait without an end on every system.
+POLL_S = 0.25
+
+
+class Source:
+    """Fragments of text from an unbuffered file; reading begins at once."""
+
+    def __init__(self, file: io.RawIOBase | io.BytesIO, name: str, *, warn: Callable[[str], None]) -> None:
+        self._file, self._name, self._warn = file, name, warn
+        self._arrived: queue.Queue[tuple[float, bytes | OSError]] = queue.Queue(maxsize=256)
+        self._tail, self._bytes, self._bad = b"", 0, 0
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def fragments(self, idle_s: float | None = None) -> Iterator[str | None]:
+        """The text in pieces as they arrive; None once where nothing has come for ``idle_s``."""
+        deadline = None
+        while True:
+            item = self._next(deadline)
+            if item is None:
+                deadline = None
+                yield None
+                continue
+            at, data = item
+            if isinstance(data, OSError):
+                raise OutputError(f"{self._name} cannot be read: {data.strerror or data}.") from data
+            deadline = None if idle_s is None else at + idle_s
+            text = self._decode(data)
+            if text:
+                yield text
+            if not data:
+                break
+        if self._bad > 1:
+            self._warn(f"{self._name} is not UTF-8 in {self._bad} places.")
+
+    def _read(self) -> None:
+        data: bytes | None = None
+        try:
+            with self._file:
+                while data != b"":
+                    data = self._file.read(BLOCK)
+                    if data is None:
+                        # Somebody made the pipe non-blocking, and it is empty.
+                        time.sleep(0.01)
+                    else:
+                        self._arrived.put((time.monotonic(), data))
+        except OSError as error:
+            self._arrived.put((time.monotonic(), error))
+
+    def _next(self, deadline: float | None) -> tuple[float, bytes | OSError] | None:
+        while True:
+            left = POLL_S if deadline is None else max(0.0, deadline - time.monotonic())
+            try:
+                return self._arrived.get(timeout=min(left, POLL_S))
+            except queue.Empty:
+                if deadline is not None and time.monotonic() >= deadline:
+                    return None
+
+    def _decode(self, data: bytes) -> str:
+        """The text of all complete characters; bytes that are none become U+FFFD. b"" is the end."""
+        final, data, text = not data, self._tail + data, ""
+        while True:
+            try:
+                piece, used = codecs.utf_8_decode(data, "strict", final)
+            except UnicodeDecodeError as error:
+                text += data[: error.start].decode() + "\N{REPLACEMENT CHARACTER}"
+                if not self._bad:
+                    self._warn(
+                        f"{self._name} is not UTF-8 at byte {self._bytes + error.start}: such bytes are left out."
+                    )
+                self._bad += 1
+                self._bytes += error.end
+                data = data[error.end :]
+            else:
+                self._bytes += used
+                self._tail = data[used:]
+                return text + piece

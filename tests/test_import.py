@@ -1,0 +1,121 @@
+"""The default voice's graphs are hibari's graph: the import is repeatable, and exact in float arithmetic."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import hibari
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+
+from sayahead import installed_voices
+from sayahead.onnx import OnnxGraph, count
+from sayahead.train import heart as importer
+
+ASSETS = Path(hibari.__file__).parent / "assets"
+VOICE = installed_voices()["heart"]
+SENTENCE = "Between the hours of eight and nine they were occupied with the children in the bedrooms."
+Array = NDArray[Any]
+
+
+def float_reference() -> Any:
+    """hibari's own graph with its integer products replaced by float ones, and its inner durations and energy as outputs."""
+    model = onnx.load(str(ASSETS / "hibari.onnx"))
+    known = {i.name: numpy_helper.to_array(i) for i in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type == "Constant":
+            known[node.output[0]] = numpy_helper.to_array(node.attribute[0].t)
+    nodes, weights = [], {}
+    for node in model.graph.node:
+        if node.op_type == "MatMulInteger":
+            x, name = node.input[0].replace("_quantized", ""), node.input[1]
+            value = known[name].astype(np.float32) * known[name.replace("_quantized", "_scale")]
+            weights[f"{name}_f"] = numpy_helper.from_array(value.astype(np.float32), f"{name}_f")
+            nodes.append(helper.make_node("MatMul", [x, f"{name}_f"], [node.output[0].replace("_output_quantized", "")]))
+        elif not (
+            node.op_type == "DynamicQuantizeLinear"
+            or any(mark in text for text in [*node.input, *node.output] for mark in ("_quant_scales_mul", "_cast_output"))
+        ):
+            nodes.append(node)
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    model.graph.initializer.extend(weights.values())
+    for name in ("/Div_40_output_0", "/Mul_62_output_0"):
+        model.graph.output.append(helper.make_tensor_value_info(name, 1, None))
+    return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[str, Array]:
+    """The reference's outputs for one sentence, and the sentence's ids."""
+    tts = hibari.Hibari()
+    ids = np.array([tts.ids(tts.g2p(SENTENCE))], np.int64)
+    session = float_reference()
+    names = [output.name for output in session.get_outputs()]
+    made = dict(zip(names, session.run(names, {"ids": ids, "speed": np.ones(1, np.float32)}), strict=True))
+    return {"ids": ids[0], **made}
+
+
+def test_the_import_is_repeatable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["heart", str(tmp_path)])
+    importer.main()
+    digests = json.loads((tmp_path / "voice.json").read_text(encoding="utf-8"))["files"]
+    shipped = json.loads((VOICE / "voice.json").read_text(encoding="utf-8"))
+    assert digests == shipped["files"]
+    for name, digest in digests.items():
+        assert hashlib.sha256((VOICE / name).read_bytes()).hexdigest() == digest
+    assert (tmp_path / "voice.json").read_text(encoding="utf-8") == (VOICE / "voice.json").read_text(encoding="utf-8")
+
+
+def test_text_graph(reference: dict[str, Array]) -> None:
+    made = OnnxGraph(VOICE / "text.onnx")(ids=reference["ids"], speed=np.ones(1, np.float32))
+    assert made["durations"].shape == reference["ids"].shape
+    assert np.abs(made["durations"] - reference["/Div_40_output_0"]).max() < 1e-3
+
+
+@pytest.mark.parametrize("steps", [[10_000], [7] * 60, [3, 50, 1, 30, 10_000]])
+def test_frame_graphs_whole_and_in_steps(reference: dict[str, Array], steps: list[int]) -> None:
+    """With their full right context, steps of any size make the frames of the whole."""
+    text = OnnxGraph(VOICE / "text.onnx")(ids=reference["ids"], speed=np.ones(1, np.float32))
+    units = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
+    rows = np.repeat(np.arange(len(units)), units)
+    prosody, decoder = OnnxGraph(VOICE / "prosody.onnx"), OnnxGraph(VOICE / "decoder.onnx")
+    f0, energy, cache, at = list[Array](), list[Array](), np.zeros((54, 192), np.float32), 0
+    for size in steps:
+        new = min(size, len(rows) - at)
+        if not new:
+            break
+        seen = text["prosody_encoding"][rows[at : at + new + 54]]
+        out = prosody(prosody_encoding=seen, commit=count(new), cache=cache)
+        f0, energy, cache, at = [*f0, out["f0"][: 2 * new]], [*energy, out["energy"][: 2 * new]], out["next_cache"], at + new
+    pitch, loud = np.concatenate(f0), np.concatenate(energy)
+    assert len(pitch) == 2 * len(rows)
+    assert np.abs(pitch - reference["f0"][0]).max() < 0.01
+    assert np.abs(loud - reference["/Mul_62_output_0"][0]).max() < 1e-3
+
+    rows, spectra, at = np.repeat(rows, 2), list[Array](), 0
+    caches = {"input_cache": np.zeros((3, 130), np.float32), "cache": np.zeros((24, 256), np.float32)}
+    for size in steps:
+        new = min(2 * size, len(rows) - at)
+        if not new:
+            break
+        seen = slice(at, at + new + 27)
+        out = decoder(
+            sound_encoding=text["sound_encoding"][rows[seen]], f0=pitch[seen], energy=loud[seen],
+            rows=count(new), commit=count(new), **caches,
+        )  # fmt: skip
+        caches = {"input_cache": out["next_input_cache"], "cache": out["next_cache"]}
+        spectra, at = [*spectra, out["spectrum"]], at + new
+    spectrum = np.concatenate(spectra)
+    assert spectrum.shape == (len(rows), 5 * 601)
+    for part, name in enumerate(("lh", "theta", "ln", "lr", "phi")):
+        difference = np.abs(spectrum[:, 601 * part : 601 * (part + 1)].T - reference[name][0])
+        assert difference.max() < 2e-3, name
