@@ -2,8 +2,8 @@
 
     python benchmarks/long_text.py [--minutes 30] [--endless] [--json FILE]
 
-Sentences of 5 to 40 words are cut from a passage; with ``--endless`` there is no full stop at all. The time of each SPEAK and the
-resident memory are noted minute by minute of the sound; slopes come with their 95 % intervals.
+Sentences of 5 to 40 words are cut from a passage; with ``--endless`` there is no full stop at all. The time of each
+SPEAK and the resident memory are noted minute by minute of the sound; slopes come with their 95 % intervals.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from sayahead import load_voice
-from sayahead.cli.bench import PASSAGE, pin, processor, regress
+from sayahead.eval.bench import PASSAGE, pin, processor, regress
 
 
 def words(endless: bool) -> Iterator[str]:

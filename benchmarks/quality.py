@@ -1,9 +1,11 @@
 """Quality over lookahead, context and hold-back, scored by a yardstick outside this package.
 
-    python benchmarks/quality.py CONDITIONS.json OUT_FOLDER --texts test.csv --scorer score_wavs.py --whisper DIR [--lm DIR]
+    python benchmarks/quality.py CONDITIONS.json OUT_FOLDER --texts test.csv --scorer score_wavs.py --whisper DIR
+    [--lm DIR]
 
 For each condition the sentences are synthesised word by word and written as WAV files; the scorer (called as
-``scorer WHISPER_DIR LIST.tsv --json OUT.json``) gives WER, DistillMOS and DNSMOS, which come back as one table: means, and
+``scorer WHISPER_DIR LIST.tsv --json OUT.json``) gives WER, DistillMOS and DNSMOS, which come back as one table:
+means, and
 the paired difference to the first condition with its 95 % interval. A condition that is scored already is left alone.
 """
 
@@ -23,7 +25,17 @@ from typing import Any
 
 import numpy as np
 
-from sayahead import ContextPredictor, LanguageModel, LookaheadK, NoContext, Policy, RandomWords, Voice, WaitAll, load_voice
+from sayahead import (
+    ContextPredictor,
+    LanguageModel,
+    LookaheadK,
+    NoContext,
+    Policy,
+    RandomWords,
+    Voice,
+    WaitAll,
+    load_voice,
+)
 from sayahead.audio import to_pcm16
 from sayahead.config import from_mapping
 
@@ -59,10 +71,14 @@ class Cached:
         return self._known[key]
 
 
-def synthesize(voice: Voice, condition: Condition, texts: dict[str, str], folder: Path, context: ContextPredictor) -> float:
+def synthesize(
+    voice: Voice, condition: Condition, texts: dict[str, str], folder: Path, context: ContextPredictor
+) -> float:
     """Write one WAV a text; computing time over audio time."""
     options: dict[str, Any] = {"context": context}
-    policy: Policy = WaitAll() if condition.k is None else LookaheadK(condition.k, condition.first_chunk, condition.chunk)
+    policy: Policy = (
+        WaitAll() if condition.k is None else LookaheadK(condition.k, condition.first_chunk, condition.chunk)
+    )
     if condition.hold_back_s is not None:
         options["hold_back_s"] = condition.hold_back_s
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +114,8 @@ def table(scored: dict[str, dict[str, Any]], rtf: dict[str, float | None]) -> st
         worse = 100 * (total["wer"] - base["summary"]["wer"])
         speed = rtf.get(name)
         lines.append(
-            f"| {name} | {100 * total['wer']:.2f} | {worse:+.2f} | {total['distillmos']:.3f} ± {total['distillmos_ci95']:.3f} "
+            f"| {name} | {100 * total['wer']:.2f} | {worse:+.2f} "
+            f"| {total['distillmos']:.3f} ± {total['distillmos_ci95']:.3f} "
             f"| {change:+.3f} ± {half:.3f} | {total['dnsmos']:.3f} | {sum(row['seconds'] for row in rows):.0f} "
             f"| {'-' if speed is None else f'{speed:.4f}'} |"
         )
@@ -118,7 +135,7 @@ def main() -> None:
     parser.add_argument("--table", type=Path, help="write the table here as well (Markdown)")
     arguments = parser.parse_args()
     lines = [line.split("|", 1) for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
-    texts = {name: text for name, text in lines[:: max(1, len(lines) // arguments.count)][: arguments.count]}
+    texts = dict(lines[:: max(1, len(lines) // arguments.count)][: arguments.count])
     conditions = [
         from_mapping(Condition, item, where=str(arguments.conditions))
         for item in json.loads(arguments.conditions.read_text(encoding="utf-8"))
@@ -136,8 +153,17 @@ def main() -> None:
         scores = folder / "scores.json"
         if not scores.exists():
             speed = synthesize(voice, condition, texts, folder, contexts[condition.context])
-            (folder / "list.tsv").write_text("".join(f"{folder / n}.wav\t{t}\n" for n, t in texts.items()), encoding="utf-8")
-            command = [arguments.scorer_python, arguments.scorer, arguments.whisper, folder / "list.tsv", "--json", scores]
+            (folder / "list.tsv").write_text(
+                "".join(f"{folder / n}.wav\t{t}\n" for n, t in texts.items()), encoding="utf-8"
+            )
+            command = [
+                arguments.scorer_python,
+                arguments.scorer,
+                arguments.whisper,
+                folder / "list.tsv",
+                "--json",
+                scores,
+            ]
             subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
             # A language model's own time is its machine's affair and is shared between conditions by the cache.
             (folder / "rtf.json").write_text(json.dumps(None if condition.context == "lm" else speed))
@@ -145,9 +171,10 @@ def main() -> None:
         rtf[condition.name] = json.loads((folder / "rtf.json").read_text())
         print(table(scored, rtf).splitlines()[-1], flush=True)
     if arguments.table:
-        command = f"`python benchmarks/quality.py {arguments.conditions} OUT --texts test.csv --count {len(texts)} ...`"
+        made_by = f"`python benchmarks/quality.py {arguments.conditions} OUT --texts test.csv --count {len(texts)} ...`"
         packages = ", ".join(f"{name} {version(name)}" for name in ("sayahead", "onnxruntime", "numpy", "hibari-tts"))
-        head = f"{len(texts)} sentences of the LJ Speech test split; {command}; {packages}; Python {platform.python_version()}.\n"
+        python = f"Python {platform.python_version()}"
+        head = f"{len(texts)} sentences of the LJ Speech test split; {made_by}; {packages}; {python}.\n"
         arguments.table.write_text(head + "\n" + table(scored, rtf), encoding="utf-8")
 
 

@@ -2,8 +2,8 @@
 
     python examples/custom_context.py
 
-A form letter is read aloud while its blanks are still being filled in: what follows a blank is known, and stands in for the
-lookahead, so that every word is spoken at once and still sounds as if the sentence went on.
+A form letter is read aloud while its blanks are still being filled in: what follows a blank is known, and stands in
+for the lookahead, so that every word is spoken at once and still sounds as if the sentence went on.
 """
 
 from collections.abc import Sequence

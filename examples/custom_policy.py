@@ -1,6 +1,6 @@
 """A policy of one's own: wait for the end of a phrase.
 
-    python examples/custom_policy.py "When the rain stops, and it will, we go out."
+python examples/custom_policy.py "When the rain stops, and it will, we go out."
 """
 
 import sys

@@ -1,6 +1,6 @@
 """A voice agent's mouth: speak a language model's tokens as they come, and stop at once when the user interrupts.
 
-    python examples/voice_agent.py
+python examples/voice_agent.py
 """
 
 import asyncio

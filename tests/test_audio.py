@@ -1,4 +1,4 @@
-"""Writers, subtitles, the player."""
+"""What the command line reads and writes: text as it arrives, sound files, subtitles, the sound device."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sayahead.audio import FORMATS, FlacWriter, OutputError, RawWriter, WavWriter, to_pcm16, wav_file
+from sayahead.cli.source import Source
 from sayahead.errors import ConfigError
 from sayahead.play import Player
 from sayahead.subtitles import FORMS, lines, write_timings
@@ -241,3 +244,22 @@ def test_player_without_miniaudio(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "miniaudio", None)
     with pytest.raises(OutputError, match=re.escape("pip install 'sayahead[play]'")):
         Player(RATE)
+
+
+@given(st.lists(st.binary(max_size=6), max_size=6))
+def test_any_bytes_in_any_pieces_give_the_same_text(blocks: list[bytes]) -> None:
+    class Pieces(io.BytesIO):
+        left = iter([block for block in blocks if block])
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            return next(self.left, b"")
+
+    warnings: list[str] = []
+    text = "".join(fragment or "" for fragment in Source(Pieces(), "It", warn=warnings.append).fragments())
+    assert text == b"".join(blocks).decode("utf-8", "replace")
+    # The first place that Python's own decoder stumbles over.
+    whole = b"".join(blocks)
+    good = next(
+        size for size in range(len(whole), -1, -1) if whole[:size].decode("utf-8", "ignore").encode() == whole[:size]
+    )
+    assert not warnings if good == len(whole) else f"at byte {good}:" in warnings[0]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -31,7 +34,7 @@ class Fixed:
     def __init__(self, *words: str) -> None:
         self.words, self.asked = words, list[tuple[str, ...]]()
 
-    def predict(self, words: list[str]) -> Prediction:
+    def predict(self, words: Sequence[str]) -> Prediction:
         self.asked.append(tuple(words))
         return Prediction(self.words)
 
@@ -57,9 +60,9 @@ def test_the_predictor_sees_all_words_so_far_and_is_not_asked_at_an_end() -> Non
 
 
 class Parrot:
-    """A language model whose tokens are words and that goes through a list of them; each step is certain of its choice."""
+    """A language model that goes through a list of tokens, certain of each."""
 
-    end = 0
+    end: int | None = 0
 
     def __init__(self, *tokens: str) -> None:
         self.tokens, self.steps = ("<end>", *tokens), 0
@@ -71,7 +74,7 @@ class Parrot:
     def decode(self, ids: list[int]) -> str:
         return "".join(self.tokens[i] for i in ids)
 
-    def next(self, ids: list[int], cache: int | None) -> tuple[NDArray[np.float64], int]:
+    def next(self, ids: list[int], cache: Any) -> tuple[NDArray[np.float64], Any]:
         step = cache or 0
         logits = np.zeros(len(self.tokens))
         logits[(step + 1) % len(self.tokens)] = 5.0
@@ -98,7 +101,8 @@ def test_a_language_model_continues_in_whole_words(tokens: tuple[str, ...], expe
 def test_sampling_from_the_top_is_fixed_by_the_seed() -> None:
     tokens = (" a", " b", " c", " d", " e", " f", " g")
     futures = {
-        seed: LanguageModel("any", top_k=8, seed=seed, load=lambda name: Parrot(*tokens)).predict(["x"]) for seed in range(20)
+        seed: LanguageModel("any", top_k=8, seed=seed, load=lambda name: Parrot(*tokens)).predict(["x"])
+        for seed in range(20)
     }
     assert len({prediction.words for prediction in futures.values()}) > 3
     again = LanguageModel("any", top_k=8, seed=7, load=lambda name: Parrot(*tokens)).predict(["x"])

@@ -42,7 +42,7 @@ def test_silence_is_bounded_at_both_ends(heart: Voice, k: int, text: str) -> Non
 
 
 def test_whole_sentences_sound_as_long_as_the_original_voice(heart: Voice) -> None:
-    """Durations of a sentence given whole are those of hibari-tts in float arithmetic: within a frame or two of its own."""
+    """A sentence given whole lasts as long as hibari's and has its spectrum."""
     from hibari import Hibari
 
     text = "The birch canoe slid on the smooth planks."
@@ -101,7 +101,7 @@ def test_threads_share_a_voice(heart: Voice) -> None:
 
 
 def test_more_lookahead_than_the_sentence_has_is_the_whole_sentence(heart: Voice) -> None:
-    """With everything visible, the first word's frames differ from the whole sentence's only by the hold-back's joins."""
+    """With everything visible, words last as long as in the whole sentence."""
     whole = [w for c in heart.stream([TEXT], policy=WaitAll()) for w in c.words]
     words = [w for c in heart.stream([TEXT], policy=LookaheadK(50)) for w in c.words]
     assert [(w.text, w.offset - w.onset) for w in whole[:-1]] == [(w.text, w.offset - w.onset) for w in words[:-1]]

@@ -27,7 +27,7 @@ Array = NDArray[Any]
 
 
 def float_reference() -> Any:
-    """hibari's own graph with its integer products replaced by float ones, and its inner durations and energy as outputs."""
+    """hibari's own graph with float products for its integer ones, and with durations and energy as outputs."""
     model = onnx.load(str(ASSETS / "hibari.onnx"))
     known = {i.name: numpy_helper.to_array(i) for i in model.graph.initializer}
     for node in model.graph.node:
@@ -39,10 +39,14 @@ def float_reference() -> Any:
             x, name = node.input[0].replace("_quantized", ""), node.input[1]
             value = known[name].astype(np.float32) * known[name.replace("_quantized", "_scale")]
             weights[f"{name}_f"] = numpy_helper.from_array(value.astype(np.float32), f"{name}_f")
-            nodes.append(helper.make_node("MatMul", [x, f"{name}_f"], [node.output[0].replace("_output_quantized", "")]))
+            nodes.append(
+                helper.make_node("MatMul", [x, f"{name}_f"], [node.output[0].replace("_output_quantized", "")])
+            )
         elif not (
             node.op_type == "DynamicQuantizeLinear"
-            or any(mark in text for text in [*node.input, *node.output] for mark in ("_quant_scales_mul", "_cast_output"))
+            or any(
+                mark in text for text in [*node.input, *node.output] for mark in ("_quant_scales_mul", "_cast_output")
+            )
         ):
             nodes.append(node)
     del model.graph.node[:]
@@ -95,7 +99,12 @@ def test_frame_graphs_whole_and_in_steps(reference: dict[str, Array], steps: lis
             break
         seen = text["prosody_encoding"][rows[at : at + new + 54]]
         out = prosody(prosody_encoding=seen, commit=count(new), cache=cache)
-        f0, energy, cache, at = [*f0, out["f0"][: 2 * new]], [*energy, out["energy"][: 2 * new]], out["next_cache"], at + new
+        f0, energy, cache, at = (
+            [*f0, out["f0"][: 2 * new]],
+            [*energy, out["energy"][: 2 * new]],
+            out["next_cache"],
+            at + new,
+        )
     pitch, loud = np.concatenate(f0), np.concatenate(energy)
     assert len(pitch) == 2 * len(rows)
     assert np.abs(pitch - reference["f0"][0]).max() < 0.01
@@ -107,15 +116,15 @@ def test_frame_graphs_whole_and_in_steps(reference: dict[str, Array], steps: lis
         new = min(2 * size, len(rows) - at)
         if not new:
             break
-        seen = slice(at, at + new + 27)
+        part = slice(at, at + new + 27)
         out = decoder(
-            sound_encoding=text["sound_encoding"][rows[seen]], f0=pitch[seen], energy=loud[seen],
+            sound_encoding=text["sound_encoding"][rows[part]], f0=pitch[part], energy=loud[part],
             rows=count(new), commit=count(new), **caches,
         )  # fmt: skip
         caches = {"input_cache": out["next_input_cache"], "cache": out["next_cache"]}
         spectra, at = [*spectra, out["spectrum"]], at + new
     spectrum = np.concatenate(spectra)
     assert spectrum.shape == (len(rows), 5 * 601)
-    for part, name in enumerate(("lh", "theta", "ln", "lr", "phi")):
-        difference = np.abs(spectrum[:, 601 * part : 601 * (part + 1)].T - reference[name][0])
+    for number, name in enumerate(("lh", "theta", "ln", "lr", "phi")):
+        difference = np.abs(spectrum[:, 601 * number : 601 * (number + 1)].T - reference[name][0])
         assert difference.max() < 2e-3, name

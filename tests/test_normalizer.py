@@ -1,4 +1,3 @@
-# ruff: noqa: SIM905
 """The text normalizer: readings, sentence ends, spans, and words that no later text changes."""
 
 from __future__ import annotations

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
 SNIPPETS = (
-    "Hello", "the", "quick", "brown fox", "apple", "to", "a", "I", "word,", "and", "end.", "What?", "No!", "Dr.", "Smith",
-    "e.g.", "U.S.", "12", "12.5", "3rd", "$5", "million", "7:30", "pm", "March", "5", "km", "1,250", "50%", "...", "—", "-",
-    "well-known", "don't", "“quoted”", "(aside)", "**bold**", "*", "#", "`code`", "[link](http://x.org)", "user@example.org",
-    "https://example.com/a", "192.168.0.1", "😀", "naïve", "привет", "漢字", "\x00", "\u200b", "St.", "No.", "IV", "J.", "K.",
+    "Hello", "the", "quick", "brown fox", "apple", "to", "a", "I", "word,", "and", "end.", "What?", "No!", "Dr.",
+    "Smith",
+    "e.g.", "U.S.", "12", "12.5", "3rd", "$5", "million", "7:30", "pm", "March", "5", "km", "1,250", "50%", "...",
+    "—", "-",
+    "well-known", "don't", "“quoted”", "(aside)", "**bold**", "*", "#", "`code`", "[link](http://x.org)",
+    "user@example.org",
+    "https://example.com/a", "192.168.0.1", "😀", "naïve", "привет", "漢字", "\x00", "\u200b", "St.", "No.",
+    "IV", "J.", "K.",
 )  # fmt: skip
 GAPS = (" ", " ", " ", " ", "\n", "\n\n", "  ", "", "\t", " - ", "\n- ")
 
@@ -31,4 +36,4 @@ def splits(draw: st.DrawFn, text: str) -> list[str]:
 
 def pieces(text: str, cuts: Sequence[int]) -> list[str]:
     edges = [0, *cuts, len(text)]
-    return [text[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    return [text[a:b] for a, b in itertools.pairwise(edges)]

@@ -12,16 +12,20 @@ from sayahead.context import ContextPredictor, NoContext
 from sayahead.policy import LookaheadK, Policy
 from sayahead.session import Session
 from sayahead.synthesizer import Pauses, TwoStage
-from sayahead.types import Floats, Ids, Rendering, Segment, Word
+from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, Word
 
 RATE, HOP = 8000, 40
 
 
 class ToyPhonemizer:
-    """Ids are the characters' codes; the space behind a word is id 32."""
+    """Ids are the characters' codes; the space before a word is id 32."""
 
-    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Ids]:
-        return [np.array([ord(c) for c in word.text + ("" if word.ends else " ")], np.int64) for word in words]
+    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
+        inside = [bool(left)] + [True] * len(words)
+        return [
+            Pronunciation(np.array([ord(c) for c in " " * at + word.text], np.int64), int(at), at + len(word.text))
+            for at, word in zip(inside, words, strict=False)
+        ]
 
     def phonemes(self, word: Word) -> int:
         return len(word.text)

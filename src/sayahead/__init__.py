@@ -1,13 +1,28 @@
 """sayahead: incremental text-to-speech. Text goes in word by word, speech comes out a word or two behind."""
 
-from sayahead.context import ContextPredictor, LanguageModel, NoContext, Prediction, RandomWords
-from sayahead.errors import ConfigError, SayaheadError, SessionError, TextError, VoiceError
-from sayahead.policy import READ, LookaheadK, Policy, Read, Speak, View, WaitAll
-from sayahead.session import Cancelled, Session
-from sayahead.types import AudioChunk, Word, WordTiming
-from sayahead.voice import Voice, VoiceConfig, installed_voices, load_voice
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sayahead.context import ContextPredictor, LanguageModel, NoContext, Prediction, RandomWords
+    from sayahead.errors import ConfigError, SayaheadError, SessionError, TextError, VoiceError
+    from sayahead.policy import READ, LookaheadK, Policy, Read, Speak, View, WaitAll
+    from sayahead.session import Cancelled, Session
+    from sayahead.types import AudioChunk, Word, WordTiming
+    from sayahead.voice import Voice, VoiceConfig, installed_voices, load_voice
 
 __version__ = "0.1.0"
+
+# Where each public name lives: imported when it is first used, so that `sayahead --help` need not load numpy.
+_HOMES = {
+    "context": ("ContextPredictor", "LanguageModel", "NoContext", "Prediction", "RandomWords"),
+    "errors": ("ConfigError", "SayaheadError", "SessionError", "TextError", "VoiceError"),
+    "policy": ("READ", "LookaheadK", "Policy", "Read", "Speak", "View", "WaitAll"),
+    "session": ("Cancelled", "Session"),
+    "types": ("AudioChunk", "Word", "WordTiming"),
+    "voice": ("Voice", "VoiceConfig", "installed_voices", "load_voice"),
+}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "READ",
@@ -37,3 +52,15 @@ __all__ = [
     "installed_voices",
     "load_voice",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'sayahead' has no attribute {name!r}")
+    value = getattr(import_module(f"sayahead.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -101,7 +101,9 @@ class HeartAcoustic:
         commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
 
         rows = np.repeat(np.arange(len(ids)), units)[past : past + commit + self.RIGHT_UNITS]
-        prosody = self._prosody(prosody_encoding=text["prosody_encoding"][rows], commit=count(commit), cache=state.cache)
+        prosody = self._prosody(
+            prosody_encoding=text["prosody_encoding"][rows], commit=count(commit), cache=state.cache
+        )
         rows = np.repeat(rows, self.FRAMES_PER_UNIT)
         features = np.concatenate(
             [text["sound_encoding"][rows], prosody["f0"][:, None], prosody["energy"][:, None]], axis=1

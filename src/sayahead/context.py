@@ -1,4 +1,4 @@
-"""What stands in for the future: context predictors give the words (or an embedding) that a model sees instead of waiting."""
+"""What stands in for the future: the words or the embedding that a model sees instead of waiting."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class LanguageModel:
     """Pseudo lookahead: the words with which a causal language model continues the text (Saeki-a, II-B).
 
     Any causal model of transformers, by its hub name or its folder (``gpt2`` is the papers'); needs the ``lm`` extra.
-    The continuation is sampled from the ``top_k`` likeliest tokens (1: greedy, as in the papers' main results) and stops at a
-    sentence's end.
+    The continuation is sampled from the ``top_k`` likeliest tokens (1: greedy, as in the papers' main results) and
+    stops at a sentence's end.
     """
 
     HISTORY_WORDS = 64

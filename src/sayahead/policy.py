@@ -54,8 +54,8 @@ class Policy(Protocol):
 class LookaheadK:
     """Speak a chunk as soon as ``k`` words after it are there: g(t) = min(k + t, |x|) (Ma, Eq. 7).
 
-    A chunk is the smallest number of words with at least so many phonemes (Ma 5.1). Ma's settings are 18 for the first chunk
-    of a sentence and 6 for the others, or 7 for all; 1 and 1 speak word by word.
+    A chunk is the smallest number of words with at least so many phonemes (Ma 5.1). Ma's settings are 18 for the
+    first chunk of a sentence and 6 for the others, or 7 for all; 1 and 1 speak word by word.
     """
 
     k: int = 1
@@ -88,7 +88,7 @@ class WaitAll:
     """Speak when the sentence is over, all of it at once: what other engines do, and the measure of quality."""
 
     max_words: int = 120
-    """A text without an end is spoken in pieces of this many words, cut behind a comma or the like where there is one."""
+    """A text without an end is spoken in pieces of at most this many words, cut behind a comma where there is one."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.max_words, int) or self.max_words < 1:

@@ -40,7 +40,8 @@ class Session:
     VIEW_WORDS = 512
     # Words of the past that a context predictor sees.
     PAST_WORDS = 64
-    # Characters of pushed text that are read at a time when a policy wants more: a long text costs nothing before its turn.
+    # Characters of pushed text that are read at a time when a policy wants more: a long text costs nothing before its
+    # turn.
     BITE = 48
 
     def __init__(
@@ -73,7 +74,7 @@ class Session:
     @property
     def finished(self) -> bool:
         """Whether nothing will ever come again: cancelled, or finished and all pulled."""
-        return self._cancelled or self._ended and not (self._inbox or self._pending or self._close)
+        return self._cancelled or (self._ended and not (self._inbox or self._pending or self._close))
 
     def push(self, fragment: str) -> None:
         """Take in a piece of text of any size. TextError if it is not text, SessionError after the end."""
@@ -186,10 +187,10 @@ class Session:
                 ends, predicted[-1] = True, replace(predicted[-1], ends=True)
         left = list(self._past)[-self._open :] if self._open else []
         seen = [*visible, *predicted]
-        ids = self._phonemizer.phonemize([*words, *seen], left=left)
-        bounds = np.concatenate([[0], np.cumsum([len(phonemes) for phonemes in ids])])
-        spans = tuple((int(bounds[i]), int(bounds[i + 1])) for i in range(len(words)))
-        return Segment(np.concatenate(ids), spans[-1][1], spans, ends, embedding)
+        said = self._phonemizer.phonemize([*words, *seen], left=left)
+        bounds = [0, *itertools.accumulate(len(word.ids) for word in said)]
+        spans = tuple((at + word.first, at + word.end) for at, word in zip(bounds, said[: len(words)], strict=False))
+        return Segment(np.concatenate([word.ids for word in said]), bounds[len(words)], spans, ends, embedding)
 
     def _speak(self, segment: Segment) -> Speech:
         speech, self._state = self._synthesizer.step(segment, self._state)

@@ -1,13 +1,16 @@
 """Source-filter synthesis with state: spectral parts and pitch per frame to samples, a few frames at a time.
 
-A pulse train at the pitch and complex noise drawn per absolute frame are shaped in the STFT domain (n_fft 1200, hop 300,
-periodic Hann, 24 kHz) and overlap-added:
+A pulse train at the pitch and complex noise drawn per absolute frame are shaped in the STFT domain (n_fft 1200, hop
+300, periodic Hann, 24 kHz) and overlap-added:
 
     S = exp(lh) exp(i pi tanh(theta)) STFT(pulses) + exp(ln) Z + exp(lr) exp(i phi)
 
-the signal model of the hibari-tts voices (Apache-2.0). A frame's samples overlap with the spectra of two frames after it, and these with the pitch of two more. A step is given those
-frames as they are expected; the two spectra stay as they were made, the frames themselves come again with the next step. So a
-join is an overlap-add of old and new, and where the expectation was right, a sentence in steps is the sentence as a whole.
+the signal model of the hibari-tts voices (Apache-2.0). A frame's samples overlap with the spectra of two frames after
+it, and these with the pitch of two more. A step is given those
+frames as they are expected; the two spectra stay as they were made, the frames themselves come again with the next
+step. So a
+join is an overlap-add of old and new, and where the expectation was right, a sentence in steps is the sentence as a
+whole.
 """
 
 from __future__ import annotations
@@ -65,7 +68,8 @@ class SourceFilter:
     ) -> tuple[Floats, FilterState]:
         """Samples of the first ``final`` frames (at least one), and the next state.
 
-        ``spectrum`` (T, 3005): lh, theta, ln, lr, phi side by side; ``f0`` (T',) in Hz, unvoiced below 40; both go on behind the
+        ``spectrum`` (T, 3005): lh, theta, ln, lr, phi side by side; ``f0`` (T',) in Hz, unvoiced below 40; both go on
+        behind the
         final frames by what is expected, and are held where that is not enough. Where ``ended``, nothing follows.
         """
         begins = not len(state.f0)
@@ -97,10 +101,10 @@ class SourceFilter:
         frames = len(f0) - 2
         half = self.HOP // 2
         early, late = self._toward[:half], self._toward[half:]
-        hertz = np.empty((frames, self.HOP), np.float32)
-        hertz[:, :half] = f0[:-2, None] * (1 - early) + f0[1:-1, None] * early
-        hertz[:, half:] = f0[1:-1, None] * (1 - late) + f0[2:, None] * late
-        hertz = hertz.reshape(-1)
+        curve = np.empty((frames, self.HOP), np.float32)
+        curve[:, :half] = f0[:-2, None] * (1 - early) + f0[1:-1, None] * early
+        curve[:, half:] = f0[1:-1, None] * (1 - late) + f0[2:, None] * late
+        hertz = curve.reshape(-1)
         voiced = hertz > self.UNVOICED_HZ
         np.maximum(hertz, self.UNVOICED_HZ, out=hertz)
         turns = phase + np.cumsum(hertz, dtype=np.float64) / self.SAMPLE_RATE
@@ -114,11 +118,11 @@ class SourceFilter:
         return pulses.astype(np.float32, copy=False), turns
 
     def _spectra(self, rows: Floats, source: Floats, frame: int, seed: int) -> Spectra:
-        """(T, 601) spectra of the frames whose parts are ``rows`` (T, 3005); frame t sees source from hop t to t + 4."""
+        """(T, 601) spectra of frames with the parts ``rows`` (T, 3005); frame t sees the source from hop t to t + 4."""
         if not len(rows):
             return np.zeros((0, self.BINS), np.complex64)
         views = np.lib.stride_tricks.sliding_window_view(source, self.N_FFT)[:: self.HOP][: len(rows)]
-        spectra = np.fft.rfft(views * self._analysis, axis=1)
+        spectra: Spectra = np.fft.rfft(views * self._analysis, axis=1).astype(np.complex64, copy=False)
         lh, theta, ln, lr, phi = np.split(rows, 5, axis=1)
         spectra *= polar(lh, np.float32(np.pi) * np.tanh(theta))
         spectra += loudness(ln) * self._noise(frame, len(rows), seed)
@@ -133,7 +137,7 @@ class SourceFilter:
         return blocks[start : start + frames]
 
     def _overlap_add(self, spectra: Spectra, tail: Floats, skip: int) -> Floats:
-        """(T + 4, 300) sums from the first new frame on: ``tail``, and the spectra of the frames from number ``skip`` on."""
+        """(T + 4, 300) sums from the first new frame on: ``tail``, and the spectra of frames ``skip`` and after."""
         frames, overlap = len(spectra), self.N_FFT // self.HOP
         sums = np.zeros((skip + frames + overlap, self.HOP), np.float32)
         sums[:overlap] = tail
@@ -146,6 +150,7 @@ class SourceFilter:
                 drop = max(0, -at)
                 sums[at + drop : at + frames] += pieces[drop:, k]
         return sums
+
 
 def polar(log_magnitude: Floats, angle: Floats) -> Spectra:
     """exp(log_magnitude) exp(i angle)."""

@@ -73,13 +73,13 @@ class TwoStageState(Generic[A, V]):
 class TwoStage(Generic[A, V]):
     """Acoustic model, then vocoder: the place of hold-back, Ma's k2 and delta, and of the silence around sentences.
 
-    With k2 = 0 the vocoder's right context is what the acoustic model expects to come (held-back and lookahead frames); with
-    k2 > 0 a SPEAK's frames wait until those of k2 more are final (Ma, Eq. 7 and 10). ``delta`` bounds the context in frames.
+    With k2 = 0 the vocoder's right context is what the acoustic model expects to come (held-back and lookahead
+    frames); with
+    k2 > 0 a SPEAK's frames wait until those of k2 more are final (Ma, Eq. 7 and 10). ``delta`` bounds the context in
+    frames.
     """
 
-    def __init__(
-        self, acoustic: AcousticModel[A], vocoder: Vocoder[V], *, sample_rate: int, pauses: Pauses
-    ) -> None:
+    def __init__(self, acoustic: AcousticModel[A], vocoder: Vocoder[V], *, sample_rate: int, pauses: Pauses) -> None:
         self.sample_rate = sample_rate
         self._acoustic, self._vocoder, self._pauses = acoustic, vocoder, pauses
 
@@ -98,10 +98,7 @@ class TwoStage(Generic[A, V]):
         keep = 0 if frames.ended else min(rendering.k2, len(waiting))
         ready, waiting = waiting[: len(waiting) - keep], waiting[len(waiting) - keep :]
         final = np.concatenate([frames.final[:0], *ready])
-        if rendering.k2:
-            right = np.concatenate([frames.final[:0], *waiting])
-        else:
-            right = frames.right
+        right = np.concatenate([frames.final[:0], *waiting]) if rendering.k2 else frames.right
         reach = self._vocoder.context if rendering.delta is None else rendering.delta
         samples, vocoder = self._vocoder.step(
             final, right[:reach], state.vocoder, seed=rendering.seed, ended=frames.ended
@@ -150,9 +147,7 @@ class TwoStage(Generic[A, V]):
                 words.append((onset, max(onset, origin + end_frame * hop)))
             else:
                 unheard.append((first_frame, end_frame))
-        state = replace(
-            state, origin=origin, lead=None, silence=silence, emitted=emitted, unheard=tuple(unheard)
-        )
+        state = replace(state, origin=origin, lead=None, silence=silence, emitted=emitted, unheard=tuple(unheard))
         return Speech(samples, tuple(words)), state
 
 

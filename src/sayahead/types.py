@@ -30,6 +30,18 @@ class Word:
 
 
 @dataclass(frozen=True, slots=True)
+class Pronunciation:
+    """A word as the voice says it at its place in a sentence."""
+
+    ids: Ids
+    """(P,) phoneme ids: a space where a word came before, the phonemes, punctuation."""
+    first: int
+    """Index of its first sounding phoneme."""
+    end: int
+    """End of the sounding ones."""
+
+
+@dataclass(frozen=True, slots=True)
 class WordTiming:
     """When a word is heard, final as soon as it is handed out."""
 
@@ -42,7 +54,7 @@ class WordTiming:
     onset: int
     """First sample of the word, from the first sample of the session."""
     offset: int
-    """End of the word in samples (exclusive); the onset of the next word in the same sentence."""
+    """End of its last phoneme in samples (exclusive); spaces and pauses lie between words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +66,7 @@ class Segment:
     speak: int
     """How many of the ids are to be spoken; the others are right context."""
     words: tuple[tuple[int, int], ...]
-    """Phoneme span of each word to speak, ``[first, end)`` in ``ids``."""
+    """Sounding phonemes of each word to speak, ``[first, end)`` in ``ids``: no space, no pause behind it."""
     ends: bool
     """Whether the sentence is known to end after the last id."""
     embedding: Floats | None = None

@@ -27,7 +27,7 @@ class Vocoder(Protocol[State]):
         ...
 
     def step(self, final: Floats, right: Floats, state: State, *, seed: int, ended: bool) -> tuple[Floats, State]:
-        """Samples for the final frames, ``hop_length`` each; where ``right`` is what really follows, those of the whole.
+        """Samples for the final frames, ``hop_length`` each; those of the whole where ``right`` is what really follows.
 
         ``final`` (T, D) and ``right`` (R, D) follow the final frames given before; nothing follows where ``ended``.
         """

@@ -201,14 +201,17 @@ def installed_voices() -> dict[str, Path]:
 def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = True) -> Voice:
     """A voice by its name or its folder.
 
-    ``threads`` is the number of processor cores a single step may use: one is enough, and leaves the others to other sessions.
+    ``threads`` is the number of processor cores a single step may use: one is enough, and leaves the others to other
+    sessions.
     Raises VoiceError where the voice is missing, damaged (unless ``verify`` is off) or made for another version.
     """
     folder = installed_voices().get(str(name), Path(name))
     path = folder / "voice.json"
     if not path.is_file():
         known = nearest(str(name), installed_voices())
-        raise VoiceError(f"There is no voice {str(name)!r}{known}: it is neither installed nor a folder with voice.json.")
+        raise VoiceError(
+            f"There is no voice {str(name)!r}{known}: it is neither installed nor a folder with voice.json."
+        )
     try:
         config = from_mapping(VoiceConfig, json.loads(path.read_text(encoding="utf-8")), where=str(path))
     except (ConfigError, ValueError) as error:
@@ -240,7 +243,7 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Voice:
     graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "prosody", "decoder")}
     acoustic = HeartAcoustic(
         graphs["text"], graphs["prosody"], pad=config.pad, lead_units=config.lead_units, window=config.window,
-        continuation=phonemizer.ids(config.continuation, space=False),
+        continuation=phonemizer.ids(config.continuation),
     )  # fmt: skip
     rate = config.sample_rate
     pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -25,7 +27,7 @@ POLICIES: list[Policy] = [
 
 
 def run(session: Session, fragments: list[str], *, eager: bool = True) -> list[AudioChunk]:
-    chunks = []
+    chunks = list[AudioChunk]()
     for fragment in fragments:
         session.push(fragment)
         if eager:
@@ -46,7 +48,7 @@ def test_any_split_gives_the_same_words_and_audio(data: st.DataObject) -> None:
     text = data.draw(texts())
     fragments = data.draw(splits(text))
     policy = data.draw(st.sampled_from(POLICIES))
-    options = {
+    options: dict[str, Any] = {
         "hold_back_s": data.draw(st.sampled_from([0.0, 0.02, 0.1])),
         "k2": data.draw(st.integers(0, 2)),
         "context": data.draw(st.sampled_from([None, RandomWords(2)])),
@@ -59,7 +61,7 @@ def test_any_split_gives_the_same_words_and_audio(data: st.DataObject) -> None:
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_every_word_once_in_order_with_contiguous_timings(data: st.DataObject) -> None:
+def test_every_word_once_in_order_with_timings_in_order(data: st.DataObject) -> None:
     text = data.draw(texts())
     policy = data.draw(st.sampled_from(POLICIES))
     chunks = run(toy_session(policy, k2=data.draw(st.integers(0, 2))), [text])
@@ -75,10 +77,9 @@ def test_every_word_once_in_order_with_contiguous_timings(data: st.DataObject) -
             assert chunk.start <= timing.onset < position
             assert timing.onset <= timing.offset
     for word, timing, after in zip(words, timings, timings[1:], strict=False):
-        if word.ends:
-            assert timing.onset <= after.onset
-        else:
-            assert timing.offset == after.onset
+        assert timing.onset <= after.onset
+        assert word.ends or timing.offset <= after.onset
+    assert not timings or timings[-1].offset <= position
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)

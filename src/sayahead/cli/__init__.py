@@ -15,7 +15,7 @@ COMMANDS = {
     "say": ("sayahead.cli.say", "speak text as it arrives"),
     "voices": ("sayahead.cli.voices", "list the voices that are installed"),
     "doctor": ("sayahead.cli.doctor", "check that everything works on this machine"),
-    "bench": ("sayahead.cli.bench", "measure latency and speed on this machine"),
+    "bench": ("sayahead.eval.bench", "measure latency and speed on this machine"),
 }
 """Name to module and one line of help; only the chosen command's module is imported, which keeps the start short."""
 
@@ -102,6 +102,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return complain(f"{error.filename or 'This machine'}: {error.strerror or error}.", FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except ImportError as error:
+        # Compiled modules make this of a Ctrl-C while they are loaded.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return INTERRUPTED
+        raise
     finally:
         if previous is not None:
             signal.signal(signal.SIGTERM, previous)

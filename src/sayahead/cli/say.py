@@ -192,7 +192,10 @@ def check(arguments: argparse.Namespace) -> None:
         known_ending("-o", Path(arguments.output), FORMATS)
     if arguments.timings is not None:
         known_ending("--timings", arguments.timings, FORMS)
-    if (arguments.raw or arguments.output == "-") and (sys.stdout is None or sys.stdout.isatty()):
+    to_stdout = arguments.raw or arguments.output == "-"
+    if to_stdout and sys.stdout is None:
+        raise ConfigError("Standard output is closed: open it, or write a file with -o hello.wav.")
+    if to_stdout and sys.stdout.isatty():
         raise ConfigError(
             "Sound is not for a terminal: send it on (| aplay -q ...), or write a file with -o hello.wav."
         )

@@ -9,8 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from sayahead.audio import OutputError
-
 BLOCK = 4096
 # Ctrl-C does not interrupt a wait without an end on every system.
 POLL_S = 0.25
@@ -36,6 +34,8 @@ class Source:
                 continue
             at, data = item
             if isinstance(data, OSError):
+                from sayahead.audio import OutputError
+
                 raise OutputError(f"{self._name} cannot be read: {data.strerror or data}.") from data
             deadline = None if idle_s is None else at + idle_s
             text = self._decode(data)

@@ -183,7 +183,8 @@ class Normalizer:
             self._end_sentence(out)
         self._line = "" if marker == "rule" else marker
         if marker == "quote":
-            token.raw = token.raw.lstrip(">")
+            stripped = token.raw.lstrip(">")
+            token.raw, token.start = stripped, token.start + len(token.raw) - len(stripped)
             if not token.raw:  # what follows may be a marker too
                 self._inside_quote = True
                 self._newlines = max(self._newlines, 1)

@@ -8,14 +8,16 @@ from typing import Protocol
 
 import numpy as np
 
-from sayahead.types import Ids, Word
+from sayahead.types import Ids, Pronunciation, Word
+
+PAUSES = ' ;:,.!?—…"“”()'
 
 
 class Phonemizer(Protocol):
     """Spoken words to the phoneme ids of one voice."""
 
-    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Ids]:
-        """(P,) ids for each word; ``left`` are the texts before them in the same sentence."""
+    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
+        """How each word is said; ``left`` are the texts before them in the same sentence."""
         ...
 
     def phonemes(self, word: Word) -> int:
@@ -26,8 +28,9 @@ class Phonemizer(Protocol):
 class EnglishPhonemizer:
     """The front end of hibari-tts (Apache-2.0): lexicon, tagger, rules and a small network for unknown words.
 
-    An English word's reading depends on what follows ("the" before a vowel, "read", "to"): where nothing is known to follow
-    and the sentence is not over, ``stand_in`` is read behind the words, which gives function words their connected form.
+    An English word's reading depends on what follows ("the" before a vowel, "read", "to"): where nothing is known to
+    follow and the sentence is not over, ``stand_in`` is read behind the words, which gives function words their
+    connected form.
     """
 
     LEFT_WORDS = 3
@@ -40,23 +43,30 @@ class EnglishPhonemizer:
         self._stand_in = stand_in
         self._alone = functools.lru_cache(maxsize=4096)(self._count)
 
-    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Ids]:
-        """See Phonemizer. A word that does not end its sentence carries the space behind it."""
+    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
+        """See Phonemizer. A word that does not open its sentence begins with the space before it.
+
+        A word is spoken up to its last phoneme: how the space sounds, and how long it lasts, is settled with the next.
+        """
         if not words:
             return []
+        inside = bool(left)
         left = list(left[-self.LEFT_WORDS :])
         texts = [*left, *(word.text for word in words)]
         if not words[-1].ends:
             texts.append(self._stand_in)
-        read = self._read(texts)[len(left) : len(left) + len(words)]
-        return [self.ids(phonemes, space=not word.ends) for word, phonemes in zip(words, read, strict=True)]
+        made = []
+        for phonemes in self._read(texts)[len(left) : len(left) + len(words)]:
+            before = self.ids(" " if inside and phonemes else "")
+            sounding, whole = self.ids(phonemes.rstrip(PAUSES)), self.ids(phonemes)
+            end = len(before) + (len(sounding) or len(whole))
+            made.append(Pronunciation(np.concatenate([before, whole]), len(before), end))
+            inside = inside or bool(phonemes)
+        return made
 
-    def ids(self, phonemes: str, *, space: bool) -> Ids:
+    def ids(self, phonemes: str) -> Ids:
         """(P,) ids of a phoneme string; what the voice has no id for is left out."""
-        known = [self._ids[symbol] for symbol in phonemes if symbol in self._ids]
-        if known and space:
-            known.append(self._ids[" "])
-        return np.array(known, np.int64)
+        return np.array([self._ids[symbol] for symbol in phonemes if symbol in self._ids], np.int64)
 
     def phonemes(self, word: Word) -> int:
         return self._alone(word.text)

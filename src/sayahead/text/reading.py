@@ -1,4 +1,3 @@
-# ruff: noqa: SIM905
 """How one trimmed token is read aloud: numbers, money, times, addresses, symbols, names with digits.
 
 Every reading depends on the token and on what stands to its left, never on what follows.

@@ -1,4 +1,3 @@
-# ruff: noqa: SIM905
 """Word tables of the English text normalizer: plain data, nothing computed beyond joining and splitting."""
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """A small builder of ONNX graphs: rows are time, columns are channels, convolutions keep their past as a cache.
 
-A streaming convolution of kernel K and dilation d that is not causal sees ``m = d (K - 1) / 2`` rows to each side. Its past
-``m`` rows come in as a cache, what lies right of the rows given is zero (as at the end of a whole utterance), and the new
-cache is cut at a *commit* row: rows right of it are provisional and will be given again.
+A streaming convolution of kernel K and dilation d that is not causal sees ``m = d (K - 1) / 2`` rows to each side.
+Its past
+``m`` rows come in as a cache, what lies right of the rows given is zero (as at the end of a whole utterance), and the
+new cache is cut at a *commit* row: rows right of it are provisional and will be given again.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Graph:
         self.nodes.append(helper.make_node("Identity", [value], [name]))
         self.outputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape))
 
-    def constant(self, value: Array | float | int | list[int]) -> str:
+    def constant(self, value: Any) -> str:
         array = np.asarray(value)
         if array.dtype == np.float64:
             array = array.astype(np.float32)
@@ -81,7 +82,9 @@ class Graph:
                 inputs.append(self.constant(bias))
             return str(self.op("DynamicQuantizeMatMul", *inputs, domain="com.microsoft"))
         # Not DequantizeLinear: ONNX Runtime would fuse it with the product into one that quantizes activations.
-        weight = self.op("Mul", self.op("Cast", self.constant(quantized), to=onnx.TensorProto.FLOAT), self.constant(scale))
+        weight = self.op(
+            "Mul", self.op("Cast", self.constant(quantized), to=onnx.TensorProto.FLOAT), self.constant(scale)
+        )
         product = self.op("MatMul", x, weight)
         return str(product if bias is None else self.op("Add", product, self.constant(bias)))
 
@@ -110,7 +113,9 @@ class Graph:
         right = self.constant(np.zeros((margin, width), np.float32))
         rows = self.op("Concat", cache, x, axis=0)
         end = self.op("Add", commit, self.constant(np.array([margin])))
-        done = self.conv(self.op("Concat", rows, right, axis=0), weight, bias, group=group, dilation=dilation, pad=False)
+        done = self.conv(
+            self.op("Concat", rows, right, axis=0), weight, bias, group=group, dilation=dilation, pad=False
+        )
         return done, self.cut(rows, commit, end)
 
     def save(self, path: str) -> None:
@@ -120,5 +125,3 @@ class Graph:
         model.ir_version = 9
         onnx.checker.check_model(model)
         onnx.save(model, path)
-
-

@@ -2,7 +2,8 @@
 
     python -m sayahead.train.heart src/sayahead/voices/heart [--weights int8|block8|dynamic8]
 
-Its one graph (ids to spectral parts, a whole sentence at a time) becomes three with explicit state: ``text.onnx`` (phoneme ids
+Its one graph (ids to spectral parts, a whole sentence at a time) becomes three with explicit state: ``text.onnx``
+(phoneme ids
 to two encodings and durations), ``prosody.onnx`` (encoding per 25 ms unit to pitch and energy) and ``decoder.onnx``
 (encoding, pitch and energy per 12.5 ms frame to the five spectral parts). Weights stay int8 in the files.
 """
@@ -26,7 +27,8 @@ Array = NDArray[Any]
 DILATIONS = (1, 2, 4, 8, 1, 2)
 BLOCKS = 8
 LAYERS = {"m": 4, "pn": 6}
-# What the folder's voice.json says besides the graphs' digests and the phoneme table; docs/heart.md tells how it was chosen.
+# What the folder's voice.json says besides the graphs' digests and the phoneme table; docs/heart.md tells how it was
+# chosen.
 SETTINGS: dict[str, Any] = {
     "format": 1,
     "name": "heart",
@@ -167,7 +169,7 @@ def prosody_graph(t: Teacher, weights: str) -> Graph:
 
 
 def decoder_graph(t: Teacher, weights: str) -> Graph:
-    """sound encoding (T, 128), f0 (T,), energy (T,), rows (1,), commit (1,), caches -> spectrum (rows, 3005), caches."""
+    """sound encoding (T, 128), f0 (T,), energy (T,), rows, commit, caches -> spectrum (rows, 3005), caches."""
     g = Graph(weights)
     encoding = g.input("sound_encoding", np.float32, ["T", 128])
     f0, energy = g.input("f0", np.float32, ["T"]), g.input("energy", np.float32, ["T"])

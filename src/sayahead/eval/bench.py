@@ -17,11 +17,15 @@ HELP = "measure latency and speed on this machine"
 LENGTHS = (5, 10, 20, 30, 40, 60, 80)
 AUDIBLE = 10 ** (-50 / 20)
 # Lewis Carroll, Alice's Adventures in Wonderland (1865), punctuation removed: sentences of any length are cut from it.
-PASSAGE = """Alice was beginning to get very tired of sitting by her sister on the bank and of having nothing to do once or
-twice she had peeped into the book her sister was reading but it had no pictures or conversations in it and what is the use
-of a book thought Alice without pictures or conversation so she was considering in her own mind as well as she could for the
+PASSAGE = """
+Alice was beginning to get very tired of sitting by her sister on the bank and of having nothing to do once or
+twice she had peeped into the book her sister was reading but it had no pictures or conversations in it and what is
+the use
+of a book thought Alice without pictures or conversation so she was considering in her own mind as well as she could
+for the
 hot day made her feel very sleepy and stupid whether the pleasure of making a daisy chain would be worth the trouble of
-getting up and picking the daisies when suddenly a white rabbit with pink eyes ran close by her there was nothing so very
+getting up and picking the daisies when suddenly a white rabbit with pink eyes ran close by her there was nothing so
+very
 remarkable in that nor did Alice think it so very much out of the way to hear the rabbit say to itself oh dear oh dear I
 shall be late but when the rabbit actually took a watch out of its waistcoat pocket and looked at it and then hurried on
 Alice started to her feet for it flashed across her mind that she had never before seen a rabbit with either a waistcoat
@@ -31,9 +35,13 @@ pocket or a watch to take out of it""".split()
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON to FILE (- for standard output)")
     parser.add_argument("--voice", default="heart", help="voice to measure (name or folder; default: heart)")
-    parser.add_argument("-k", "--lookahead", type=int, metavar="N", help="words of lookahead (default: the voice's own)")
+    parser.add_argument(
+        "-k", "--lookahead", type=int, metavar="N", help="words of lookahead (default: the voice's own)"
+    )
     parser.add_argument("--rounds", type=int, default=6, metavar="N", help="sentences of each length (default: 6)")
-    parser.add_argument("--core", type=int, metavar="N", help="processor core to run on (default: the last one allowed)")
+    parser.add_argument(
+        "--core", type=int, metavar="N", help="processor core to run on (default: the last one allowed)"
+    )
     parser.add_argument("--no-cold", action="store_true", help="leave out cold start and memory (new processes)")
 
 
@@ -44,9 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
     voice = load_voice(arguments.voice)
     k = voice.config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
     peer = load_peer()
+
+    def whole(text: str) -> Any:
+        return voice.synthesize(text, policy=WaitAll())
+
     for text in sentences(5, 3):
         streamed(lambda: voice.session(policy=LookaheadK(k)), text)
-        oneshot(lambda text: voice.synthesize(text, policy=WaitAll()), text, voice.sample_rate)
+        oneshot(whole, text, voice.sample_rate)
         oneshot(peer, text, voice.sample_rate)
     lengths, first, steps = [], [], []
     totals = {"streamed": [0.0, 0.0], "oneshot": [0.0, 0.0], "peer_oneshot": [0.0, 0.0]}
@@ -60,8 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
             first.append(1000 * sounded)
             steps += [1000 * t for t in times]
             add(totals["streamed"], elapsed, audio)
-            whole = WaitAll(max_words=max(LENGTHS))
-            add(totals["oneshot"], *oneshot(lambda text: voice.synthesize(text, policy=whole), text, voice.sample_rate))
+            add(totals["oneshot"], *oneshot(whole, text, voice.sample_rate))
             add(totals["peer_oneshot"], *oneshot(peer, text, voice.sample_rate))
     slope, low, high = regress(lengths, first)
     result: dict[str, Any] = {
@@ -72,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         "versions": versions(),
         "sentences": {"lengths": list(LENGTHS), "of_each": arguments.rounds},
         "first_audio_ms": {
-            "p50": quantile(first, 0.5), "p95": quantile(first, 0.95), "slope_ms_per_word": slope, "slope_ci95": [low, high]
+            "p50": quantile(first, 0.5), "p95": quantile(first, 0.95),
+            "slope_ms_per_word": slope, "slope_ci95": [low, high],
         },
         "word_ms": {"p50": quantile(steps, 0.5), "p95": quantile(steps, 0.95), "p99": quantile(steps, 0.99)},
         "rtf": {name: elapsed / audio for name, (elapsed, audio) in totals.items()},
@@ -133,7 +145,8 @@ def load_peer() -> Callable[[str], Any]:
     """hibari-tts as it is: sentence by sentence."""
     from hibari import Hibari
 
-    return Hibari()
+    peer: Callable[[str], Any] = Hibari()
+    return peer
 
 
 def add(total: list[float], elapsed: float, audio: float) -> None:
@@ -151,7 +164,7 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def regress(x: Sequence[float], y: Sequence[float]) -> tuple[float, float, float]:
-    """Least-squares slope of y over x with its 95 % interval (Student's t, by its expansion in 1 / degrees of freedom)."""
+    """Least-squares slope of y over x with its 95 % interval (Student's t, expanded in 1 / degrees of freedom)."""
     slope, intercept = statistics.linear_regression(x, y)
     free = len(x) - 2
     rest = sum((b - slope * a - intercept) ** 2 for a, b in zip(x, y, strict=True)) / free
@@ -216,7 +229,9 @@ def show(result: dict[str, Any], target: str | None) -> None:
     low, high = first["slope_ci95"]
     print(f"{result['machine']['cpu']}, one core; voice {result['voice']}, lookahead {result['lookahead']}")
     print(f"first audible sample   p50 {first['p50']:.1f} ms, p95 {first['p95']:.1f} ms after its lookahead word")
-    print(f"  over sentence length {first['slope_ms_per_word']:+.4f} ms a word, 95 % interval {low:+.4f} to {high:+.4f}")
+    print(
+        f"  over sentence length {first['slope_ms_per_word']:+.4f} ms a word, 95 % interval {low:+.4f} to {high:+.4f}"
+    )
     print(f"time per word          p50 {word['p50']:.1f} ms, p95 {word['p95']:.1f} ms, p99 {word['p99']:.1f} ms")
     print(f"computing / audio time streamed {rtf['streamed']:.4f}, whole sentences {rtf['oneshot']:.4f}, ", end="")
     print(f"hibari-tts {rtf['peer_oneshot']:.4f}")

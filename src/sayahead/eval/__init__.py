@@ -1,0 +1,1 @@
+"""Measuring: latency, speed, quality."""
