@@ -56,6 +56,8 @@ class Condition:
     """Least phonemes of the first chunk."""
     chunk: int = 1
     """Least phonemes of the others."""
+    voice: str = "heart"
+    """Name or folder of the voice."""
 
 
 class Cached:
@@ -101,23 +103,35 @@ def paired(rows: list[dict[str, Any]], base: list[dict[str, Any]], key: str) -> 
     return float(change.mean()), float(1.96 * change.std(ddof=1) / len(change) ** 0.5)
 
 
-def table(scored: dict[str, dict[str, Any]], rtf: dict[str, float | None]) -> str:
+def row(result: dict[str, Any], base: dict[str, Any], rtf: float | None) -> dict[str, Any]:
+    """The figures of one condition beside the first one's."""
+    total, rows = result["summary"], result["rows"]
+    change, half = paired(rows, base["rows"], "distillmos")
+    return {
+        "wer": 100 * total["wer"],
+        "wer_difference": 100 * (total["wer"] - base["summary"]["wer"]),
+        "distillmos": total["distillmos"],
+        "distillmos_ci95": total["distillmos_ci95"],
+        "distillmos_difference": change,
+        "distillmos_difference_ci95": half,
+        "dnsmos": total["dnsmos"],
+        "seconds": sum(item["seconds"] for item in rows),
+        "rtf": rtf,
+    }
+
+
+def table(figures: dict[str, dict[str, Any]]) -> str:
     """The conditions as a Markdown table."""
-    base = next(iter(scored.values()))
     lines = [
         "| condition | WER % | difference | DistillMOS | paired difference | DNSMOS | seconds | RTF |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for name, result in scored.items():
-        total, rows = result["summary"], result["rows"]
-        change, half = paired(rows, base["rows"], "distillmos")
-        worse = 100 * (total["wer"] - base["summary"]["wer"])
-        speed = rtf.get(name)
+    for name, r in figures.items():
         lines.append(
-            f"| {name} | {100 * total['wer']:.2f} | {worse:+.2f} "
-            f"| {total['distillmos']:.3f} ± {total['distillmos_ci95']:.3f} "
-            f"| {change:+.3f} ± {half:.3f} | {total['dnsmos']:.3f} | {sum(row['seconds'] for row in rows):.0f} "
-            f"| {'-' if speed is None else f'{speed:.4f}'} |"
+            f"| {name} | {r['wer']:.2f} | {r['wer_difference']:+.2f} "
+            f"| {r['distillmos']:.3f} ± {r['distillmos_ci95']:.3f} "
+            f"| {r['distillmos_difference']:+.3f} ± {r['distillmos_difference_ci95']:.3f} | {r['dnsmos']:.3f} "
+            f"| {r['seconds']:.0f} | {'-' if r['rtf'] is None else format(r['rtf'], '.4f')} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -132,7 +146,7 @@ def main() -> None:
     parser.add_argument("--scorer-python", default=sys.executable, help="interpreter that has the scorer's packages")
     parser.add_argument("--whisper", type=Path, required=True)
     parser.add_argument("--lm", help="language model, name or folder, for conditions that want one")
-    parser.add_argument("--table", type=Path, help="write the table here as well (Markdown)")
+    parser.add_argument("--results", type=Path, help="write FILE.md (the table) and FILE.json (its figures)")
     arguments = parser.parse_args()
     lines = [line.split("|", 1) for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
     texts = dict(lines[:: max(1, len(lines) // arguments.count)][: arguments.count])
@@ -140,19 +154,18 @@ def main() -> None:
         from_mapping(Condition, item, where=str(arguments.conditions))
         for item in json.loads(arguments.conditions.read_text(encoding="utf-8"))
     ]
-    voice = load_voice()
     contexts: dict[str, ContextPredictor] = {"none": NoContext(), "random": RandomWords()}
     if any(condition.context == "lm" for condition in conditions):
         if not arguments.lm:
             parser.error("a condition wants a language model: give --lm")
         contexts["lm"] = Cached(LanguageModel(arguments.lm))
-    scored: dict[str, dict[str, Any]] = {}
-    rtf: dict[str, float | None] = {}
+    figures: dict[str, dict[str, Any]] = {}
+    base: dict[str, Any] | None = None
     for condition in conditions:
         folder = arguments.out / condition.name.replace(" ", "_").replace("/", "-").replace("=", "")
         scores = folder / "scores.json"
         if not scores.exists():
-            speed = synthesize(voice, condition, texts, folder, contexts[condition.context])
+            speed = synthesize(load_voice(condition.voice), condition, texts, folder, contexts[condition.context])
             (folder / "list.tsv").write_text(
                 "".join(f"{folder / n}.wav\t{t}\n" for n, t in texts.items()), encoding="utf-8"
             )
@@ -167,15 +180,18 @@ def main() -> None:
             subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
             # A language model's own time is its machine's affair and is shared between conditions by the cache.
             (folder / "rtf.json").write_text(json.dumps(None if condition.context == "lm" else speed))
-        scored[condition.name] = json.loads(scores.read_text(encoding="utf-8"))
-        rtf[condition.name] = json.loads((folder / "rtf.json").read_text())
-        print(table(scored, rtf).splitlines()[-1], flush=True)
-    if arguments.table:
+        scored = json.loads(scores.read_text(encoding="utf-8"))
+        base = base or scored
+        figures[condition.name] = row(scored, base, json.loads((folder / "rtf.json").read_text()))
+        print(table(figures).splitlines()[-1], flush=True)
+    if arguments.results:
         made_by = f"`python benchmarks/quality.py {arguments.conditions} OUT --texts test.csv --count {len(texts)} ...`"
         packages = ", ".join(f"{name} {version(name)}" for name in ("sayahead", "onnxruntime", "numpy", "hibari-tts"))
         python = f"Python {platform.python_version()}"
         head = f"{len(texts)} sentences of the LJ Speech test split; {made_by}; {packages}; {python}.\n"
-        arguments.table.write_text(head + "\n" + table(scored, rtf), encoding="utf-8")
+        arguments.results.with_suffix(".md").write_text(head + "\n" + table(figures), encoding="utf-8")
+        text = json.dumps({"sentences": len(texts), "conditions": figures}, indent=1)
+        arguments.results.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
     "pad": 0,
     "lead_units": 3,
     "window": 80,
-    "continuation": "",
+    "continuation": " pˈipᵊl",
     "stand_in": "people",
     "lead_in_s": 0.02,
     "pause_s": 0.4,
