@@ -1,9 +1,9 @@
-"""Three arithmetics for the default voice's linear layers, side by side in one run: speed, and whether a window is the whole.
+"""Three arithmetics for the default voice's linear layers side by side: speed, and whether a window is the whole.
 
     python benchmarks/arithmetic.py [--results FILE]
 
-int8: int8 weights in the file, float32 products. block8: MatMulNBits, activations quantized by row and block of 32. dynamic8:
-activations quantized by the range of the whole tensor, as hibari-tts ships them. Needs the train extra.
+int8: int8 weights in the file, float32 products. block8: MatMulNBits, activations quantized by row and block of 32.
+dynamic8: activations quantized by the range of the whole tensor, as hibari-tts ships them. Needs the train extra.
 """
 
 from __future__ import annotations
@@ -48,14 +48,17 @@ def difference(folder: Path) -> tuple[float, float]:
     frames = np.repeat(rows, 2)
 
     def spectra(size: int) -> Any:
-        caches = {"input_cache": np.zeros((3, 130), np.float32), "cache": np.zeros((24, 256), np.float32)}
+        caches: dict[str, Any] = {
+            "input_cache": np.zeros((3, 130), np.float32),
+            "cache": np.zeros((24, 256), np.float32),
+        }
         out = []
         for at in range(0, len(frames), size):
             new = min(size, len(frames) - at)
             part = slice(at, at + new + 27)
             encoding = text["sound_encoding"][frames[part]]
-            same = {"rows": count(new), "commit": count(new), **caches}
-            made = decoder(sound_encoding=encoding, f0=f0[part], energy=energy[part], **same)
+            rest: dict[str, Any] = {"rows": count(new), "commit": count(new), **caches}
+            made = decoder(sound_encoding=encoding, f0=f0[part], energy=energy[part], **rest)
             caches = {"input_cache": made["next_input_cache"], "cache": made["next_cache"]}
             out.append(made["spectrum"])
         return np.concatenate(out)
@@ -92,9 +95,9 @@ def main() -> None:
                 for k in (1, None):
                     times.setdefault((kind, k), []).append(rtf(voice, text, k))
         lines = [
-            f"{len(texts)} sentences of 15 words in turn, one core of a {processor()}, onnxruntime {version('onnxruntime')}; "
-            "medians. Ratios are against int8 in the same run; window is the largest difference between frames in steps of "
-            "300 ms with their full context and frames of the whole.",
+            f"`python benchmarks/arithmetic.py`: {len(texts)} sentences of 15 words in turn, one core of a "
+            f"{processor()}, onnxruntime {version('onnxruntime')}; medians. Ratios are against int8 in the same run; "
+            "window is the largest difference between frames in steps of 300 ms with their full context and the whole's.",
             "",
             "| weights | size MB | RTF, k = 1 | ratio | RTF, whole | ratio | window: pitch Hz | window: log spectrum |",
             "|---|---|---|---|---|---|---|---|",

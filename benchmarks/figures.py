@@ -2,8 +2,8 @@
 
     python benchmarks/figures.py [--check]
 
-Each document has a place between ``<!-- figures:NAME -->`` and ``<!-- /figures -->``, which is made from the committed results.
-With ``--check`` nothing is written, and a document that differs ends the run with an error.
+A document has places between ``<!-- figures:NAME -->`` and ``<!-- /figures -->``, made from the committed results. With
+``--check`` nothing is written, and a document that differs ends the run with an error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def summary() -> str:
     first, word, rtf = bench["first_audio_ms"], bench["word_ms"], bench["rtf"]
     low, high = first["slope_ci95"]
     full, one, none = (
-        quality["conditions"][name] for name in ("full sentence", "k = 1", "k = 0, LM, hold-back 150 ms")
+        quality["conditions"][name] for name in ("whole sentences", "k = 1, 100 ms", "k = 0, LM, 100 ms")
     )
     return f"""One core of a {bench["machine"]["cpu"]}, one word of lookahead, sentences of 5 to 80 words
 ([bench.json](benchmarks/results/bench.json), made by `sayahead bench --json`):
@@ -41,7 +41,8 @@ def summary() -> str:
 | first audible sample after its lookahead word | {first["p50"]:.1f} ms (p95 {first["p95"]:.1f} ms) |
 | over sentence length | {first["slope_ms_per_word"]:+.4f} ms a word (95 %: {low:+.4f} to {high:+.4f}) |
 | computing time a word | {word["p50"]:.1f} ms (p99 {word["p99"]:.1f} ms) |
-| computing time / audio time | {rtf["streamed"]:.3f} word by word, {rtf["oneshot"]:.3f} by sentence, {rtf["peer_oneshot"]:.3f} hibari-tts |
+| computing time / audio time, word by word | {rtf["streamed"]:.3f} |
+| the same, sentence by sentence | {rtf["oneshot"]:.3f} (hibari-tts in the same run: {rtf["peer_oneshot"]:.3f}) |
 | from process start to first sound | {bench["cold_start_s"]:.2f} s |
 
 {quality["sentences"]} sentences, Whisper and DistillMOS as listeners, against the same voice given whole sentences
@@ -51,7 +52,7 @@ def summary() -> str:
 |---|---|---|
 | whole sentences | {full["wer"]:.2f} % | {full["distillmos"]:.2f} |
 | one word of lookahead | {one["wer"]:.2f} % | {one["distillmos"]:.2f} |
-| no lookahead, a language model's guess instead, 150 ms held back | {none["wer"]:.2f} % | {none["distillmos"]:.2f} |"""
+| no lookahead, a language model's guess instead | {none["wer"]:.2f} % | {none["distillmos"]:.2f} |"""
 
 
 def table(name: str) -> Callable[[], str]:
