@@ -97,7 +97,7 @@ def main() -> None:
         lines = [
             f"`python benchmarks/arithmetic.py`: {len(texts)} sentences of 15 words in turn, one core of a "
             f"{processor()}, onnxruntime {version('onnxruntime')}; medians. Ratios are against int8 in the same run; "
-            "window is the largest difference between frames in steps of 300 ms with their full context and the whole's.",
+            "window is the largest difference of frames in steps of 300 ms with their full context from the whole's.",
             "",
             "| weights | size MB | RTF, k = 1 | ratio | RTF, whole | ratio | window: pitch Hz | window: log spectrum |",
             "|---|---|---|---|---|---|---|---|",

@@ -72,6 +72,11 @@ class Session:
         self._ended = self._cancelled = False
 
     @property
+    def sample_rate(self) -> int:
+        """Samples per second of its chunks."""
+        return int(self._synthesizer.sample_rate)
+
+    @property
     def finished(self) -> bool:
         """Whether nothing will ever come again: cancelled, or finished and all pulled."""
         return self._cancelled or (self._ended and not (self._inbox or self._pending or self._close))
@@ -208,6 +213,6 @@ class Session:
             self._words, self._end = self._words + 1, word.end
         samples = speech.samples if self._volume == 1.0 else speech.samples * np.float32(self._volume)
         samples = np.clip(np.nan_to_num(samples, nan=0.0), -1.0, 1.0)
-        chunk = AudioChunk(samples, self._samples, self._synthesizer.sample_rate, tuple(timings))
+        chunk = AudioChunk(samples, self._samples, self.sample_rate, tuple(timings))
         self._samples += len(samples)
         return chunk
