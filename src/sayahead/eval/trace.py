@@ -1,7 +1,7 @@
 """Traces: what one utterance's synthesis did, on two clocks. Every latency metric works from a trace alone.
 
 *Ideal* time is the text clock's: computing takes none. *Elapsed* time adds the computing, measured while the text's own
-pace is only simulated: the engine is busy while it computes and free while it waits, so a trace of an hour takes no hour.
+pace is only simulated: the engine is busy while it computes and free while it waits, so an hour of text takes no hour.
 """
 
 from __future__ import annotations
