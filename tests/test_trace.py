@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from toy import RATE, toy_session
 
-from sayahead import ConfigError, LookaheadK, WaitAll
-from sayahead.eval.clock import AllAtOnce, Reader
-from sayahead.eval.trace import read_traces, trace, write_traces
+from sayahead import ConfigError, LookaheadK, Policy, WaitAll
+from sayahead.eval.clock import AllAtOnce, Reader, TextClock, Tokens, Typist
+from sayahead.eval.trace import measure, read_traces, retime, trace, write_traces
 
 TEXT = "one two three four. Five six seven."
 
@@ -42,6 +42,21 @@ def test_the_clock_changes_times_and_nothing_else() -> None:
     assert np.array_equal(a, b)
     assert fast.words == slow.words
     assert slow.chunks[0].ready_s > fast.chunks[0].ready_s + 5
+
+
+@pytest.mark.parametrize("clock", [AllAtOnce(), Reader(100), Tokens(20), Typist()], ids=repr)
+@pytest.mark.parametrize("policy", [LookaheadK(0), LookaheadK(2), WaitAll()], ids=repr)
+def test_one_measurement_gives_the_traces_of_all_clocks(clock: TextClock, policy: Policy) -> None:
+    measured, a = measure(toy_session(policy), TEXT, name="x")
+    direct, b = trace(toy_session(policy), clock.arrivals(TEXT), name="x", clock="c")
+    derived = retime(measured, clock.arrivals(TEXT), clock="c")
+    assert np.array_equal(a, b)
+    assert (derived.fragments, derived.words, derived.name) == (direct.fragments, direct.words, direct.name)
+    for one, two in zip(derived.chunks, direct.chunks, strict=True):
+        assert (one.start, one.samples, one.ideal_s, one.read) == (two.start, two.samples, two.ideal_s, two.read)
+        assert one.ready_s >= one.ideal_s + one.generation_s
+    with pytest.raises(ConfigError, match="not those of its text"):
+        retime(measured, clock.arrivals("other"))
 
 
 def test_text_without_words_leaves_an_empty_trace() -> None:

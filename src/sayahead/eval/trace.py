@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +136,36 @@ def trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **ab
     source = "".join(arrival.text for arrival in arrivals)
     made = Trace(index, source, session.sample_rate, tuple(fragments), tuple(chunks), tuple(words), **about)
     return made, np.concatenate(sounds) if sounds else np.zeros(0, np.float32)
+
+
+def measure(session: Session, text: str, *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
+    """A trace from which those of all clocks follow (see ``retime``): the text comes letter by letter, all at time 0.
+
+    So each chunk's ``read`` is exactly the text that it needs, and ``generation_s`` its computing once that is there.
+    """
+    return trace(session, [Arrival(letter, 0.0) for letter in text], index=index, **about)
+
+
+def retime(made: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Trace:
+    """The measured utterance on another text clock: same text, same chunks, same computing times, other arrivals.
+
+    A chunk is begun when the last character it needs has arrived and the engine is free.
+    """
+    if "".join(arrival.text for arrival in arrivals) != made.source:
+        raise ConfigError(f"The arrivals of utterance {made.index} are not those of its text.")
+    ends = np.cumsum([len(arrival.text) for arrival in arrivals])
+    starts = ends - np.array([len(arrival.text) for arrival in arrivals], np.int64)
+    fragments = tuple(
+        TracedFragment(int(start), int(end), arrival.at_s)
+        for start, end, arrival in zip(starts, ends, arrivals, strict=True)
+    )
+    chunks, free_s = [], 0.0
+    for chunk in made.chunks:
+        needed = int(np.searchsorted(ends, chunk.read))
+        ideal_s = fragments[min(needed, len(fragments) - 1)].at_s
+        free_s = max(ideal_s, free_s) + chunk.generation_s
+        chunks.append(replace(chunk, ideal_s=ideal_s, ready_s=free_s, read=fragments[needed].end))
+    return replace(made, fragments=fragments, chunks=tuple(chunks), clock=clock)
 
 
 def as_json(made: Trace) -> dict[str, Any]:

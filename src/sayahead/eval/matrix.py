@@ -1,0 +1,174 @@
+"""The conditions of an experiment: what speaks (voice, policy, context) and how text arrives, from one TOML."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sayahead.config import from_mapping, nearest
+from sayahead.context import ContextPredictor, LanguageModel, NoContext, RandomWords
+from sayahead.errors import ConfigError
+from sayahead.eval.clock import AllAtOnce, Reader, TextClock, Tokens, Typist
+from sayahead.policy import LookaheadK, Policy, WaitAll
+from sayahead.session import Session
+from sayahead.voice import Voice, load_voice
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A way of speaking: a row of the tables."""
+
+    name: str
+    """What the tables call it."""
+    policy: str = "lookahead"
+    """lookahead or wait-all."""
+    k: int = 1
+    """Words of lookahead."""
+    first_chunk: int = 1
+    """Least phonemes of a sentence's first chunk (Ma 5.1)."""
+    chunk: int = 1
+    """Least phonemes of the others."""
+    context: str = "none"
+    """none, random, or lm: a language model's pseudo lookahead."""
+    context_words: int = 5
+    """Words that a predicted context has."""
+    voice: str = "heart"
+    """A voice's name or folder."""
+    hold_back_s: float | None = None
+    """Sound held back; none: the voice's own."""
+    speed: float = 1.0
+    """Pace."""
+    seed: int = 0
+    """Fixes noise and random words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A way in which text arrives; which of the fields count depends on the kind."""
+
+    name: str
+    """What the tables call it."""
+    kind: str
+    """all-at-once, tokens, reader or typist."""
+    tokens_per_s: float = 50.0
+    """tokens: the language model's pace."""
+    jitter: float = 0.1
+    """tokens: standard deviation of a token's time as a share of the mean."""
+    words_per_min: float = 180.0
+    """reader, typist: the pace."""
+    pause_s: float = 1.0
+    """typist: mean thinking pause."""
+    corrections: float = 0.05
+    """typist: share of words typed twice."""
+    seed: int = 0
+    """Fixes the draws."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """All of an experiment but its texts."""
+
+    conditions: tuple[Condition, ...]
+    """Rows; the first is the one that the others are compared with."""
+    clocks: tuple[Clock, ...]
+    """Each condition is timed on each of them."""
+    count: int = 100
+    """Utterances, evenly spaced over the list of texts."""
+
+
+def load_matrix(path: Path) -> Matrix:
+    """The experiment described in a TOML file; ConfigError says what is wrong in it, and where."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise ConfigError(f"{path} is not TOML: {error}.") from error
+    matrix = from_mapping(Matrix, data, where=str(path))
+    for kind, items in (("conditions", matrix.conditions), ("clocks", matrix.clocks)):
+        names = [item.name for item in items]
+        if not names:
+            raise ConfigError(f"{path}: {kind} is empty.")
+        for name in names:
+            if names.count(name) > 1:
+                raise ConfigError(f"{path}: {kind}: the name {name!r} stands twice.")
+            if not name or set(name) & set("/\\"):
+                raise ConfigError(f"{path}: {kind}: {name!r} cannot be the name of a folder.")
+    for clock in matrix.clocks:
+        text_clock(clock)
+    for condition in matrix.conditions:
+        policy(condition)
+        if condition.context not in CONTEXTS:
+            raise unknown("context", condition.context, CONTEXTS)
+    if matrix.count < 1:
+        raise ConfigError(f"{path}: count is {matrix.count}, but must be at least 1.")
+    return matrix
+
+
+CONTEXTS = ("none", "random", "lm")
+POLICIES = ("lookahead", "wait-all")
+CLOCKS = ("all-at-once", "tokens", "reader", "typist")
+
+
+def unknown(what: str, word: str, known: tuple[str, ...]) -> ConfigError:
+    """The error for a word that is none of the known ones."""
+    return ConfigError(f"{what} {word!r} is not known{nearest(word, known)}.")
+
+
+def text_clock(clock: Clock) -> TextClock:
+    """The clock that a table of the matrix describes."""
+    match clock.kind:
+        case "all-at-once":
+            return AllAtOnce()
+        case "tokens":
+            return Tokens(clock.tokens_per_s, jitter=clock.jitter, seed=clock.seed)
+        case "reader":
+            return Reader(clock.words_per_min)
+        case "typist":
+            return Typist(clock.words_per_min, clock.pause_s, clock.corrections, clock.seed)
+    raise unknown(f"clock {clock.name!r}: kind", clock.kind, CLOCKS)
+
+
+def policy(condition: Condition) -> Policy:
+    """The policy that a table of the matrix describes."""
+    if condition.policy == "wait-all":
+        return WaitAll()
+    if condition.policy == "lookahead":
+        return LookaheadK(condition.k, condition.first_chunk, condition.chunk)
+    raise unknown(f"condition {condition.name!r}: policy", condition.policy, POLICIES)
+
+
+def context(condition: Condition, lm: str | None) -> ContextPredictor:
+    """The context predictor that a table of the matrix describes; ``lm`` is the language model's name or folder."""
+    if condition.context == "none":
+        return NoContext()
+    if condition.context == "random":
+        return RandomWords(condition.context_words, condition.seed)
+    if lm is None:
+        raise ConfigError(f"Condition {condition.name!r} wants a language model: give --lm NAME or --lm FOLDER.")
+    return language_model(lm, condition.context_words)
+
+
+def session(condition: Condition, lm: str | None = None) -> Session:
+    """A new session of the condition; voices and language models are loaded once a process."""
+    options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
+    return voice(condition.voice).session(
+        policy=policy(condition),
+        context=context(condition, lm),
+        speed=condition.speed,
+        seed=condition.seed,
+        **options,
+    )
+
+
+@functools.cache
+def voice(name: str) -> Voice:
+    return load_voice(name)
+
+
+@functools.cache
+def language_model(name: str, words: int) -> LanguageModel:
+    return LanguageModel(name, words=words)
