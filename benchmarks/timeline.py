@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 from sayahead import LookaheadK, Policy, Voice, WaitAll, load_voice
 
-TEXT = "The train from platform nine leaves in about twelve minutes, so there is time for a coffee. Shall I order one?"
+TEXT = "Your train leaves from platform nine in twelve minutes, so there is time for a coffee."
 WIDTH, LEFT, ROW, TOP = 1000, 120, 46, 58
 INK, MUTED, HUE, OTHER = "#1f2933", "#6b7785", "#1f7a5c", "#c2571a"
 
@@ -81,7 +81,7 @@ def picture(text: list[tuple[str, float]], rows: list[tuple[str, list[Heard], st
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         f'font-family="system-ui, sans-serif" font-size="13">',
         f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>',
-        f'<text x="20" y="28" fill="{INK}" font-size="15">A reply of two sentences, {pace:g} tokens a second</text>',
+        f'<text x="20" y="28" fill="{INK}" font-size="16">A reply at {pace:g} tokens a second</text>',
     ]
     bottom = TOP + ROW * (len(rows) + 1) + 8
     for second in range(int(last) + 1):
@@ -111,7 +111,7 @@ def picture(text: list[tuple[str, float]], rows: list[tuple[str, list[Heard], st
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("svg", type=Path)
-    parser.add_argument("--tokens-per-s", type=float, default=5.0)
+    parser.add_argument("--tokens-per-s", type=float, default=8.0)
     parser.add_argument("--lookahead", type=int, default=1)
     arguments = parser.parse_args()
     voice = load_voice()

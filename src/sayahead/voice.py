@@ -36,6 +36,8 @@ class Defaults:
     """Words of lookahead, LookaheadK's k."""
     hold_back_s: float
     """Seconds of sound held back at the right end."""
+    blind_hold_back_s: float
+    """The same where nothing real is seen of the future: LookaheadK(0)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class Options(TypedDict, total=False):
     context: ContextPredictor
     """What stands in for the future; default: nothing."""
     hold_back_s: float
-    """Seconds of sound held back at the right end, 0 to 2."""
+    """Seconds of sound held back at the right end, 0 to 2; default: the voice's own for this lookahead."""
     speed: float
     """Pace, 1 is the voice's own; 0.5 to 2."""
     volume: float
@@ -123,9 +125,12 @@ class Voice:
             name = sorted(unknown)[0]
             raise ConfigError(f"session(): unknown option {name!r}{nearest(name, Options.__annotations__)}.")
         defaults, slow_fast = self.config.defaults, self.config.speed
+        policy = options.get("policy") or LookaheadK(defaults.lookahead)
+        blind = isinstance(policy, LookaheadK) and policy.k == 0
+        held_s = defaults.blind_hold_back_s if blind else defaults.hold_back_s
         rendering = Rendering(
             speed=within("speed", options.get("speed", 1.0), *slow_fast),
-            hold_back_s=within("hold_back_s", options.get("hold_back_s", defaults.hold_back_s), 0.0, 2.0),
+            hold_back_s=within("hold_back_s", options.get("hold_back_s", held_s), 0.0, 2.0),
             seed=int(within("seed", options.get("seed", 0), 0, 2**63 - 1)),
             k2=int(within("k2", options.get("k2", 0), 0, 16)),
             delta=None if options.get("delta") is None else int(within("delta", options["delta"], 0, 1000)),
@@ -133,7 +138,7 @@ class Voice:
         return Session(
             self.synthesizer,
             self.phonemizer,
-            policy=options.get("policy") or LookaheadK(defaults.lookahead),
+            policy=policy,
             context=options.get("context") or NoContext(),
             rendering=rendering,
             volume=within("volume", options.get("volume", 1.0), 0.0, 4.0),

@@ -47,7 +47,7 @@ SETTINGS: dict[str, Any] = {
     "lead_in_s": 0.02,
     "pause_s": 0.4,
     "speed": [0.5, 2.0],
-    "defaults": {"lookahead": 1, "hold_back_s": 0.1},
+    "defaults": {"lookahead": 1, "hold_back_s": 0.05, "blind_hold_back_s": 0.1},
 }
 
 
