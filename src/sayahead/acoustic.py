@@ -65,11 +65,19 @@ class HeartAcoustic:
     FEATURES = 130
 
     def __init__(
-        self, text: OnnxGraph, prosody: OnnxGraph, *, pad: int, lead_units: int, window: int, continuation: Ids
+        self,
+        text: OnnxGraph,
+        prosody: OnnxGraph,
+        *,
+        pad: int,
+        lead_units: int,
+        window: int,
+        continuation: Ids,
+        blind_continuation: Ids,
     ) -> None:
         self._text, self._prosody = text, prosody
         self._pad, self._lead_units, self._window = pad, lead_units, window
-        self._continuation = continuation
+        self._continuation, self._blind_continuation = continuation, blind_continuation
 
     def initial(self) -> HeartState:
         empty = np.zeros(0, np.int64)
@@ -90,7 +98,9 @@ class HeartAcoustic:
         if first:
             left, left_units = np.array([self._pad], np.int64), np.array([self._lead_units], np.int64)
         held = self._lead_units if first else state.held
-        tail = np.array([self._pad], np.int64) if segment.ends else self._continuation
+        tail = self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
+        if segment.ends:
+            tail = np.array([self._pad], np.int64)
         ids = np.concatenate([left, segment.ids, tail])
         text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32))
         units = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)

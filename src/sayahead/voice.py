@@ -74,6 +74,8 @@ class VoiceConfig:
     """Phonemes of the past that the text encoders see."""
     continuation: str
     """Phonemes that stand behind the visible words while the sentence goes on."""
+    blind_continuation: str
+    """The same where no word behind the spoken ones is visible."""
     stand_in: str
     """Word read behind the visible ones while the sentence goes on, for their pronunciation only."""
     lead_in_s: float
@@ -249,6 +251,7 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Voice:
     acoustic = HeartAcoustic(
         graphs["text"], graphs["prosody"], pad=config.pad, lead_units=config.lead_units, window=config.window,
         continuation=phonemizer.ids(config.continuation),
+        blind_continuation=phonemizer.ids(config.blind_continuation),
     )  # fmt: skip
     rate = config.sample_rate
     pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))

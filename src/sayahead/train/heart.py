@@ -43,6 +43,7 @@ SETTINGS: dict[str, Any] = {
     "lead_units": 3,
     "window": 80,
     "continuation": " pˈipᵊl",
+    "blind_continuation": " ",
     "stand_in": "people",
     "lead_in_s": 0.02,
     "pause_s": 0.4,
