@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from sayahead import load_voice
-from sayahead.eval.bench import PASSAGE, pin, processor, regress
+from sayahead.eval.bench import PASSAGE, pin, processor
+from sayahead.eval.statistics import regress
 
 
 def words(endless: bool) -> Iterator[str]:

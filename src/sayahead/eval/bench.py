@@ -10,8 +10,11 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
+
+from sayahead.eval.statistics import quantile
+from sayahead.eval.statistics import regress
 
 HELP = "measure latency and speed on this machine"
 LENGTHS = (5, 10, 20, 30, 40, 60, 80)
@@ -78,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     result: dict[str, Any] = {
         "voice": arguments.voice,
         "lookahead": k,
-        "hold_back_s": voice.config.defaults.hold_back_s,
+        "hold_back_s": voice.config.defaults.hold_back_s if k else voice.config.defaults.blind_hold_back_s,
         "machine": {"cpu": processor(), "core": core, "python": platform.python_version(), "system": platform.system()},
         "versions": versions(),
         "sentences": {"lengths": list(LENGTHS), "of_each": arguments.rounds},
@@ -152,27 +155,6 @@ def load_peer() -> Callable[[str], Any]:
 def add(total: list[float], elapsed: float, audio: float) -> None:
     total[0] += elapsed
     total[1] += audio
-
-
-def quantile(values: Sequence[float], share: float) -> float:
-    """The value below which that share of the values lies, linear between neighbours."""
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
-
-
-def regress(x: Sequence[float], y: Sequence[float]) -> tuple[float, float, float]:
-    """Least-squares slope of y over x with its 95 % interval (Student's t, expanded in 1 / degrees of freedom)."""
-    slope, intercept = statistics.linear_regression(x, y)
-    free = len(x) - 2
-    rest = sum((b - slope * a - intercept) ** 2 for a, b in zip(x, y, strict=True)) / free
-    mean = statistics.fmean(x)
-    error = (rest / sum((a - mean) ** 2 for a in x)) ** 0.5
-    z = 1.959964
-    t = z + (z**3 + z) / (4 * free)
-    return slope, slope - t * error, slope + t * error
 
 
 def cold_start(voice: str) -> float:
