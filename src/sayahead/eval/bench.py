@@ -13,8 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sayahead.eval.statistics import quantile
-from sayahead.eval.statistics import regress
+from sayahead.eval.statistics import quantile, regress
 
 HELP = "measure latency and speed on this machine"
 LENGTHS = (5, 10, 20, 30, 40, 60, 80)
