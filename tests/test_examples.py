@@ -38,6 +38,12 @@ def test_voice_agent() -> None:
     assert len(heard) < 80
 
 
+def test_custom_peer() -> None:
+    made = example("custom_peer").main("One sentence. And another.")
+    assert [chunk.samples for chunk in made.chunks] == [800 * 13, 800 * 12]
+    assert [chunk.read for chunk in made.chunks] == [15, 26]
+
+
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_every_example_is_tested(path: Path) -> None:
     assert f"def test_{path.stem}(" in Path(__file__).read_text(encoding="utf-8")

@@ -21,6 +21,7 @@ from sayahead.errors import ConfigError
 from sayahead.eval.clock import AllAtOnce
 from sayahead.eval.matrix import Condition, Matrix, session, text_clock
 from sayahead.eval.trace import Trace, measure, read_traces, retime, write_traces
+from sayahead.types import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def run(
     jobs: int = 1,
     progress: Callable[[str], None] = lambda line: None,
 ) -> None:
-    """All conditions of the matrix; ``progress`` gets a line an utterance. More than one job disturbs measured times."""
+    """All conditions of the matrix; ``progress`` gets a line an utterance. Several jobs disturb each other's times."""
     open_tasks = []
     for condition in matrix.conditions:
         there = done(out / condition.name, texts)
@@ -69,16 +70,21 @@ def run(
         left_s = (time.monotonic() - begun) / number * (len(open_tasks) - number)
         progress(f"{number} of {len(open_tasks)} utterances, {condition.name}; about {left_s / 60:.0f} min left")
     for condition in matrix.conditions:
-        wanted = {text.name for text in texts}
-        measured = [made for made in read_traces(out / condition.name / "measured.jsonl") if made.name in wanted]
-        for clock in matrix.clocks:
-            path = out / condition.name / f"{clock.name}.jsonl"
-            arrivals = text_clock(clock).arrivals
-            fresh = path.with_suffix(".new")
-            fresh.unlink(missing_ok=True)
-            ordered = sorted(measured, key=lambda made: made.index)
-            write_traces(fresh, (retime(made, arrivals(made.source), clock=clock.name) for made in ordered))
-            fresh.replace(path)
+        on_clocks(matrix, texts, out / condition.name)
+
+
+def on_clocks(matrix: Matrix, texts: list[Text], folder: Path) -> None:
+    """Time what was measured in a folder on every clock of the matrix."""
+    wanted = {text.name for text in texts}
+    measured = [made for made in read_traces(folder / "measured.jsonl") if made.name in wanted]
+    ordered = sorted(measured, key=lambda made: made.index)
+    for clock in matrix.clocks:
+        path = folder / f"{clock.name}.jsonl"
+        arrivals = text_clock(clock).arrivals
+        fresh = path.with_suffix(".new")
+        fresh.unlink(missing_ok=True)
+        write_traces(fresh, (retime(made, arrivals(made.source), clock=clock.name) for made in ordered))
+        fresh.replace(path)
 
 
 def done(folder: Path, texts: list[Text]) -> set[str]:
@@ -108,14 +114,14 @@ def work(tasks: list[tuple[Condition, int, Text]], out: Path, lm: str | None, jo
     """Carry out the tasks, in this process or in several; the condition of each as it is done."""
     if jobs == 1:
         for condition, number, text in tasks:
-            keep(synthesize(condition, number, text, out, lm), condition, out)
+            keep(synthesize(condition, number, text, out, lm), out / condition.name)
             yield condition
         return
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with ProcessPoolExecutor(jobs) as pool:
         futures = [(pool.submit(synthesize, *task, out, lm), task[0]) for task in tasks]
         for future, condition in futures:
-            keep(future.result(), condition, out)
+            keep(future.result(), out / condition.name)
             yield condition
 
 
@@ -124,12 +130,16 @@ def synthesize(condition: Condition, number: int, text: Text, out: Path, lm: str
     warm(condition, lm)
     about = {"name": text.name, "condition": condition.name, "clock": "measured"}
     made, samples = measure(session(condition, lm), text.text, index=number, **about)
-    folder = out / condition.name / "wav"
-    folder.mkdir(parents=True, exist_ok=True)
-    writer = FORMATS[".wav"](folder / f"{text.name}.wav", sample_rate=made.sample_rate)
+    write_sound(made, samples, out / condition.name)
+    return made
+
+
+def write_sound(made: Trace, samples: Floats, folder: Path) -> None:
+    """Write an utterance's sound into its condition's folder."""
+    (folder / "wav").mkdir(parents=True, exist_ok=True)
+    writer = FORMATS[".wav"](folder / "wav" / f"{made.name}.wav", sample_rate=made.sample_rate)
     writer.write(samples)
     writer.close()
-    return made
 
 
 _WARM: set[tuple[Condition, str | None]] = set()
@@ -146,8 +156,7 @@ def warm(condition: Condition, lm: str | None) -> None:
             list(speaker.chunks())
 
 
-def keep(made: Trace, condition: Condition, out: Path) -> None:
-    """Add a measured trace to its condition's file: the last step, which says that the utterance is done."""
-    folder = out / condition.name
+def keep(made: Trace, folder: Path) -> None:
+    """Add a measured trace to its condition's folder: the last step, which says that the utterance is done."""
     folder.mkdir(parents=True, exist_ok=True)
     write_traces(folder / "measured.jsonl", [made])

@@ -1,0 +1,40 @@
+"""An engine of one's own to compare with: a tone a letter, spoken by this same file in a process of its own.
+
+python examples/custom_peer.py "One sentence. And another."
+"""
+
+import sys
+
+import numpy as np
+
+from sayahead.eval.peer_worker import Speak, serve
+from sayahead.eval.peers import PEERS, Peer, WorkerPeer, measure_peer
+from sayahead.eval.trace import Trace
+
+
+def load() -> Speak:
+    """Runs in the worker: load the engine, and give the function that speaks."""
+    return lambda text: (np.sin(np.arange(800 * len(text)) / 5).astype(np.float32), 16000)
+
+
+def peer() -> Peer:
+    """Runs in the evaluation: how the worker is started."""
+    return WorkerPeer("tone", [sys.executable, __file__, "--worker"])
+
+
+PEERS["tone"] = peer
+
+
+def main(text: str) -> Trace:
+    """The trace of one text, on which every metric works."""
+    tone = peer()
+    tone.start()
+    made, _ = measure_peer(tone, text)
+    tone.close()
+    for chunk in made.chunks:
+        print(f"{chunk.samples / made.sample_rate:.2f} s, known after {chunk.read} characters")
+    return made
+
+
+if __name__ == "__main__":
+    serve(load) if "--worker" in sys.argv else main(" ".join(sys.argv[1:]) or "One sentence. And another.")
