@@ -15,6 +15,7 @@ COMMANDS = {
     "say": ("sayahead.cli.say", "speak text as it arrives"),
     "voices": ("sayahead.cli.voices", "list the voices that are installed"),
     "doctor": ("sayahead.cli.doctor", "check that everything works on this machine"),
+    "eval": ("sayahead.cli.eval", "compare policies: latency on text clocks, quality, peers"),
     "bench": ("sayahead.eval.bench", "measure latency and speed on this machine"),
 }
 """Name to module and one line of help; only the chosen command's module is imported, which keeps the start short."""

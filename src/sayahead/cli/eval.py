@@ -6,6 +6,7 @@ import argparse
 import json
 import shlex
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,7 @@ def run_step(arguments: argparse.Namespace, console: Console) -> int:
     console.progress("")
     experiment = {
         "conditions": names,
+        "settings": {condition.name: asdict(condition) for condition in matrix.conditions},
         "clocks": [clock.name for clock in matrix.clocks],
         "count": len(texts),
         "command": shlex.join(["sayahead", *sys.argv[1:]]),

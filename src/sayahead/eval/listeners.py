@@ -1,0 +1,173 @@
+"""Listeners: a speech recogniser and two models of listeners' opinions, from packages that only scoring needs."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from sayahead.errors import ConfigError
+from sayahead.types import Floats
+
+RATE = 16000
+"""Samples per second of all that the listeners hear."""
+WHISPER = "SAYAHEAD_WHISPER"
+"""Environment variable that holds the Whisper folder where no argument does."""
+EXTRA = "pip install 'sayahead[score]'"
+NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "whisper": (("faster_whisper", EXTRA),),
+    "normalizer": (("whisper_normalizer", EXTRA),),
+    "distillmos": (
+        ("torch", EXTRA),
+        ("distillmos", "pip install --no-deps distillmos xls-r-sqa"),
+        ("xls_r_sqa", "pip install --no-deps distillmos xls-r-sqa"),
+    ),
+    "dnsmos": (("speechmos", EXTRA), ("librosa", EXTRA), ("requests", "pip install requests")),
+}
+"""Modules that a listener imports, in whatever way, each with the command that installs it."""
+
+
+class Transcriber(Protocol):
+    """A speech recogniser."""
+
+    def __call__(self, heard: Floats) -> str:
+        """The words in samples (S,) at 16 kHz."""
+        ...
+
+
+class Rater(Protocol):
+    """A model of listeners' opinions."""
+
+    def __call__(self, heard: Floats) -> float:
+        """The opinion score, 1 to 5, of samples (S,) at 16 kHz."""
+        ...
+
+
+def at_16khz(samples: Floats, rate: int) -> Floats:
+    """Samples (S,) resampled to 16 kHz by soxr, at its high quality."""
+    if rate == RATE:
+        return np.asarray(samples, np.float32)
+    problem = missing_module("soxr", EXTRA, "listening to sound that is not at 16 kHz")
+    if problem:
+        raise ConfigError(problem)
+    return np.asarray(importlib.import_module("soxr").resample(samples, rate, RATE), np.float32)
+
+
+def load_whisper(folder: str | Path | None, *, threads: int) -> Transcriber:
+    """Whisper by faster-whisper: int8, beam 1, English, no conditioning on what was heard before."""
+    problem = missing("whisper") or missing_folder(folder)
+    if problem:
+        raise ConfigError(problem)
+    from faster_whisper import WhisperModel
+
+    model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
+
+    def transcribe(heard: Floats) -> str:
+        segments, _ = model.transcribe(heard, language="en", beam_size=1, condition_on_previous_text=False)
+        return " ".join(segment.text for segment in segments)
+
+    return transcribe
+
+
+def load_normalizer() -> Callable[[str], str]:
+    """Whisper's English text normalizer."""
+    problem = missing("normalizer")
+    if problem:
+        raise ConfigError(problem)
+    from whisper_normalizer.english import EnglishTextNormalizer
+
+    normalize: Callable[[str], str] = EnglishTextNormalizer()
+    return normalize
+
+
+def load_distillmos() -> Rater:
+    """DistillMOS; its weights come with its package."""
+    problem = missing("distillmos")
+    if problem:
+        raise ConfigError(problem)
+    import torch
+
+    # Both are imported on the way, but used only for files at other rates and for its teacher model; and torchaudio
+    # loads only beside the very version of torch that it was built for.
+    empty = {"torchaudio.transforms": ("MFCC", "Resample"), "transformers": WAV2VEC}
+    # It announces its weights on standard output, which is for results.
+    with stand_ins(empty), redirect_stdout(sys.stderr):
+        model = importlib.import_module("distillmos").ConvTransformerSQAModel().eval()
+
+    def rate(heard: Floats) -> float:
+        with torch.no_grad():
+            return float(model(torch.from_numpy(heard)[None])[0])
+
+    return rate
+
+
+WAV2VEC = ("Wav2Vec2FeatureExtractor", "Wav2Vec2Model")
+
+
+def load_dnsmos() -> Rater:
+    """DNSMOS P.835; its weights come with the package speechmos."""
+    problem = missing("dnsmos")
+    if problem:
+        raise ConfigError(problem)
+    from speechmos import dnsmos
+
+    def rate(heard: Floats) -> float:
+        return float(dnsmos.run(np.clip(heard, -1, 1), sr=RATE)["ovrl_mos"])
+
+    return rate
+
+
+@contextmanager
+def stand_ins(modules: Mapping[str, Sequence[str]]) -> Iterator[None]:
+    """Empty modules, with empty classes of the names given, in place of those named and their parents, for a while."""
+    names = {part for name in modules for part in (name, name.partition(".")[0])}
+    kept = {name: sys.modules.get(name) for name in names}
+    for name in sorted(names):
+        module = types.ModuleType(name)
+        module.__spec__ = ModuleSpec(name, None)
+        for attribute in modules.get(name, ()):
+            setattr(module, attribute, type(attribute, (), {}))
+        sys.modules[name] = module
+        parent, _, child = name.rpartition(".")
+        if parent:
+            setattr(sys.modules[parent], child, module)
+    try:
+        yield
+    finally:
+        for name, before in kept.items():
+            if before is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = before
+
+
+def missing(listener: str) -> str | None:
+    """Why a listener cannot be loaded and what to do, as far as its packages go; none if they are all there."""
+    problems = (missing_module(name, command, listener) for name, command in NEEDS[listener])
+    return next((problem for problem in problems if problem), None)
+
+
+def missing_module(name: str, command: str, purpose: str) -> str | None:
+    """A sentence that says how to install the module, or none if it is there."""
+    if name in sys.modules or importlib.util.find_spec(name) is not None:
+        return None
+    return f"The package {name} is not installed, which {purpose} needs: {command}"
+
+
+def missing_folder(folder: str | Path | None) -> str | None:
+    """What is wrong with a faster-whisper model folder, or none."""
+    how = "for example by: hf download Systran/faster-whisper-base --local-dir whisper-base"
+    if folder is None:
+        return f"WER and CER need a faster-whisper model folder in {WHISPER} (or as an argument), {how}"
+    for name in ("model.bin", "config.json", "tokenizer.json"):
+        if not (Path(folder) / name).is_file():
+            return f"{folder} is not a faster-whisper model folder, it has no {name}; get one {how}"
+    return None

@@ -1,0 +1,208 @@
+"""Seams: what can be heard, or only computed, of the places where chunks of sound meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sayahead.errors import ConfigError
+from sayahead.types import Floats
+
+AUDIBLE = 10 ** (-50 / 20)
+WINDOW_S = 0.020
+"""Reach to each side of a seam within which sound is compared with the seam's own."""
+NEAR_S = 0.005
+"""Reach to each side of a seam within which its click may lie; also the least gap that is audible."""
+ORDER = 3
+DEVIATIONS = 8.0
+PERCENTILE = 99.0
+FLOOR = 2.0**-15
+"""One step of 16-bit sound: what is smaller is neither a jump nor a click."""
+ELSEWHERE = 200
+"""Random places at which the rate elsewhere is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneShot:
+    """How streamed sound differs from the same sound made in one go."""
+
+    largest: float
+    """Largest absolute difference of two samples, over the length that both have."""
+    longer: int
+    """Samples that the streamed one has more than the other; negative where it has fewer."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether both are the same to the last bit."""
+        return self.largest == 0 and self.longer == 0
+
+
+def one_shot_difference(streamed: Floats, whole: Floats) -> OneShot:
+    """The largest difference between streamed (S,) and one-shot (S,) samples under the same policy, and in length."""
+    both = min(len(streamed), len(whole))
+    apart = np.abs(streamed[:both].astype(np.float64) - whole[:both])
+    return OneShot(float(apart.max(initial=0.0)), len(streamed) - len(whole))
+
+
+def jumps(samples: Floats, at: int, rate: int) -> bool:
+    """Whether ``|x[at] - x[at-1]|`` is over the 99th percentile of the sample jumps within 20 ms to each side.
+
+    By chance that is so at one place in a hundred. The jump itself is none of those it is compared with.
+    """
+    reach = round(WINDOW_S * rate)
+    first = max(0, at - 1 - reach)
+    steps = np.abs(np.diff(samples[first : at + reach].astype(np.float64)))
+    own, others = steps[at - 1 - first], np.delete(steps, at - 1 - first)
+    return bool(len(others) and own > max(float(np.percentile(others, PERCENTILE)), FLOOR))
+
+
+def clicks(samples: Floats, at: int, rate: int) -> bool:
+    """Whether a third-order linear prediction fails within 5 ms of the seam as it does not fail around it.
+
+    The predictor ``x[n] = a1 x[n-1] + a2 x[n-2] + a3 x[n-3]`` is the least-squares one over the samples within 20 ms to
+    each side that are not within 5 ms; over those same samples are taken the median and the *standard deviation* of the
+    residual's absolute value. A click is a residual above median + 8 standard deviations. (The standard deviation and
+    not the median absolute deviation: a voice's glottal pulses are outliers too, and on clean speech the latter calls
+    three times as many of them clicks without finding more of those that were put in.)
+    """
+    reach, near = round(WINDOW_S * rate), round(NEAR_S * rate)
+    where = np.arange(max(ORDER, at - reach), min(len(samples), at + reach))
+    close = (where >= at - near) & (where < at + near)
+    if close.all() or not close.any():
+        return False
+    past = np.stack([samples[where - lag] for lag in range(1, ORDER + 1)], axis=1).astype(np.float64)
+    present = samples[where].astype(np.float64)
+    predictor = np.linalg.lstsq(past[~close], present[~close], rcond=None)[0]
+    residual = np.abs(present - past @ predictor)
+    around = residual[~close]
+    bound = float(np.median(around)) + DEVIATIONS * float(around.std())
+    return bool(residual[close].max() > max(bound, FLOOR))
+
+
+def silence_s(samples: Floats, at: int, rate: int, *, reach_s: float = NEAR_S) -> float:
+    """Seconds of the longest run of samples under -50 dBFS of which some lie within ``reach_s`` of a place."""
+    reach = round(reach_s * rate)
+    first, end = max(0, at - reach), min(len(samples), at + reach)
+    # Half a second to each side is more than any silence inside a word; a pause is only known to be at least that.
+    start = max(0, first - rate // 2)
+    quiet = np.abs(samples[start : end + rate // 2]) < AUDIBLE
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], quiet, [False]]).astype(np.int8)))
+    begins, ends = edges[::2] + start, edges[1::2] + start
+    touching = (begins < end) & (ends > first)
+    return float((ends - begins)[touching].max(initial=0)) / rate
+
+
+def corresponding(
+    places: Sequence[int], words: Sequence[tuple[int, int]], whole: Sequence[tuple[int, int]]
+) -> list[int]:
+    """Where the places (samples) of one rendering lie in another: linear between the words' onsets and offsets.
+
+    ``words`` and ``whole`` are the onsets and offsets of the same words in the one and in the other, in samples.
+    """
+    if len(words) != len(whole):
+        raise ConfigError(f"The two renderings have {len(words)} and {len(whole)} words, but must have the same.")
+    if not words:
+        return list(places)
+    ours, theirs = np.array(words, np.float64).ravel(), np.array(whole, np.float64).ravel()
+    inside = np.interp(places, ours, theirs)
+    # Before the first word and after the last one both run at the same pace.
+    before = np.minimum(0, np.asarray(places) - ours[0])
+    after = np.maximum(0, np.asarray(places) - ours[-1])
+    return [round(float(at)) for at in inside + before + after]
+
+
+def seams(
+    samples: Floats,
+    boundaries: Sequence[int],
+    rate: int,
+    *,
+    whole: Floats | None = None,
+    whole_boundaries: Sequence[int] | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Counts and rates of all that is found at the boundaries (first samples of chunks) of one utterance (S,).
+
+    ``whole`` is the voice's full-sentence rendering of the same text and ``whole_boundaries`` the same places in it
+    (see ``corresponding``; where absent they are equal): silence at a seam that is longer than there is a gap. Without
+    ``whole`` there are no gaps to count. Places at or outside the ends are no seams. Keys:
+
+    - ``seams``; ``jumps`` and ``clicks`` among them (see the functions of those names);
+    - ``gaps``: seams at which the silence (see ``silence_s``) exceeds by 5 ms or more that of the full sentence, whose
+      longest within 20 ms of the same place counts; ``compared``: seams that were compared with it;
+    - ``elsewhere``, ``jumps_elsewhere``, ``clicks_elsewhere``: the same at up to 200 random places, none of them nearer
+      than 25 ms to a seam or an end;
+    - ``jumps_whole``, ``clicks_whole``: the same at the places of the full sentence that correspond to the seams, where
+      chunks never met: seams lie at particular places of words, which may be rougher or smoother than others;
+    - ``jump_rate``, ``click_rate``, each with ``_elsewhere``, ``_whole`` and ``_excess`` (over elsewhere), and
+      ``gap_rate``: shares, nan where there is nothing to divide by; ``silence_s``: mean silence at a seam.
+    """
+    matched = list(boundaries) if whole_boundaries is None else list(whole_boundaries)
+    if len(matched) != len(boundaries):
+        raise ConfigError(f"seams(): {len(boundaries)} boundaries, but {len(matched)} places in the full sentence.")
+    pairs = [(at, same) for at, same in zip(boundaries, matched, strict=True) if 0 < at < len(samples)]
+    places = [at for at, _ in pairs]
+    random = random_places(len(samples), places, rate, seed=seed)
+    silences = [silence_s(samples, at, rate) for at in places]
+    # The full sentence at the same places; a place mapped onto one of its ends is moved inside.
+    full = np.zeros(0, np.float32) if whole is None else whole
+    same = [min(max(1, place), len(full) - 1) for _, place in pairs] if len(full) > 1 else []
+    allowed = [silence_s(full, place, rate, reach_s=WINDOW_S) for place in same]
+    return with_rates(
+        {
+            "seams": len(places),
+            "jumps": sum(jumps(samples, at, rate) for at in places),
+            "clicks": sum(clicks(samples, at, rate) for at in places),
+            "elsewhere": len(random),
+            "jumps_elsewhere": sum(jumps(samples, at, rate) for at in random),
+            "clicks_elsewhere": sum(clicks(samples, at, rate) for at in random),
+            "compared": len(same),
+            "jumps_whole": sum(jumps(full, at, rate) for at in same),
+            "clicks_whole": sum(clicks(full, at, rate) for at in same),
+            "gaps": sum(own - other >= NEAR_S for own, other in zip(silences, allowed, strict=False)),
+            "silence_total_s": sum(silences),
+        }
+    )
+
+
+def pooled(found: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    """What ``seams`` gives for many utterances, as if for one: counts added up, rates of the sums."""
+    counts = [{key: one[key] for key in COUNTS} for one in found]
+    return with_rates({key: sum(one[key] for one in counts) for key in COUNTS})
+
+
+COUNTS = (
+    "seams", "jumps", "clicks", "elsewhere", "jumps_elsewhere", "clicks_elsewhere", "compared", "jumps_whole",
+    "clicks_whole", "gaps", "silence_total_s",
+)  # fmt: skip
+
+
+def with_rates(counts: dict[str, Any]) -> dict[str, Any]:
+    """The counts, and the rates that follow from them."""
+    rates = {"gap_rate": share(counts["gaps"], counts["compared"])}
+    for kind in ("jump", "click"):
+        here = share(counts[f"{kind}s"], counts["seams"])
+        there = share(counts[f"{kind}s_elsewhere"], counts["elsewhere"])
+        whole = share(counts[f"{kind}s_whole"], counts["compared"])
+        rates |= {f"{kind}_rate": here, f"{kind}_rate_elsewhere": there, f"{kind}_rate_whole": whole}
+        rates[f"{kind}_excess"] = here - there
+    return {**counts, **rates, "silence_s": share(counts["silence_total_s"], counts["seams"])}
+
+
+def share(part: float, whole: float) -> float:
+    """Their quotient, nan for a share of nothing."""
+    return part / whole if whole else float("nan")
+
+
+def random_places(length: int, seams: Sequence[int], rate: int, *, number: int = ELSEWHERE, seed: int = 0) -> list[int]:
+    """Up to ``number`` different places at least 25 ms away from every seam and from both ends: the control."""
+    away = round((WINDOW_S + NEAR_S) * rate)
+    free = np.zeros(length, np.bool_)
+    free[away : max(away, length - away)] = True
+    for at in seams:
+        free[max(0, at - away) : at + away] = False
+    allowed = np.flatnonzero(free)
+    drawn = np.random.default_rng(seed).permutation(len(allowed))[:number]
+    return [int(at) for at in allowed[drawn]]
