@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -43,13 +42,17 @@ class Counting:
     def __init__(self) -> None:
         self.heard = 0
 
-    def __call__(self, samples: Floats) -> str:
+    def __call__(self, heard: Floats) -> str:
         self.heard += 1
         return "hello there my friend"
 
 
-def rate(samples: Floats) -> float:
-    return float(np.clip(1 + len(samples) / 16000, 1, 5))
+def rate(heard: Floats) -> float:
+    return float(np.clip(1 + len(heard) / 16000, 1, 5))
+
+
+def plain(text: str) -> str:
+    return text.lower().strip("?.").replace(",", "")
 
 
 def test_scores_come_from_the_folder_alone_and_are_not_made_twice(experiment: Path) -> None:
