@@ -60,13 +60,9 @@ def test_scores_come_from_the_folder_alone_and_are_not_made_twice(experiment: Pa
     assert about["conditions"] == ["full", "k = 1"]
     assert about["settings"]["k = 1"]["k"] == 1
     ear = Counting()
-    plain: dict[str, Any] = {
-        "normalizer": lambda text: text.lower().strip("?.").replace(",", ""),
-        "distillmos": rate,
-        "dnsmos": rate,
-    }
+    listeners = Listeners(transcriber=ear, normalizer=plain, distillmos=rate, dnsmos=rate)
     for _ in range(2):
-        assert score(experiment, listeners=Listeners(transcriber=ear, **plain)) == []
+        assert score(experiment, listeners=listeners) == []
     assert ear.heard == 4
     quality = json.loads((experiment / "k = 1" / "quality.json").read_text(encoding="utf-8"))
     # "how are you" was heard as "hello there my friend": four errors in seven words.
