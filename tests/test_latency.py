@@ -15,7 +15,8 @@ from toy import toy_session
 from sayahead import LookaheadK, WaitAll
 from sayahead.eval import latency as metrics
 from sayahead.eval.clock import AllAtOnce, Reader, WordEnds
-from sayahead.eval.trace import Trace, TracedChunk, TracedFragment, TracedWord, trace
+from sayahead.eval.trace import Trace, TracedChunk, TracedFragment, trace
+from sayahead.types import WordTiming
 
 RATE = 1000
 EMPTY = Trace(0, "", RATE, (), (), ())
@@ -43,7 +44,7 @@ def make(
         chunks=tuple(
             TracedChunk(int(at), *chunk, first) for at, chunk, first in zip(starts, chunks, loud, strict=False)
         ),
-        words=tuple(TracedWord(source[a:b], a, b, onset, offset) for a, b, onset, offset in words),
+        words=tuple(WordTiming(source[a:b], a, b, onset, offset) for a, b, onset, offset in words),
     )
 
 
@@ -130,7 +131,7 @@ def test_a_word_is_complete_with_the_character_behind_it() -> None:
     late = make("a b", [(1, 1.0), (2, 5.0), (3, 6.0)], [(200, 6.0, 6.5, 0.5, 3)], [(0, 1, 0, 90), (2, 3, 100, 200)])
     assert metrics.word_arrivals_s(late) == pytest.approx([5, 6])
     # What closes a sentence without a sound is no word.
-    closed = replace(late, words=(*late.words, TracedWord(".", 3, 3, 200, 200)))
+    closed = replace(late, words=(*late.words, WordTiming(".", 3, 3, 200, 200)))
     assert metrics.latency(closed) == pytest.approx(metrics.latency(late), nan_ok=True)
 
 

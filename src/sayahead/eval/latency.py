@@ -15,7 +15,8 @@ import numpy as np
 
 from sayahead.eval.simuleval import Times, intervals, simuleval
 from sayahead.eval.statistics import bootstrap, quantile, regress
-from sayahead.eval.trace import Trace, TracedWord
+from sayahead.eval.trace import Trace
+from sayahead.types import WordTiming
 
 O1_METRICS = tuple(
     f"{clock}_{name}" for clock in ("elapsed", "ideal") for name in ("first_audible_s", "word_lag_max_s")
@@ -58,7 +59,7 @@ def chunk_of(made: Trace, samples: Sequence[int], *, end: bool = False) -> list[
     return [int(at) for at in np.minimum(found, len(ends) - 1)]
 
 
-def spoken(made: Trace) -> list[TracedWord]:
+def spoken(made: Trace) -> list[WordTiming]:
     """The N words that have a sound, in order: a full stop that only closes a sentence has none."""
     return [word for word in made.words if word.offset > word.onset]
 

@@ -31,8 +31,8 @@ from sayahead.eval import peer_worker
 from sayahead.eval.fragment import Fragment, Fragmenter, by_sentence, first_fragment_early
 from sayahead.eval.matrix import Matrix
 from sayahead.eval.run import Text, done, keep, on_clocks, write_sound
-from sayahead.eval.trace import AUDIBLE, Trace, TracedChunk, TracedFragment, TracedWord
-from sayahead.types import Floats
+from sayahead.eval.trace import AUDIBLE, Trace, TracedChunk, TracedFragment
+from sayahead.types import Floats, WordTiming
 
 
 class PeerError(SayaheadError):
@@ -197,7 +197,7 @@ def measure_peer(peer: Peer, text: str, *, index: int = 0, name: str = "") -> tu
     A chunk is one fragment's whole sound; ``read`` are the characters that must be there before the fragment is cut.
     Words are an estimate, as these engines tell none: a fragment's words share its audible part by their letters.
     """
-    chunks, words, sounds = list[TracedChunk](), list[TracedWord](), list[Floats]()
+    chunks, words, sounds = list[TracedChunk](), list[WordTiming](), list[Floats]()
     rate, begin, now_s, unheard_s = 0, 0, 0.0, 0.0
     for piece in peer.fragments(text):
         fragment = " ".join(text[piece.start : piece.end].split())
@@ -225,13 +225,13 @@ def measure_peer(peer: Peer, text: str, *, index: int = 0, name: str = "") -> tu
     return made, np.concatenate(sounds)
 
 
-def spread(text: str, piece: Fragment, onset: int, offset: int) -> list[TracedWord]:
+def spread(text: str, piece: Fragment, onset: int, offset: int) -> list[WordTiming]:
     """The fragment's words over the samples from ``onset`` to ``offset``, each with its share of the letters."""
     found = [match for match in re.finditer(r"\S+", text[piece.start : piece.end]) if any(map(str.isalnum, match[0]))]
     shares = np.cumsum([0, *(sum(map(str.isalnum, match[0])) for match in found)])
     places = [int(place) for place in np.rint(onset + (offset - onset) * shares / shares[-1])]
     return [
-        TracedWord(match[0], piece.start + match.start(), piece.start + match.end(), begin, end)
+        WordTiming(match[0], piece.start + match.start(), piece.start + match.end(), begin, end)
         for match, begin, end in zip(found, places, places[1:], strict=False)
     ]
 

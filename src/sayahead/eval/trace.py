@@ -19,7 +19,7 @@ from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.eval.clock import Arrival
 from sayahead.session import Session
-from sayahead.types import Floats
+from sayahead.types import Floats, WordTiming
 
 AUDIBLE = 10 ** (-50 / 20)
 
@@ -57,22 +57,6 @@ class TracedChunk:
 
 
 @dataclass(frozen=True, slots=True)
-class TracedWord:
-    """A word that was spoken."""
-
-    text: str
-    """As it is spoken."""
-    start: int
-    """Where it begins in the source text, in characters."""
-    end: int
-    """Where it ends (exclusive)."""
-    onset: int
-    """First sample."""
-    offset: int
-    """End in samples."""
-
-
-@dataclass(frozen=True, slots=True)
 class Trace:
     """One utterance."""
 
@@ -86,7 +70,7 @@ class Trace:
     """What was read, in order."""
     chunks: tuple[TracedChunk, ...]
     """What was handed out, in order."""
-    words: tuple[TracedWord, ...]
+    words: tuple[WordTiming, ...]
     """What was spoken, in order."""
     name: str = ""
     """What the utterance is called."""
@@ -103,7 +87,7 @@ class Trace:
 
 def trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
     """Run a session on a text clock; its trace and all its samples (S,)."""
-    fragments, chunks, words, sounds = [], list[TracedChunk](), list[TracedWord](), list[Floats]()
+    fragments, chunks, words, sounds = [], list[TracedChunk](), list[WordTiming](), list[Floats]()
     read, free_s = 0, 0.0
     for arrival in [*arrivals, None]:
         at_s = arrival.at_s if arrival is not None else (arrivals[-1].at_s if arrivals else 0.0)
@@ -129,7 +113,7 @@ def trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **ab
                     int(loud[0]) if len(loud) else None,
                 )
             )
-            words += [TracedWord(w.text, w.start, w.end, w.onset, w.offset) for w in chunk.words]
+            words += chunk.words
             sounds.append(chunk.samples)
             begun = time.perf_counter()
         free_s = now_s + time.perf_counter() - begun

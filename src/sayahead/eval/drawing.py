@@ -1,0 +1,247 @@
+"""What the figures are drawn with: canvas, series, names beside points. Matplotlib without its global state."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sayahead.errors import ConfigError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours and one of Tol's, told apart with any colour vision; marker and dash differ too.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D", "#882255")
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
+DASHES = ("-", "--", "-.", ":")
+INK, MUTED, GRID = "#1f2933", "#52606d", "#e3e7eb"
+SMALL, NORMAL = 10, 11
+Band = Sequence[Sequence[float]]
+"""One series of steps an utterance; their lengths differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A condition in a figure."""
+
+    name: str
+    """Written beside it."""
+    x: float
+    """What it costs: words of lookahead, seconds, a share."""
+    y: float
+    """What it gives: a quality."""
+    low: float | None = None
+    """Lower end of y's 95 % interval."""
+    high: float | None = None
+    """Upper end."""
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure as a PNG of 1280 pixels' width."""
+    figure.savefig(path, dpi=160, metadata={"Software": None})
+
+
+def canvas(title: str, x: str, y: str, *, height: float = 4.8) -> tuple[Figure, Axes]:
+    """An empty figure of 8 inches' width; ConfigError where matplotlib is missing."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ConfigError("Figures need matplotlib: install it with pip install 'sayahead[score]'.") from error
+    figure = Figure(figsize=(8, height), dpi=100, layout="constrained", facecolor="white")
+    axes = figure.add_subplot()
+    axes.set_title(title, loc="left", fontsize=NORMAL + 2, fontweight="bold", color=INK, pad=10)
+    axes.set_xlabel(x, fontsize=NORMAL, color=INK)
+    axes.set_ylabel(y, fontsize=NORMAL, color=INK)
+    axes.tick_params(labelsize=SMALL, colors=MUTED)
+    axes.grid(color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color("#9aa5b1")
+    return figure, axes
+
+
+def legend(axes: Axes, columns: int | None = None) -> None:
+    """The legend under the axes, where it covers nothing."""
+    handles, names = axes.get_legend_handles_labels()
+    if names:
+        columns = columns or min(3, len(names))
+        figure: Any = axes.get_figure()
+        figure.legend(handles, names, loc="outside lower center", ncols=columns, fontsize=SMALL, frameon=False)
+
+
+def whole_steps(axes: Axes) -> None:
+    """Only whole numbers on the x axis."""
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def shifted(point: Point, aside: float) -> Point:
+    """The point a little to the side."""
+    return Point(point.name, point.x + aside, point.y, point.low, point.high)
+
+
+def dots(axes: Axes, points: Sequence[Point], number: int, *, label: str, line: bool) -> None:
+    """Points of one series with their intervals."""
+    colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)] if line else "none"
+    x, y = [point.x for point in points], [point.y for point in points]
+    low = [point.y - (point.y if point.low is None else point.low) for point in points]
+    high = [(point.y if point.high is None else point.high) - point.y for point in points]
+    reach = np.maximum(0, [low, high])
+    axes.errorbar(
+        x,
+        y,
+        reach,
+        color=colour,
+        linestyle=dash,
+        marker=MARKERS[number % len(MARKERS)],
+        markersize=6,
+        capsize=3,
+        elinewidth=1,
+        label=label,
+    )
+
+
+def labelled(axes: Axes, series: Mapping[str, Sequence[Point]]) -> None:
+    """Points with their names beside them; a line through those of one series, which the legend then names."""
+    for number, (name, points) in enumerate(series.items()):
+        ordered = sorted(points, key=lambda point: point.x)
+        several = len(points) > 1
+        dots(axes, ordered, number, label=name if several else "_", line=several)
+    axes.margins(0.12)
+    legend(axes)
+    place(axes, [(point, number) for number, points in enumerate(series.values()) for point in points])
+
+
+def place(axes: Axes, points: Sequence[tuple[Point, int]]) -> None:
+    """Write each point's name where it covers no point, line, interval or other name, if there is such a place."""
+    from matplotlib.patheffects import withStroke
+
+    figure: Any = axes.get_figure()
+    figure.draw_without_rendering()
+    taken = list(drawn(axes, points))
+    halo = [withStroke(linewidth=3, foreground="white")]
+    for point, number in points:
+        at = np.asarray(axes.transData.transform((point.x, point.y)))
+        width = 0.31 * SMALL * 100 / 72 * len(point.name)
+        choices = []
+        for far, (right, up) in itertools.product((1, 1.7, 2.5, 3.5, 4.5), SIDES):
+            middle = at + np.array([right * (9 * far + width), up * 15 * far])
+            rectangle = box_around(middle, width, 7)
+            outside = rectangle[0] < axes.bbox.x0 or rectangle[2] > figure.bbox.x1 or rectangle[1] < axes.bbox.y0
+            covered = sum(overlap(rectangle, other) for other in taken) + 100 * outside
+            choices.append((covered, far, middle, rectangle))
+        _, far, middle, rectangle = min(choices, key=lambda choice: choice[:2])
+        taken += [rectangle] * 20
+        offset = (middle - at) * 72 / 100
+        axes.annotate(
+            point.name,
+            (point.x, point.y),
+            xytext=(float(offset[0]), float(offset[1])),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            fontsize=SMALL,
+            color=darker(COLOURS[number % len(COLOURS)]),
+            path_effects=halo,
+            arrowprops={"arrowstyle": "-", "color": MUTED, "linewidth": 0.7} if far > 2 else None,
+        )
+
+
+def darker(colour: str) -> str:
+    """The colour as letters on white can have it."""
+    return "#" + "".join(f"{int(0.7 * int(colour[at : at + 2], 16)):02x}" for at in (1, 3, 5))
+
+
+def drawn(axes: Axes, points: Sequence[tuple[Point, int]]) -> Iterator[Box]:
+    """Small rectangles, in pixels, along all that the series of points draw."""
+    for point, number in points:
+        x, y, low, high = point.x, point.y, point.low, point.high
+        yield from [box_around(axes.transData.transform((x, y)), 5, 5)] * 3
+        later = [other for other, series in points if series == number and other.x > x]
+        to = min(later, key=lambda other: other.x, default=point)
+        ends = [((x, y), (to.x, to.y)), ((x, y if low is None else low), (x, y if high is None else high))]
+        for begin, end in ends:
+            for share in np.linspace(0, 1, 24):
+                yield box_around(axes.transData.transform(np.array(begin) * (1 - share) + np.array(end) * share), 1, 1)
+
+
+SIDES = ((1, 0), (-1, 0), (1, 0.7), (1, -0.7), (-1, 0.7), (-1, -0.7), (0, 1.1), (0, -1.1))
+Box = tuple[float, float, float, float]
+
+
+def box_around(middle: Any, across: float, up: float) -> Box:
+    """A rectangle (left, bottom, right, top) in pixels."""
+    return float(middle[0] - across), float(middle[1] - up), float(middle[0] + across), float(middle[1] + up)
+
+
+def overlap(one: Box, other: Box) -> bool:
+    """Whether two rectangles share area."""
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def clouds(axes: Axes, groups: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    """(x, y) of every utterance and the line of least squares through them, a colour a group."""
+    for number, (name, pairs) in enumerate(groups.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        x, y = np.array(pairs, np.float64).reshape(-1, 2).T
+        axes.scatter(
+            x, y, s=22, color=colour, marker=MARKERS[number % len(MARKERS)], alpha=0.65, linewidth=0, label=name
+        )
+        if len(set(x)) > 1:
+            slope, start = np.polynomial.polynomial.polyfit(x, y, 1)[::-1]
+            ends = np.array([x.min(), x.max()])
+            axes.plot(ends, start + slope * ends, DASHES[number % len(DASHES)], color=colour, linewidth=1.6)
+    if all(y >= 0 for pairs in groups.values() for _, y in pairs):
+        axes.set_ylim(bottom=0)
+    legend(axes)
+
+
+def levels(series: Band, *, share: float = 0.25) -> tuple[Any, Any, Any]:
+    """5 %, median and 95 % by step (N,), as far as a quarter of the utterances goes."""
+    steps = list(itertools.takewhile(lambda step: len(step) >= share * len(series), by_step(series)))
+    if not steps:
+        return (np.zeros(0),) * 3
+    low, middle, high = np.array([np.percentile(step, (5, 50, 95)) for step in steps]).T
+    return low, middle, high
+
+
+def by_step(series: Band) -> Iterator[list[float]]:
+    """The first values of all utterances, then the second ones of those that have them, and so on."""
+    for step in range(max(map(len, series), default=0)):
+        yield [values[step] for values in series if len(values) > step]
+
+
+def bands(axes: Axes, groups: Mapping[str, Band], *, first: int) -> None:
+    """Median and 5 to 95 % over steps, a colour a group; groups without steps are left out."""
+    for number, (name, series) in enumerate(groups.items()):
+        low, middle, high = levels([values for values in series if len(values)])
+        if not len(middle):
+            continue
+        steps, colour = np.arange(first, first + len(middle)), COLOURS[number % len(COLOURS)]
+        marker = MARKERS[number % len(MARKERS)]
+        axes.plot(steps, middle, DASHES[number % len(DASHES)], marker=marker, markersize=4, color=colour, label=name)
+        axes.fill_between(steps, low, high, color=colour, alpha=0.13, linewidth=0)
+    whole_steps(axes)
+    legend(axes)
+
+
+def box(axes: Axes, text: str, span: tuple[float, float], row: int, colour: str, end_s: float) -> None:
+    """A word on the timeline; its letters only where they fit."""
+    begin_s, stop_s = span
+    gap = min(0.004 * end_s, 0.2 * (stop_s - begin_s))
+    axes.barh(row, stop_s - begin_s - gap, left=begin_s, height=0.72, color=colour, linewidth=0)
+    # About 450 of the figure's 576 points are the time axis, a box is 38 points high; a letter at 8 points is about 5.
+    width = (stop_s - begin_s) / end_s * 450
+    along, across = 5.4 * len(text) < width, 4.6 * len(text) < 39 and width > 9
+    if along or across:
+        middle, turn = (begin_s + stop_s) / 2, 0 if along else 90
+        axes.text(middle, row, text, ha="center", va="center", fontsize=8, color="white", rotation=turn)

@@ -1,0 +1,267 @@
+"""Which figures an experiment gives, and from which of its data: what is missing is said, not drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sayahead.eval import plots
+from sayahead.eval.drawing import Point
+from sayahead.eval.latency import (
+    chunk_delays_s,
+    chunk_of,
+    cumulative_processing_s,
+    durations_s,
+    first_audible_s,
+    generation_s,
+    spoken,
+    time_balance_s,
+    words_per_min,
+)
+from sayahead.eval.tables import Column, Summary
+from sayahead.eval.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST = 8
+"""Conditions that a figure of single utterances or of steps can hold."""
+CONTEXTS = {"none": "no context", "random": "random words", "lm": "language model"}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure of the report."""
+
+    stem: str
+    """Its file's name without ending."""
+    caption: str
+    """What to see in it, and what it was made from."""
+    figure: Figure
+    """The figure."""
+
+    @property
+    def title(self) -> str:
+        """What stands over it."""
+        return str(self.figure.axes[0].get_title(loc="left"))
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """An experiment's scored data."""
+
+    about: Mapping[str, Any]
+    """experiment.json as it is."""
+    conditions: tuple[str, ...]
+    """Names, the first is the one that the others are compared with."""
+    clocks: tuple[str, ...]
+    """Names of the text clocks."""
+    latency: Mapping[str, Mapping[str, Mapping[str, Summary]]]
+    """What ``summarize`` says, by clock and condition."""
+    quality: Mapping[str, Mapping[str, Summary]]
+    """Quality metrics by condition."""
+    traces: Callable[[str, str], list[Trace]]
+    """A condition's traces on a clock."""
+
+    @property
+    def settings(self) -> Mapping[str, Mapping[str, Any]]:
+        """What a condition is (policy, k, context, voice) where the experiment says it; peers have none."""
+        found = self.about.get("settings", {})
+        return found if isinstance(found, dict) else {}
+
+
+def pictures(experiment: Experiment, metrics: Sequence[Column]) -> Iterator[Picture]:
+    """All figures that the data allow; ``metrics`` are the quality columns to draw where somebody fills them."""
+    for number, clock in enumerate(experiment.clocks, start=1):
+        yield from of_clock(experiment, clock, number)
+    yield from of_steps(experiment)
+    filled = [metric for metric in metrics if any(metric.value(row) for row in experiment.quality.values())]
+    for metric in filled:
+        yield from of_quality(experiment, metric)
+
+
+def of_clock(experiment: Experiment, clock: str, number: int) -> Iterator[Picture]:
+    """Ma's Fig. 5 and 7 on a text clock, and the timeline of an utterance."""
+    shown, which = chosen(experiment)
+    traces = {name: made for name in shown if (made := experiment.traces(name, clock))}
+    first = {name: over_length(made, first_audible_s) for name, made in traces.items()}
+    yield Picture(
+        f"first-audio-{number}",
+        f"A point an utterance, the line by least squares: flat where latency does not grow with length. {which}",
+        plots.latency_over_length(first, clock=clock),
+    )
+    delays = {name: over_length(made, mean_delay_s) for name, made in traces.items()}
+    yield Picture(
+        f"chunk-delay-{number}",
+        f"From the end of each piece of text to the end of the sound made for it, mean of an utterance. {which}",
+        plots.chunk_delay_over_length(delays, clock=clock),
+    )
+    one = same_utterance({name: traces[name] for name in list(traces)[:4]})
+    if one:
+        title = next(iter(one.values())).name
+        yield Picture(
+            f"timeline-{number}",
+            f"Utterance {title}: above each word from the one before it to its last character, below as it is heard.",
+            plots.timeline(one, clock=clock),
+        )
+
+
+def of_steps(experiment: Experiment) -> Iterator[Picture]:
+    """Ma's Fig. 6 and 8, Mohan's Fig. 2 and Saeki's Fig. 4: what does not depend on the clock, or hardly."""
+    shown, which = chosen(experiment)
+    clock = experiment.clocks[0]
+    traces = {name: made for name in shown if (made := experiment.traces(name, clock))}
+    balances = {name: [list(time_balance_s(one)) for one in made] for name, made in traces.items()}
+    yield Picture(
+        "time-balance",
+        f"Playing time in hand after generating each chunk: median and 5 to 95 % of the utterances. {which}",
+        plots.time_balance({name: series for name, series in balances.items() if any(series)}),
+    )
+    both = {
+        name: ([list(generation_s(one)) for one in made], [list(durations_s(one)) for one in made])
+        for name, made in list(traces.items())[:3]
+    }
+    yield Picture(
+        "generation-and-audio",
+        "Median and 5 to 95 % of the utterances, by the chunk's position.",
+        plots.generation_and_audio(both),
+    )
+    steps = {
+        name: ([by_word_s(one) for one in made], finite_mean([words_per_min(one) for one in made]))
+        for name, made in traces.items()
+    }
+    yield Picture(
+        "computing-by-word",
+        f"Median of the utterances; below the grey lines the engine keeps up with that pace of speech. {which}",
+        plots.processing_over_steps(steps),
+    )
+    one = same_utterance({name: traces[name] for name in list(traces)[:5]})
+    if one:
+        title, source = next((made.name, made.source) for made in one.values())
+        yield Picture(
+            "policy-path",
+            f"Utterance {title}: “{source}” READ goes up, SPEAK goes right; text clock: {clock}.",
+            plots.policy_path(one),
+        )
+
+
+def of_quality(experiment: Experiment, metric: Column) -> Iterator[Picture]:
+    """Ma's Fig. 4, Mohan's Fig. 3 and 4, and the frontier of a quality metric."""
+    error_bars = "Bars are 95 % intervals over utterances."
+    of_k, full = over_lookahead(experiment, metric)
+    if of_k:
+        yield Picture(
+            f"{metric.key}-lookahead",
+            f"{error_bars} The dotted line is {full.name if full else 'missing'}.",
+            plots.quality_over_lookahead(of_k, full, metric=metric.title),
+        )
+    share = series(experiment, metric, experiment.clocks[0], "d_T")
+    if share:
+        yield Picture(f"{metric.key}-share", error_bars, plots.quality_over_proportion(share, metric=metric.title))
+    for number, clock in enumerate(experiment.clocks, start=1):
+        lags = series(experiment, metric, clock, "elapsed_word_lag_mean_s")
+        if lags:
+            yield Picture(
+                f"{metric.key}-lag-{number}",
+                f"{error_bars} What a listener waits for each word, and what that buys.",
+                plots.frontier(lags, metric=metric.title, clock=clock),
+            )
+
+
+def chosen(experiment: Experiment) -> tuple[list[str], str]:
+    """The conditions that a figure of few can show, and a sentence that says so where they are not all.
+
+    The first one, then those without a context, then peers; evenly spaced where they are too many.
+    """
+    plain = [
+        name for name in experiment.conditions if experiment.settings.get(name, {}).get("context") in (None, "none")
+    ]
+    rest = [name for name in plain if name != experiment.conditions[0]]
+    room = MOST - 1
+    if len(rest) > room:
+        rest = [rest[round(at * (len(rest) - 1) / (room - 1))] for at in range(room)]
+    shown = [experiment.conditions[0], *rest]
+    left = len(experiment.conditions) - len(shown)
+    return shown, f"{len(shown)} of {len(experiment.conditions)} conditions are drawn." if left else ""
+
+
+def group(experiment: Experiment, name: str) -> str:
+    """The series that a condition's point belongs to: its context and, where there are several, its voice."""
+    settings = experiment.settings.get(name)
+    if settings is None or settings.get("policy") == "wait-all":
+        return name
+    voices = {other.get("voice") for other in experiment.settings.values()}
+    context = CONTEXTS.get(str(settings.get("context")), str(settings.get("context")))
+    return f"{settings.get('voice')}, {context}" if len(voices) > 1 else context
+
+
+def series(experiment: Experiment, metric: Column, clock: str, cost: str) -> dict[str, list[Point]]:
+    """A point for every condition that has the quality and the mean of the cost on a clock, by series."""
+    out: dict[str, list[Point]] = {}
+    for name in experiment.conditions:
+        value = metric.value(experiment.quality.get(name, {}))
+        paid = Column("", cost).value(experiment.latency.get(clock, {}).get(name, {}))
+        if value and paid:
+            point = Point(name, paid.number, value.number, known(value.low), known(value.high))
+            out.setdefault(group(experiment, name), []).append(point)
+    # Lines before single points, so that a context has the same colour in all figures.
+    return dict(sorted(out.items(), key=lambda item: len(item[1]) == 1))
+
+
+def over_lookahead(experiment: Experiment, metric: Column) -> tuple[dict[str, list[Point]], Point | None]:
+    """Points over k by series, and the full sentence; only of conditions whose settings are known."""
+    out: dict[str, list[Point]] = {}
+    full = None
+    for name in experiment.conditions:
+        settings, value = experiment.settings.get(name), metric.value(experiment.quality.get(name, {}))
+        if settings is None or value is None:
+            continue
+        point = Point(name, float(settings.get("k", 0)), value.number, known(value.low), known(value.high))
+        if settings.get("policy") == "wait-all":
+            full = full or point
+        elif settings.get("policy") == "lookahead":
+            out.setdefault(group(experiment, name), []).append(point)
+    return out, full
+
+
+def known(number: float) -> float | None:
+    """The number, None for nan."""
+    return number if math.isfinite(number) else None
+
+
+def over_length(traces: Sequence[Trace], metric: Callable[[Trace], float]) -> list[tuple[float, float]]:
+    """(words, metric) of each utterance where it is defined."""
+    pairs = [(float(len(spoken(made))), metric(made)) for made in traces]
+    return [pair for pair in pairs if math.isfinite(pair[1])]
+
+
+def mean_delay_s(made: Trace) -> float:
+    """Average chunk delay; nan where no word ends."""
+    return finite_mean([float(delay) for delay in chunk_delays_s(made)])
+
+
+def finite_mean(values: Sequence[float]) -> float:
+    """Mean of those that are numbers; nan where none is."""
+    kept = [value for value in values if math.isfinite(value)]
+    return math.fsum(kept) / len(kept) if kept else math.nan
+
+
+def by_word_s(made: Trace) -> list[float]:
+    """Computing time up to the chunk that ends each word."""
+    if not made.chunks:
+        return []
+    total = cumulative_processing_s(made)
+    return [float(total[chunk]) for chunk in chunk_of(made, [word.offset for word in spoken(made)], end=True)]
+
+
+def same_utterance(traces: Mapping[str, Sequence[Trace]]) -> dict[str, Trace]:
+    """The utterance of middle length that all the conditions have, by condition; nothing where there is none."""
+    by_name = {condition: {made.name: made for made in kept if made.chunks} for condition, kept in traces.items()}
+    first = next(iter(by_name.values()), {})
+    shared = [name for name in first if all(name in others for others in by_name.values())]
+    if not shared:
+        return {}
+    middle = sorted(shared, key=lambda name: len(first[name].source))[len(shared) // 2]
+    return {condition: kept[middle] for condition, kept in by_name.items()}

@@ -1,0 +1,199 @@
+"""Tables of an experiment: what stands in which column, and how a table is written. A metric is one line here."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+Summary = Mapping[str, Any]
+"""What a metric says over the utterances: mean, p50, p95, low, high and so on, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A metric's column."""
+
+    title: str
+    """Heading, with the unit."""
+    key: str
+    """The metric's name in the summary."""
+    stat: str = "mean"
+    """Which of the summary's numbers."""
+    factor: float = 1.0
+    """From the summary's unit to the heading's."""
+    digits: int = 2
+    """Decimal places."""
+    interval: bool = False
+    """Whether the 95 % interval stands beside it."""
+    signed: bool = False
+    """Whether a plus is written: differences, slopes."""
+
+    def value(self, summaries: Mapping[str, Summary]) -> Value | None:
+        """The cell, in the heading's unit; None where the metric is missing or not a number."""
+        found = summaries.get(self.key, {})
+        number = found.get(self.stat)
+        if not isinstance(number, int | float) or not math.isfinite(number):
+            return None
+        ends = [found.get(name) if self.interval else None for name in ("low", "high")]
+        low, high = (self.factor * end if isinstance(end, int | float) else math.nan for end in ends)
+        p = found.get("p")
+        return Value(self.factor * number, low, high, p if isinstance(p, int | float) and self.interval else math.nan)
+
+    def text(self, value: Value | None) -> str:
+        """The cell as a person reads it."""
+        if value is None:
+            return "–"
+        sign, digits = "+z" if self.signed else "z", self.digits
+        out = f"{value.number:{sign}.{digits}f}"
+        if math.isfinite(value.low) and math.isfinite(value.high):
+            out += f" ({value.low:{sign}.{digits}f} to {value.high:{sign}.{digits}f})"
+        if math.isfinite(value.p):
+            out += f", p {'< 0.001' if value.p < 0.001 else f'= {value.p:.3f}'}"
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A cell's number; nan where there is no interval or no test."""
+
+    number: float
+    """The value itself."""
+    low: float = math.nan
+    """Lower end of its 95 % interval."""
+    high: float = math.nan
+    """Upper end."""
+    p: float = math.nan
+    """Of the paired test."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Conditions down, metrics across."""
+
+    stem: str
+    """Its file's name without ending."""
+    title: str
+    """Over it."""
+    columns: Sequence[Column]
+    """What stands in it."""
+    rows: Sequence[tuple[str, Sequence[Value | None]]]
+    """Condition and cells."""
+    notes: Sequence[str] = field(default=())
+    """Under it."""
+
+
+# Each on the elapsed clock: computing included.
+LATENCY = (
+    Column("first audible sample p50, ms", "elapsed_first_audible_s", "p50", 1000, 0),
+    Column("p95, ms", "elapsed_first_audible_s", "p95", 1000, 0),
+    Column("word lag mean, s", "elapsed_word_lag_mean_s", interval=True),
+    Column("word lag p95, s", "elapsed_word_lag_p95_s"),
+    Column("stalls an utterance", "elapsed_stalls"),
+    Column("stalled, s an utterance", "elapsed_stall_sum_s"),
+    Column("RTF", "rtf", digits=3),
+    Column("average chunk delay, s", "elapsed_chunk_delay_s", interval=True),
+    Column("AL, ms", "elapsed_AL_ms", digits=0),
+    Column("LAAL, ms", "elapsed_LAAL_ms", digits=0),
+    Column("DAL, ms", "elapsed_DAL_ms", digits=0),
+    Column("AP", "elapsed_AP"),
+    Column("ATD, ms", "elapsed_ATD_ms", digits=0),
+    Column("d_T", "d_T"),
+    Column("least time balance, s", "time_balance_least_s"),
+    Column("words/min", "words_per_min", digits=0),
+    Column("O(1): first sample, ms a word", "O1_elapsed_first_audible_s", "slope", 1000, 2, True, True),
+    Column("O(1): largest word lag, ms a word", "O1_elapsed_word_lag_max_s", "slope", 1000, 2, True, True),
+)
+LATENCY_NOTES = (
+    "Means over utterances unless p50 or p95 says otherwise; in brackets 95 % intervals. Times include computing, "
+    "measured in the run; text arrives on the clock named above.",
+    "Stalls: silences in playback because the next chunk was not ready, waits for text included. Least time balance: "
+    "the smallest playing time in hand over generation alone, waits for text excluded (Ma et al. 2020).",
+    "O(1): slope over sentence length; latency does not grow with length where its interval holds 0. On a clock faster "
+    "than speech the word lag grows with length whatever speaks: sound takes its time.",
+    "AL, LAAL, DAL, AP, ATD as SimulEval 1.1.4 defines them, on times that include computing.",
+)
+
+
+def latency_table(clock: str, number: int, summaries: Mapping[str, Mapping[str, Summary]]) -> Table:
+    """The table of one clock from each condition's summaries; columns that nobody fills are left out.
+
+    The notes stand under the first clock's table only.
+    """
+    notes = LATENCY_NOTES if number == 1 else ()
+    return filled(f"latency-{number}", f"Latency, text clock: {clock}", LATENCY, summaries, notes=notes)
+
+
+def filled(
+    stem: str,
+    title: str,
+    columns: Sequence[Column],
+    summaries: Mapping[str, Mapping[str, Summary]],
+    *,
+    notes: Sequence[str] = (),
+) -> Table:
+    """A table with those of the columns that at least one condition fills."""
+    kept = [column for column in columns if any(column.value(summary) for summary in summaries.values())]
+    rows = [(name, [column.value(summary) for column in kept]) for name, summary in summaries.items()]
+    return Table(stem, title, kept, rows, notes)
+
+
+def as_markdown(table: Table) -> str:
+    """The table with its title and notes in Markdown."""
+    head = ["condition", *(column.title for column in table.columns)]
+    lines = [f"## {table.title}", "", row_of(head), row_of(["---", *("---:" for _ in table.columns)])]
+    lines += [row_of([name, *texts(table, values)]) for name, values in table.rows]
+    return "\n".join([*lines, "", *(f"{note}\n" for note in table.notes)])
+
+
+def row_of(cells: Sequence[str]) -> str:
+    """A line of a Markdown table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def as_csv(table: Table) -> str:
+    """The table as CSV, numbers in full; interval and p have columns of their own."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    parts = [("", "number"), (" low", "low"), (" high", "high"), (" p", "p")]
+    used = [
+        (place, column.title + suffix, part)
+        for place, column in enumerate(table.columns)
+        for suffix, part in parts
+        if any(
+            value is not None and math.isfinite(getattr(value, part))
+            for _, cells in table.rows
+            if (value := cells[place])
+        )
+    ]
+    writer.writerow(["condition", *(title for _, title, _ in used)])
+    for name, cells in table.rows:
+        numbers = [math.nan if (cell := cells[place]) is None else getattr(cell, part) for place, _, part in used]
+        writer.writerow([name, *("" if math.isnan(number) else f"{number:.6g}" for number in numbers)])
+    return out.getvalue()
+
+
+def as_html(table: Table) -> str:
+    """The table as an HTML section that scrolls sideways where it is too wide."""
+    head = "".join(f'<th scope="col">{escape(column.title)}</th>' for column in table.columns)
+    body = "\n".join(
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(f"<td>{escape(text)}</td>" for text in texts(table, values))
+        + "</tr>"
+        for name, values in table.rows
+    )
+    notes = "".join(f"<p class=soft>{escape(note)}</p>" for note in table.notes)
+    return (
+        f'<section id="{table.stem}"><h2>{escape(table.title)}</h2>\n'
+        f'<div class=wide tabindex=0 role=region aria-label="{escape(table.title)}"><table><thead>'
+        f'<tr><th scope="col">condition</th>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>{notes}</section>'
+    )
+
+
+def texts(table: Table, values: Sequence[Value | None]) -> list[str]:
+    """A row's cells as a person reads them."""
+    return [column.text(value) for column, value in zip(table.columns, values, strict=True)]
