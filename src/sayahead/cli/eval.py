@@ -27,7 +27,7 @@ A text file has lines of name|text. run goes on where it was stopped; score and 
 OPTIONS = {
     "run": ("texts", "lm", "jobs", "peers"),
     "score": ("whisper",),
-    "report": ("listen",),
+    "report": ("listen", "condition"),
 }
 
 
@@ -45,11 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("score").add_argument
     add("--whisper", metavar="FOLDER", type=Path, help="Whisper for faster-whisper (or set SAYAHEAD_WHISPER)")
     add = parser.add_argument_group("report").add_argument
+    add("--listen", metavar="N", type=number(int, 1), help="also a page to rate N sentences in blind order")
     add(
-        "--listen",
-        metavar="N",
-        type=number(int, 1),
-        help="a page to rate N sentences of all conditions, in blind order",
+        "--condition",
+        metavar="NAME",
+        action="append",
+        help="a condition for that page; may be repeated, up to nine (default: the first nine)",
     )
 
 
@@ -78,8 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
         from sayahead.eval.listen import listening_page
 
         experiment = json.loads((arguments.path / "experiment.json").read_text(encoding="utf-8"))
-        page = target / "listen.html"
-        listening_page(arguments.path, page, experiment["conditions"], arguments.listen, 0)
+        chosen = arguments.condition or experiment["conditions"][:9]
+        listening_page(arguments.path, target / "listen.html", chosen, arguments.listen, 0)
     console.note(f"{target}: " + ", ".join(sorted(path.name for path in target.iterdir())))
     return 0
 
