@@ -152,8 +152,9 @@ class Session:
                 return self._carry_out(action)
             if not self._read():
                 return None
+        speech = self._speak(Segment(np.zeros(0, np.int64), 0, (), True))
         self._close, self._open = False, 0
-        return self._speak(Segment(np.zeros(0, np.int64), 0, (), True))
+        return speech
 
     def _decide(self) -> Read | Speak:
         pending = tuple(self._sentence())
@@ -166,13 +167,14 @@ class Session:
     def _carry_out(self, action: Speak) -> Speech:
         pending = tuple(self._sentence())
         words, visible = pending[: action.words], pending[action.words : action.words + action.lookahead]
-        segment = self._segment(words, visible)
+        # Spoken first and taken off the pending ones then: an error on the way loses no word.
+        speech = self._speak(self._segment(words, visible))
         for word in words:
             self._pending.popleft()
             self._past.append(word.text)
             self._untimed.append(word)
         self._open = 0 if words[-1].ends else self._open + len(words)
-        return self._speak(segment)
+        return speech
 
     def _sentence(self) -> Iterator[Word]:
         for word in itertools.islice(self._pending, self.VIEW_WORDS):

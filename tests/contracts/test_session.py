@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,19 @@ from hypothesis import strategies as st
 from texts import splits, texts
 from toy import toy_session
 
-from sayahead import AudioChunk, LookaheadK, Policy, RandomWords, Session, SessionError, Speak, TextError, View, WaitAll
+from sayahead import (
+    AudioChunk,
+    LookaheadK,
+    Policy,
+    Prediction,
+    RandomWords,
+    Session,
+    SessionError,
+    Speak,
+    TextError,
+    View,
+    WaitAll,
+)
 from sayahead.text.normalizer import normalize
 from sayahead.types import Floats
 
@@ -176,6 +189,29 @@ def test_a_policy_that_speaks_what_is_not_there_is_named() -> None:
     session.push("one two ")
     with pytest.raises(SessionError, match="Greedy"):
         session.pull()
+
+
+def test_an_error_on_the_way_loses_no_word_and_repeats_none() -> None:
+    class Failing:
+        """Fails every second time it is asked."""
+
+        asked = 0
+
+        def predict(self, words: Sequence[str]) -> Prediction:
+            self.asked += 1
+            if self.asked % 2:
+                raise RuntimeError("no model today")
+            return Prediction()
+
+    session, chunks = toy_session(LookaheadK(0), Failing()), list[AudioChunk]()
+    session.push("one two three four.")
+    session.finish()
+    while not session.finished:
+        try:
+            chunks += session.chunks()
+        except RuntimeError:
+            continue
+    assert np.array_equal(sound(chunks), sound(run(toy_session(LookaheadK(0)), ["one two three four."])))
 
 
 def test_a_long_text_pushed_at_once_is_not_read_before_its_turn() -> None:
