@@ -19,7 +19,6 @@ import sys
 import time
 import wave
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +37,7 @@ from sayahead import (
 )
 from sayahead.audio import to_pcm16
 from sayahead.config import from_mapping
+from sayahead.eval.bench import versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def main() -> None:
         print(table(figures).splitlines()[-1], flush=True)
     if arguments.results:
         made_by = f"`python benchmarks/quality.py {arguments.conditions} OUT --texts test.csv --count {len(texts)} ...`"
-        packages = ", ".join(f"{name} {version(name)}" for name in ("sayahead", "onnxruntime", "numpy", "hibari-tts"))
+        packages = ", ".join(f"{name} {number}" for name, number in versions().items())
         python = f"Python {platform.python_version()}"
         head = f"{len(texts)} sentences of the LJ Speech test split; {made_by}; {packages}; {python}.\n"
         arguments.results.with_suffix(".md").write_text(head + "\n" + table(figures), encoding="utf-8")

@@ -194,7 +194,9 @@ def versions() -> dict[str, str]:
     """Versions of what the figures depend on."""
     from importlib.metadata import version
 
-    return {name: version(name) for name in ("sayahead", "numpy", "onnxruntime", "hibari-tts")}
+    from sayahead import __version__
+
+    return {"sayahead": __version__, **{name: version(name) for name in ("numpy", "onnxruntime", "hibari-tts")}}
 
 
 def show(result: dict[str, Any], target: str | None) -> None:
