@@ -39,7 +39,7 @@ def difference(folder: Path) -> tuple[float, float]:
         for at in range(0, len(rows), size):
             new = min(size, len(rows) - at)
             part = text["prosody_encoding"][rows[at : at + new + 54]]
-            made = prosody(prosody_encoding=part, commit=count(new), cache=cache)
+            made = prosody(prosody_encoding=part, rows=count(new), commit=count(new), cache=cache)
             cache = made["next_cache"]
             out.append((made["f0"][: 2 * new], made["energy"][: 2 * new]))
         return np.concatenate([f for f, _ in out]), np.concatenate([e for _, e in out])

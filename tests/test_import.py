@@ -98,7 +98,7 @@ def test_frame_graphs_whole_and_in_steps(reference: dict[str, Array], steps: lis
         if not new:
             break
         seen = text["prosody_encoding"][rows[at : at + new + 54]]
-        out = prosody(prosody_encoding=seen, commit=count(new), cache=cache)
+        out = prosody(prosody_encoding=seen, rows=count(new), commit=count(new), cache=cache)
         f0, energy, cache, at = (
             [*f0, out["f0"][: 2 * new]],
             [*energy, out["energy"][: 2 * new]],

@@ -59,8 +59,8 @@ class HeartAcoustic:
     """The default voice's text encoders, durations, pitch and energy; features are (encoding 128, f0, energy)."""
 
     FRAMES_PER_UNIT = 2
-    # The prosody convolutions see 54 units to each side, the decoder 27 frames.
-    RIGHT_UNITS = 54 + 14
+    # Units that the prosody convolutions see to each side.
+    REACH = 54
     CACHE = (54, 192)
     FEATURES = 130
 
@@ -69,6 +69,7 @@ class HeartAcoustic:
         text: OnnxGraph,
         prosody: OnnxGraph,
         *,
+        right_frames: int,
         pad: int,
         lead_units: int,
         window: int,
@@ -76,6 +77,8 @@ class HeartAcoustic:
         blind_continuation: Ids,
     ) -> None:
         self._text, self._prosody = text, prosody
+        # Provisional frames that the second stage has a use for.
+        self._right_units = -(-right_frames // self.FRAMES_PER_UNIT)
         self._pad, self._lead_units, self._window = pad, lead_units, window
         self._continuation, self._blind_continuation = continuation, blind_continuation
 
@@ -110,11 +113,16 @@ class HeartAcoustic:
         past = int(left_units.sum()) - held
         commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
 
-        rows = np.repeat(np.arange(len(ids)), units)[past : past + commit + self.RIGHT_UNITS]
+        wanted = commit + self._right_units
+        rows = np.repeat(np.arange(len(ids)), units)[past : past + wanted + self.REACH]
+        wanted = min(wanted, len(rows))
         prosody = self._prosody(
-            prosody_encoding=text["prosody_encoding"][rows], commit=count(commit), cache=state.cache
+            prosody_encoding=text["prosody_encoding"][rows],
+            rows=count(wanted),
+            commit=count(commit),
+            cache=state.cache,
         )
-        rows = np.repeat(rows, self.FRAMES_PER_UNIT)
+        rows = np.repeat(rows[:wanted], self.FRAMES_PER_UNIT)
         features = np.concatenate(
             [text["sound_encoding"][rows], prosody["f0"][:, None], prosody["energy"][:, None]], axis=1
         )

@@ -248,14 +248,15 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Voice:
     """The default voice's kind: text encoders and prosody, then decoder and source-filter synthesis."""
     phonemizer = EnglishPhonemizer(config.phonemes, stand_in=config.stand_in)
     graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "prosody", "decoder")}
+    vocoder = HeartVocoder(graphs["decoder"])
     acoustic = HeartAcoustic(
-        graphs["text"], graphs["prosody"], pad=config.pad, lead_units=config.lead_units, window=config.window,
-        continuation=phonemizer.ids(config.continuation),
+        graphs["text"], graphs["prosody"], right_frames=vocoder.context, pad=config.pad, lead_units=config.lead_units,
+        window=config.window, continuation=phonemizer.ids(config.continuation),
         blind_continuation=phonemizer.ids(config.blind_continuation),
     )  # fmt: skip
     rate = config.sample_rate
     pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))
-    synthesizer = TwoStage(acoustic, HeartVocoder(graphs["decoder"]), sample_rate=rate, pauses=pauses)
+    synthesizer = TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses)
     voice = Voice(config, synthesizer, phonemizer)
     # The first run of each network is slower than the others: have it now, not in somebody's first word.
     voice.synthesize("Sayahead.")

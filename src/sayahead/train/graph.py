@@ -63,6 +63,11 @@ class Graph:
         """Rows (or columns) ``[first, end)``; both are names of (1,) int64 values."""
         return str(self.op("Slice", x, first, end, self.constant(np.array([axis]))))
 
+    def head(self, x: str, rows: str, more: int) -> str:
+        """The first ``rows + more`` rows of x, or all where there are fewer; ``rows`` names a (1,) int64 value."""
+        end = self.op("Add", rows, self.constant(np.array([more])))
+        return self.cut(x, self.constant(np.array([0])), str(end))
+
     def linear(self, x: str, quantized: Array, scale: Array, bias: Array | None) -> str:
         """x W + b for int8 weights (K, N) with one scale per column (N,)."""
         k, n = quantized.shape

@@ -144,9 +144,13 @@ def text_graph(t: Teacher, weights: str) -> Graph:
 
 
 def prosody_graph(t: Teacher, weights: str) -> Graph:
-    """prosody encoding (U, 192), commit (1,), cache (54, 192) -> f0 (2U,) Hz, energy (2U,), cache at ``commit``."""
+    """prosody encoding (U, 192), rows, commit, cache -> f0 (2 rows,) Hz, energy (2 rows,), cache (54, 192) at ``commit``.
+
+    Each layer computes no more rows than those after it can see: of the right context, half.
+    """
     g = Graph(weights)
-    x, commit = g.input("prosody_encoding", np.float32, ["U", 192]), g.input("commit", np.int64, [1])
+    x = g.input("prosody_encoding", np.float32, ["U", 192])
+    rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
     margins = [3 * d for d in DILATIONS]
     cache = g.input("cache", np.float32, [sum(margins), 192])
     parts = g.op("Split", cache, g.constant(np.array(margins)), outputs=len(margins), axis=0)
@@ -157,7 +161,8 @@ def prosody_graph(t: Teacher, weights: str) -> Graph:
         depthwise = (t[f"{name}.dw.weight"], t[f"{name}.dw.bias"])
         mixed, kept = g.streaming_conv(x, *depthwise, part, commit, group=192, dilation=dilation)
         caches.append(kept)
-        x = g.op("Add", x, pointwise(g, t, mixed, name))
+        more = sum(margins[i + 1 :])
+        x = g.op("Add", g.head(x, rows, more), pointwise(g, t, g.head(mixed, rows, more), name))
     weight = g.constant(t["pn.pro_out.weight"][:, :, 0].T)
     out = g.op("Add", g.op("MatMul", x, weight), g.constant(t["pn.pro_out.bias"]))
     # Columns: pitch of the unit's two frames, then energy of the two.
@@ -170,7 +175,10 @@ def prosody_graph(t: Teacher, weights: str) -> Graph:
 
 
 def decoder_graph(t: Teacher, weights: str) -> Graph:
-    """sound encoding (T, 128), f0 (T,), energy (T,), rows, commit, caches -> spectrum (rows, 3005), caches."""
+    """sound encoding (T, 128), f0 (T,), energy (T,), rows, commit, caches -> spectrum (rows, 3005), caches.
+
+    Rows are as in ``prosody_graph``.
+    """
     g = Graph(weights)
     encoding = g.input("sound_encoding", np.float32, ["T", 128])
     f0, energy = g.input("f0", np.float32, ["T"]), g.input("energy", np.float32, ["T"])
@@ -190,9 +198,9 @@ def decoder_graph(t: Teacher, weights: str) -> Graph:
         name = f"m.dec.{i}"
         mixed, kept = g.streaming_conv(x, t[f"{name}.dw.weight"], t[f"{name}.dw.bias"], part, commit, group=256)
         caches.append(kept)
-        x = g.op("Add", x, pointwise(g, t, mixed, name))
+        more = 3 * (BLOCKS - 1 - i)
+        x = g.op("Add", g.head(x, rows, more), pointwise(g, t, g.head(mixed, rows, more), name))
     g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [3 * BLOCKS, 256])
-    x = g.cut(x, g.constant(np.array([0])), rows)
     x = g.norm(x, t["m.dec_norm.weight"], t["m.dec_norm.bias"])
     g.output(g.linear(x, *t.linears["m.head"], t["m.head.bias"]), "spectrum", np.float32, ["C", 3005])
     return g
