@@ -144,7 +144,7 @@ def text_graph(t: Teacher, weights: str) -> Graph:
 
 
 def prosody_graph(t: Teacher, weights: str) -> Graph:
-    """prosody encoding (U, 192), rows, commit, cache -> f0 (2 rows,) Hz, energy (2 rows,), cache (54, 192) at ``commit``.
+    """prosody encoding (U, 192), rows, commit, cache -> f0 (2 rows,) Hz, energy (2 rows,), cache (54, 192).
 
     Each layer computes no more rows than those after it can see: of the right context, half.
     """
