@@ -21,6 +21,15 @@ RESULTS = ROOT / "benchmarks" / "results"
 DOCUMENTS = ("README.md", "docs/heart.md")
 
 
+# The summary's rows and the conditions of quality.json that they show.
+ROWS = {
+    "whole sentences": "whole sentences",
+    "one word of lookahead (the default)": "k = 1, 50 ms",
+    "none: each word at once": "k = 0, 100 ms",
+    "none, and a language model's guess in its place": "k = 0, LM, 100 ms",
+}
+
+
 def load(name: str) -> Any:
     return json.loads((RESULTS / name).read_text(encoding="utf-8"))
 
@@ -30,10 +39,12 @@ def summary() -> str:
     bench, quality = load("bench.json"), load("quality.json")
     first, word, rtf = bench["first_audio_ms"], bench["word_ms"], bench["rtf"]
     low, high = first["slope_ci95"]
-    full, one, none = (
-        quality["conditions"][name] for name in ("whole sentences", "k = 1, 100 ms", "k = 0, LM, 100 ms")
+    rows = "\n".join(
+        f"| {label} | {found['wer']:.2f} % | {found['distillmos']:.2f} |"
+        for label, name in ROWS.items()
+        for found in [quality["conditions"][name]]
     )
-    return f"""One core of a {bench["machine"]["cpu"]}, one word of lookahead, sentences of 5 to 80 words
+    return f"""One core of {bench["machine"]["cpu"]}, one word of lookahead, sentences of 5 to 80 words
 ([bench.json](benchmarks/results/bench.json), made by `sayahead bench --json`):
 
 | | |
@@ -50,9 +61,7 @@ def summary() -> str:
 
 | | WER | DistillMOS |
 |---|---|---|
-| whole sentences | {full["wer"]:.2f} % | {full["distillmos"]:.2f} |
-| one word of lookahead | {one["wer"]:.2f} % | {one["distillmos"]:.2f} |
-| no lookahead, a language model's guess instead | {none["wer"]:.2f} % | {none["distillmos"]:.2f} |"""
+{rows}"""
 
 
 def table(name: str) -> Callable[[], str]:
