@@ -72,6 +72,7 @@ def table(name: str) -> Callable[[], str]:
 PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
     "quality": table("quality.md"),
+    "prosody": table("prosody.md"),
     "arithmetic": table("arithmetic.md"),
 }
 

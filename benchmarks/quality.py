@@ -4,9 +4,8 @@
     [--lm DIR]
 
 For each condition the sentences are synthesised word by word and written as WAV files; the scorer (called as
-``scorer WHISPER_DIR LIST.tsv --json OUT.json``) gives WER, DistillMOS and DNSMOS, which come back as one table:
-means, and
-the paired difference to the first condition with its 95 % interval. A condition that is scored already is left alone.
+``scorer WHISPER_DIR LIST.tsv --json OUT.json``) gives WER, DistillMOS and DNSMOS, which come back as one table: means,
+and the paired difference to the first condition with its 95 % interval. What is scored already is left alone.
 """
 
 from __future__ import annotations

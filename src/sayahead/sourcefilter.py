@@ -6,11 +6,9 @@ A pulse train at the pitch and complex noise drawn per absolute frame are shaped
     S = exp(lh) exp(i pi tanh(theta)) STFT(pulses) + exp(ln) Z + exp(lr) exp(i phi)
 
 the signal model of the hibari-tts voices (Apache-2.0). A frame's samples overlap with the spectra of two frames after
-it, and these with the pitch of two more. A step is given those
-frames as they are expected; the two spectra stay as they were made, the frames themselves come again with the next
-step. So a
-join is an overlap-add of old and new, and where the expectation was right, a sentence in steps is the sentence as a
-whole.
+it, and these with the pitch of two more. A step is given those frames as they are expected; the two spectra stay as
+they were made, the frames themselves come again with the next step. So a join is an overlap-add of old and new, and
+where the expectation was right, a sentence in steps is the sentence as a whole.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ Spectra = NDArray[np.complex64]
 
 @dataclass(frozen=True, slots=True)
 class FilterState:
-    """What the synthesis keeps between steps. Row counts are those of frames not fully used yet."""
+    """What the synthesis keeps between steps."""
 
     frame: int
     """Number, in the session, of the first frame that is not final; keys the noise."""
@@ -68,9 +66,9 @@ class SourceFilter:
     ) -> tuple[Floats, FilterState]:
         """Samples of the first ``final`` frames (at least one), and the next state.
 
-        ``spectrum`` (T, 3005): lh, theta, ln, lr, phi side by side; ``f0`` (T',) in Hz, unvoiced below 40; both go on
-        behind the
-        final frames by what is expected, and are held where that is not enough. Where ``ended``, nothing follows.
+        ``spectrum`` (T, 3005): lh, theta, ln, lr, phi side by side; ``f0`` (T',) in Hz, unvoiced below 40. Both go on
+        behind the final frames by what is expected, and are held where that is not enough. Where ``ended``, nothing
+        follows.
         """
         begins = not len(state.f0)
         reach = final + self.REACH

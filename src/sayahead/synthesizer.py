@@ -73,10 +73,9 @@ class TwoStageState(Generic[A, V]):
 class TwoStage(Generic[A, V]):
     """Acoustic model, then vocoder: the place of hold-back, Ma's k2 and delta, and of the silence around sentences.
 
-    With k2 = 0 the vocoder's right context is what the acoustic model expects to come (held-back and lookahead
-    frames); with
-    k2 > 0 a SPEAK's frames wait until those of k2 more are final (Ma, Eq. 7 and 10). ``delta`` bounds the context in
-    frames.
+    With k2 = 0 the vocoder's right context is what the acoustic model expects to come: held-back and lookahead frames.
+    With k2 > 0 a SPEAK's frames wait until those of k2 more are final (Ma, Eq. 7 and 10). ``delta`` bounds the context
+    in frames.
     """
 
     def __init__(self, acoustic: AcousticModel[A], vocoder: Vocoder[V], *, sample_rate: int, pauses: Pauses) -> None:

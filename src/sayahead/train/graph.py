@@ -1,9 +1,8 @@
 """A small builder of ONNX graphs: rows are time, columns are channels, convolutions keep their past as a cache.
 
 A streaming convolution of kernel K and dilation d that is not causal sees ``m = d (K - 1) / 2`` rows to each side.
-Its past
-``m`` rows come in as a cache, what lies right of the rows given is zero (as at the end of a whole utterance), and the
-new cache is cut at a *commit* row: rows right of it are provisional and will be given again.
+Its past ``m`` rows come in as a cache, what lies right of the rows given is zero (as at the end of a whole utterance),
+and the new cache is cut at a *commit* row: rows right of it are provisional and will be given again.
 """
 
 from __future__ import annotations

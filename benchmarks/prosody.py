@@ -1,0 +1,84 @@
+"""Prosody over lookahead and context: how far durations, pauses and pitch lie from the same voice's whole sentences.
+
+    python benchmarks/prosody.py CONDITIONS.json --texts test.csv [--lm DIR] [--results FILE]
+
+The voice's own durations and pitch are compared, word by word and frame by frame: no recogniser, no warping. Without
+``--lm``, a condition that wants a language model is left out, and named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from quality import Cached, Condition
+
+from sayahead import ContextPredictor, LanguageModel, LookaheadK, NoContext, RandomWords, WaitAll, load_voice
+from sayahead.config import from_mapping
+from sayahead.eval.prosody import Deviation, Recording, differences, prosody, recorded
+
+
+def figure(found: Deviation) -> str:
+    """A mean absolute deviation with its interval, and the bias."""
+    return f"{found.mean_absolute:.1f} ({found.low:.1f} to {found.high:.1f}), {found.mean:+.1f}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("conditions", type=Path)
+    parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--lm")
+    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
+    arguments = parser.parse_args()
+    lines = [line.split("|", 1)[1] for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
+    texts = lines[:: max(1, len(lines) // arguments.count)][: arguments.count]
+    conditions = [
+        from_mapping(Condition, item, where=str(arguments.conditions))
+        for item in json.loads(arguments.conditions.read_text(encoding="utf-8"))
+    ]
+    contexts: dict[str, ContextPredictor] = {"none": NoContext(), "random": RandomWords()}
+    if arguments.lm:
+        contexts["lm"] = Cached(LanguageModel(arguments.lm))
+    voice, recorder = recorded(load_voice())
+
+    def record(condition: Condition, text: str) -> Recording:
+        options: dict[str, Any] = {"policy": WaitAll()}
+        if condition.k is not None:
+            options = {"policy": LookaheadK(condition.k, condition.first_chunk, condition.chunk)}
+            options |= {"context": contexts[condition.context], "hold_back_s": condition.hold_back_s}
+        for _ in voice.stream([text], **options):
+            pass
+        return recorder.recording
+
+    full = [record(Condition("full"), text) for text in texts]
+    rows = [
+        f"{len(texts)} sentences of the LJ Speech test split; `python benchmarks/prosody.py {arguments.conditions} "
+        "--texts test.csv --lm DIR`. Mean absolute deviation from the whole sentence (95 % interval), and the bias.",
+        "",
+        "| condition | word duration, ms | pause, ms | pitch, cents | voicing differs, % of frames |",
+        "|---|---|---|---|---|",
+    ]
+    for condition in conditions:
+        if condition.k is None:
+            continue
+        if condition.context not in contexts:
+            print(f"Left out: {condition.name} (no --lm).", file=sys.stderr)
+            continue
+        made = [record(condition, text) for text in texts]
+        found = prosody(differences(one, whole) for one, whole in zip(made, full, strict=True))
+        rows.append(
+            f"| {condition.name} | {figure(found.duration_ms)} | {figure(found.pause_ms)} "
+            f"| {figure(found.pitch_cents)} | {100 * found.voicing_error:.1f} |"
+        )
+        print(rows[-1], flush=True)
+    if arguments.results:
+        arguments.results.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
