@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -64,10 +65,12 @@ def run(arguments: argparse.Namespace) -> int:
         oneshot(peer, text, voice.sample_rate)
     lengths, first, steps = [], [], []
     totals = {"streamed": [0.0, 0.0], "oneshot": [0.0, 0.0], "peer_oneshot": [0.0, 0.0]}
-    # Lengths take turns, so that a slow minute of the machine does not fall on one of them.
-    rounds = [sentences(length, arguments.rounds) for length in LENGTHS]
+    # Lengths take turns in changing order, so that neither a slow minute of the machine nor the caches that the sentence
+    # before has left fall on one of them.
+    rounds = [(length, sentences(length, arguments.rounds)) for length in LENGTHS]
+    order = random.Random(0)
     for number in range(arguments.rounds):
-        for length, texts in zip(LENGTHS, rounds, strict=True):
+        for length, texts in order.sample(rounds, len(rounds)):
             text = texts[number]
             elapsed, audio, sounded, times = streamed(lambda: voice.session(policy=LookaheadK(k)), text)
             lengths.append(length)

@@ -147,9 +147,14 @@ def context(condition: Condition, lm: str | None) -> ContextPredictor:
         return NoContext()
     if condition.context == "random":
         return RandomWords(condition.context_words, condition.seed)
-    if lm is None:
+    needs(condition, lm)
+    return language_model(str(lm), condition.context_words)
+
+
+def needs(condition: Condition, lm: str | None) -> None:
+    """ConfigError where a condition wants a language model and none is named."""
+    if condition.context == "lm" and lm is None:
         raise ConfigError(f"Condition {condition.name!r} wants a language model: give --lm NAME or --lm FOLDER.")
-    return language_model(lm, condition.context_words)
 
 
 def session(condition: Condition, lm: str | None = None) -> Session:

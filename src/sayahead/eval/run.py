@@ -19,7 +19,7 @@ from pathlib import Path
 from sayahead.audio import FORMATS
 from sayahead.errors import ConfigError
 from sayahead.eval.clock import AllAtOnce
-from sayahead.eval.matrix import Condition, Matrix, session, text_clock
+from sayahead.eval.matrix import Condition, Matrix, needs, session, text_clock
 from sayahead.eval.trace import Trace, measure, read_traces, retime, write_traces
 from sayahead.types import Floats
 
@@ -63,6 +63,7 @@ def run(
     """All conditions of the matrix; ``progress`` gets a line an utterance. Several jobs disturb each other's times."""
     open_tasks = []
     for condition in matrix.conditions:
+        needs(condition, lm)
         there = done(out / condition.name, texts)
         open_tasks += [(condition, n, text) for n, text in enumerate(texts) if text.name not in there]
     begun = time.monotonic()
