@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         oneshot(peer, text, voice.sample_rate)
     lengths, first, steps = [], [], []
     totals = {"streamed": [0.0, 0.0], "oneshot": [0.0, 0.0], "peer_oneshot": [0.0, 0.0]}
-    # Lengths take turns in changing order, so that neither a slow minute of the machine nor the caches that the sentence
+    # Lengths take turns in changing order, so that neither a slow minute of the machine nor the caches that the one
     # before has left fall on one of them.
     rounds = [(length, sentences(length, arguments.rounds)) for length in LENGTHS]
     order = random.Random(0)
