@@ -30,7 +30,7 @@ KINDS = ("int8", "block8", "dynamic8")
 def difference(folder: Path) -> tuple[float, float]:
     """Largest difference between steps with full context and the whole: pitch in Hz, log spectrum."""
     draw = np.random.default_rng(0)
-    text = OnnxGraph(folder / "text.onnx")(ids=draw.integers(43, 90, 60), speed=np.ones(1, np.float32))
+    text = OnnxGraph(folder / "text.onnx")(ids=draw.integers(43, 90, 60), speed=np.ones(1, np.float32), first=count(0))
     rows = np.repeat(np.arange(60), np.maximum(np.rint(text["durations"]), 1).astype(int))
     prosody, decoder = OnnxGraph(folder / "prosody.onnx"), OnnxGraph(folder / "decoder.onnx")
 

@@ -80,7 +80,7 @@ def test_the_import_is_repeatable(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_text_graph(reference: dict[str, Array]) -> None:
-    made = OnnxGraph(VOICE / "text.onnx")(ids=reference["ids"], speed=np.ones(1, np.float32))
+    made = OnnxGraph(VOICE / "text.onnx")(ids=reference["ids"], speed=np.ones(1, np.float32), first=count(0))
     assert made["durations"].shape == reference["ids"].shape
     assert np.abs(made["durations"] - reference["/Div_40_output_0"]).max() < 1e-3
 
@@ -88,7 +88,7 @@ def test_text_graph(reference: dict[str, Array]) -> None:
 @pytest.mark.parametrize("steps", [[10_000], [7] * 60, [3, 50, 1, 30, 10_000]])
 def test_frame_graphs_whole_and_in_steps(reference: dict[str, Array], steps: list[int]) -> None:
     """With their full right context, steps of any size make the frames of the whole."""
-    text = OnnxGraph(VOICE / "text.onnx")(ids=reference["ids"], speed=np.ones(1, np.float32))
+    text = OnnxGraph(VOICE / "text.onnx")(ids=reference["ids"], speed=np.ones(1, np.float32), first=count(0))
     units = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
     rows = np.repeat(np.arange(len(units)), units)
     prosody, decoder = OnnxGraph(VOICE / "prosody.onnx"), OnnxGraph(VOICE / "decoder.onnx")

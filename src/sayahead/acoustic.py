@@ -105,16 +105,18 @@ class HeartAcoustic:
         if segment.ends:
             tail = np.array([self._pad], np.int64)
         ids = np.concatenate([left, segment.ids, tail])
-        text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32))
+        past = int(left_units.sum()) - held
+        # The encoders' last rows begin where sound is still to be made, and one before the first new duration.
+        begin = min(int(np.searchsorted(np.cumsum(left_units), past, side="right")), len(left) - 1)
+        text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32), first=count(begin))
         units = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
-        units[: len(left)] = left_units
+        units = np.concatenate([left_units, units[len(left) - begin :]])
         end = len(ids) if ended else len(left) + segment.speak
         spoken = int(units[:end].sum())
-        past = int(left_units.sum()) - held
         commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
 
         wanted = commit + self._right_units
-        rows = np.repeat(np.arange(len(ids)), units)[past : past + wanted + self.REACH]
+        rows = np.repeat(np.arange(len(ids)) - begin, units)[past : past + wanted + self.REACH]
         wanted = min(wanted, len(rows))
         prosody = self._prosody(
             prosody_encoding=text["prosody_encoding"][rows],

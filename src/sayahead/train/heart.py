@@ -98,8 +98,8 @@ def pointwise(g: Graph, t: Teacher, x: str, name: str) -> str:
     return str(g.op("Mul", x, g.constant(t[f"{name}.gamma"])))
 
 
-def encoder(g: Graph, t: Teacher, ids: str, part: str, heads: int = 2) -> str:
-    """Embedding, two convolution blocks, and one attention layer applied several times."""
+def encoder(g: Graph, t: Teacher, ids: str, first: str, part: str, heads: int = 2) -> str:
+    """Embedding, two convolution blocks, and one attention layer applied several times; rows from ``first`` on."""
     x = g.op("Gather", g.constant(t[f"{part}.text.emb.weight"]), ids)
     for i in range(2):
         name = f"{part}.text.convs.{i}"
@@ -109,10 +109,14 @@ def encoder(g: Graph, t: Teacher, ids: str, part: str, heads: int = 2) -> str:
     name = f"{part}.text.attn"
     width = t[f"{name}.norm1.weight"].shape[0]
     split = g.constant(np.array([0, heads, width // heads]))
-    for _ in range(LAYERS[part]):
+    end = g.constant(np.array([np.iinfo(np.int64).max]))
+    for layer in range(LAYERS[part]):
         normed = g.norm(x, t[f"{name}.norm1.weight"], t[f"{name}.norm1.bias"])
         projected = g.linear(normed, *t.linears[f"{name}.self_attn.in_proj"], t[f"{name}.self_attn.in_proj_bias"])
         q, k, v = g.op("Split", projected, outputs=3, axis=1)
+        if layer == LAYERS[part] - 1:
+            # The last time, nothing looks at the other rows any more.
+            q, x = g.cut(q, first, end), g.cut(x, first, end)
         q = g.op("Transpose", g.op("Reshape", q, split), perm=[1, 0, 2])
         k = g.op("Transpose", g.op("Reshape", k, split), perm=[1, 2, 0])
         v = g.op("Transpose", g.op("Reshape", v, split), perm=[1, 0, 2])
@@ -128,18 +132,22 @@ def encoder(g: Graph, t: Teacher, ids: str, part: str, heads: int = 2) -> str:
 
 
 def text_graph(t: Teacher, weights: str) -> Graph:
-    """ids (P,), speed (1,) -> sound encoding (P, 128), prosody encoding (P, 192), durations (P,) in units of 25 ms."""
+    """ids (P,), speed, first -> sound encoding (R, 128), prosody encoding (R, 192), durations (R,), from id ``first`` on.
+
+    Durations are in units of 25 ms; that of row ``first`` is right only where ``first`` is 0: it misses a neighbour.
+    """
     g = Graph(weights)
     ids, speed = g.input("ids", np.int64, ["P"]), g.input("speed", np.float32, [1])
-    g.output(encoder(g, t, ids, "m"), "sound_encoding", np.float32, ["P", 128])
-    prosody = encoder(g, t, ids, "pn")
-    g.output(prosody, "prosody_encoding", np.float32, ["P", 192])
+    first = g.input("first", np.int64, [1])
+    g.output(encoder(g, t, ids, first, "m"), "sound_encoding", np.float32, ["R", 128])
+    prosody = encoder(g, t, ids, first, "pn")
+    g.output(prosody, "prosody_encoding", np.float32, ["R", 192])
     hidden = g.gelu(g.conv(prosody, t["pn.dur.0.weight"], t["pn.dur.0.bias"]))
     weight = g.constant(np.ascontiguousarray(t["pn.dur.2.weight"][0]))
     logs = g.op("Add", g.op("MatMul", hidden, weight), g.constant(t["pn.dur.2.bias"]))
     flat = g.op("Squeeze", logs, g.constant(np.array([1])))
     units = g.op("Div", g.op("Sub", g.op("Exp", flat), g.constant(np.float32(1))), speed)
-    g.output(units, "durations", np.float32, ["P"])
+    g.output(units, "durations", np.float32, ["R"])
     return g
 
 
