@@ -132,7 +132,7 @@ def encoder(g: Graph, t: Teacher, ids: str, first: str, part: str, heads: int = 
 
 
 def text_graph(t: Teacher, weights: str) -> Graph:
-    """ids (P,), speed, first -> sound encoding (R, 128), prosody encoding (R, 192), durations (R,) of ids from first on.
+    """ids (P,), speed, first -> sound encoding (R, 128), prosody encoding (R, 192), durations (R,), R = P - first.
 
     Durations are in units of 25 ms; that of row ``first`` is right only where ``first`` is 0: it misses a neighbour.
     """
