@@ -73,6 +73,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
     "quality": table("quality.md"),
     "prosody": table("prosody.md"),
+    "held_out": table("held_out.md"),
     "arithmetic": table("arithmetic.md"),
 }
 

@@ -184,10 +184,11 @@ def main() -> None:
         figures[condition.name] = row(scored, base, json.loads((folder / "rtf.json").read_text()))
         print(table(figures).splitlines()[-1], flush=True)
     if arguments.results:
-        made_by = f"`python benchmarks/quality.py {arguments.conditions} OUT --texts test.csv --count {len(texts)} ...`"
+        options = f"--texts {arguments.texts.name} --count {len(texts)}"
+        made_by = f"`python benchmarks/quality.py {arguments.conditions} OUT {options} ...`"
         packages = ", ".join(f"{name} {number}" for name, number in versions().items())
         python = f"Python {platform.python_version()}"
-        head = f"{len(texts)} sentences of the LJ Speech test split; {made_by}; {packages}; {python}.\n"
+        head = f"{len(texts)} sentences of {arguments.texts.name} (LJ Speech); {made_by}; {packages}; {python}.\n"
         arguments.results.with_suffix(".md").write_text(head + "\n" + table(figures), encoding="utf-8")
         text = json.dumps({"sentences": len(texts), "conditions": figures}, indent=1)
         arguments.results.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
