@@ -1,0 +1,1 @@
+"""The networks in PyTorch, as plain modules: for training and export, never needed to speak."""
