@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from toy import toy_session
 
-from sayahead import ConfigError, LanguageModel, LookaheadK, NoContext, Prediction, RandomWords
+from sayahead import ConfigError, LanguageModel, LookaheadK, NoContext, Prediction, RandomWords, Truth
 from sayahead.text.common_words import COMMON_WORDS
 
 
@@ -26,6 +26,32 @@ def test_random_words_depend_on_seed_and_text_alone() -> None:
     assert one != RandomWords(5, seed=2).predict(["a", "b"])
     assert one != RandomWords(5, seed=1).predict(["a", "c"])
     assert len(COMMON_WORDS) == len(set(COMMON_WORDS)) == 1000
+
+
+def test_the_truth_is_what_follows_up_to_the_sentence_end() -> None:
+    truth = Truth.of("Mr. Fox paid $5 million for it. He, he said\n\nThen left,", 3)
+    first = ["Mr", "Fox", "paid", "5 million dollars"]
+    assert [word.text for word in truth.words][:4] == first
+    assert truth.predict([]).words == ("Mr", "Fox", "paid")
+    assert truth.predict(first[:1]).words == ("Fox", "paid", "5 million dollars")
+    assert truth.predict(first).words == ("for", "it.")
+    # Sentences that a paragraph or the text's end closes show it.
+    assert truth.predict([*first, "for", "it."]).words == ("He,", "he", "said.")
+    assert truth.predict(["Then"]).words == ("left.",)
+    # A session that forgot the first words; one that says something else; the end.
+    assert truth.predict(["it.", "He,"]).words == ("he", "said.")
+    assert truth.predict(["Mr", "Wolf"]) == truth.predict(["Then", "left,"]) == Prediction()
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_the_true_future_is_as_good_as_lookahead(count: int) -> None:
+    text = "The cat, the cat, sat. It sat on the mat, the other one, that was there. " * 5
+    sounds = []
+    for session in (toy_session(LookaheadK(count)), toy_session(LookaheadK(0), Truth.of(text, count))):
+        session.push(text)
+        session.finish()
+        sounds.append(np.concatenate([chunk.samples for chunk in session.chunks()]))
+    assert np.array_equal(sounds[0], sounds[1])
 
 
 class Fixed:

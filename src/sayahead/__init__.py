@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sayahead.context import ContextPredictor, LanguageModel, NoContext, Prediction, RandomWords
+    from sayahead.context import ContextPredictor, LanguageModel, NoContext, Prediction, RandomWords, Truth
     from sayahead.errors import ConfigError, SayaheadError, SessionError, TextError, VoiceError
     from sayahead.policy import READ, LookaheadK, Policy, Read, Speak, View, WaitAll
     from sayahead.session import Cancelled, Session
@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives: imported when it is first used, so that `sayahead --help` need not load numpy.
 _HOMES = {
-    "context": ("ContextPredictor", "LanguageModel", "NoContext", "Prediction", "RandomWords"),
+    "context": ("ContextPredictor", "LanguageModel", "NoContext", "Prediction", "RandomWords", "Truth"),
     "errors": ("ConfigError", "SayaheadError", "SessionError", "TextError", "VoiceError"),
     "policy": ("READ", "LookaheadK", "Policy", "Read", "Speak", "View", "WaitAll"),
     "session": ("Cancelled", "Session"),
@@ -42,6 +42,7 @@ __all__ = [
     "SessionError",
     "Speak",
     "TextError",
+    "Truth",
     "View",
     "Voice",
     "VoiceConfig",
