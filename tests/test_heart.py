@@ -116,7 +116,7 @@ def test_a_long_sentence_costs_the_same_per_word(heart: Voice) -> None:
         list(session.chunks())
         state = session._state
         sizes.append((len(state.acoustic.ids), state.acoustic.held, len(state.unheard), len(session._untimed)))
-    assert max(size[0] for size in sizes) <= heart.config.window
+    assert max(size[0] for size in sizes) <= heart.config.model["window"]
     assert all(max(size[1:]) <= 4 for size in sizes)
 
 

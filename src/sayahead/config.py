@@ -34,6 +34,8 @@ def from_mapping(kind: type[T], data: object, *, where: str) -> T:
 
 def convert(hint: Any, value: object, *, where: str) -> Any:
     """``value`` as the annotated type ``hint``, or a ConfigError that names ``where``."""
+    if hint is Any:
+        return value
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return from_mapping(hint, value, where=where)

@@ -12,19 +12,17 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from sayahead.acoustic import HeartAcoustic
 from sayahead.config import from_mapping, nearest
 from sayahead.context import ContextPredictor, NoContext
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.onnx import OnnxGraph
+from sayahead.kinds import KINDS
 from sayahead.policy import LookaheadK, Policy
 from sayahead.session import Session
 from sayahead.synthesizer import AnySynthesizer, Pauses, TwoStage
 from sayahead.text.phonemizer import EnglishPhonemizer, Phonemizer
 from sayahead.types import AudioChunk, Floats, Rendering
-from sayahead.vocoder import HeartVocoder
 
-FORMAT = 1
+FORMAT = 2
 VOICES = Path(__file__).parent / "voices"
 
 
@@ -66,16 +64,6 @@ class VoiceConfig:
     """File name to the SHA-256 of its content."""
     phonemes: dict[str, int]
     """Phoneme symbol to id."""
-    pad: int
-    """Id at both ends of a sentence."""
-    lead_units: int
-    """Duration of the first pad, in units of two frames."""
-    window: int
-    """Phonemes of the past that the text encoders see."""
-    continuation: str
-    """Phonemes that stand behind the visible words while the sentence goes on."""
-    blind_continuation: str
-    """The same where no word behind the spoken ones is visible."""
     stand_in: str
     """Word read behind the visible ones while the sentence goes on, for their pronunciation only."""
     lead_in_s: float
@@ -86,6 +74,8 @@ class VoiceConfig:
     """Least and largest speed."""
     defaults: Defaults
     """What sessions use where their caller says nothing."""
+    model: dict[str, Any]
+    """What the kind alone needs; see its loader in ``kinds``."""
 
 
 class Options(TypedDict, total=False):
@@ -229,7 +219,17 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
         check_file(folder / file, digest if verify else None)
     if config.kind not in KINDS:
         raise VoiceError(f"{path}: kind {config.kind!r} is unknown{nearest(config.kind, KINDS)}.")
-    return KINDS[config.kind](config, folder, threads)
+    phonemizer = EnglishPhonemizer(config.phonemes, stand_in=config.stand_in)
+    try:
+        acoustic, vocoder = KINDS[config.kind](config.model, folder, phonemizer, threads)
+    except ConfigError as error:
+        raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
+    rate = config.sample_rate
+    pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))
+    voice = Voice(config, TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses), phonemizer)
+    # The first run of each network is slower than the others: have it now, not in somebody's first word.
+    voice.synthesize("Sayahead.")
+    return voice
 
 
 def check_file(path: Path, digest: str | None) -> None:
@@ -242,25 +242,3 @@ def check_file(path: Path, digest: str | None) -> None:
             raise VoiceError(
                 f"{path} is damaged: its SHA-256 is {found}, but voice.json says {digest}. Install the voice again."
             )
-
-
-def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Voice:
-    """The default voice's kind: text encoders and prosody, then decoder and source-filter synthesis."""
-    phonemizer = EnglishPhonemizer(config.phonemes, stand_in=config.stand_in)
-    graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "prosody", "decoder")}
-    vocoder = HeartVocoder(graphs["decoder"])
-    acoustic = HeartAcoustic(
-        graphs["text"], graphs["prosody"], right_frames=vocoder.context, pad=config.pad, lead_units=config.lead_units,
-        window=config.window, continuation=phonemizer.ids(config.continuation),
-        blind_continuation=phonemizer.ids(config.blind_continuation),
-    )  # fmt: skip
-    rate = config.sample_rate
-    pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))
-    synthesizer = TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses)
-    voice = Voice(config, synthesizer, phonemizer)
-    # The first run of each network is slower than the others: have it now, not in somebody's first word.
-    voice.synthesize("Sayahead.")
-    return voice
-
-
-KINDS = {"heart": load_heart}

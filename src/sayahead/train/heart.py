@@ -30,7 +30,7 @@ LAYERS = {"m": 4, "pn": 6}
 # What the folder's voice.json says besides the graphs' digests and the phoneme table; docs/heart.md tells how it was
 # chosen.
 SETTINGS: dict[str, Any] = {
-    "format": 1,
+    "format": 2,
     "name": "heart",
     "language": "en-US",
     "description": "American English, female; 24 kHz",
@@ -39,16 +39,12 @@ SETTINGS: dict[str, Any] = {
     "kind": "heart",
     "sample_rate": 24000,
     "hop_length": 300,
-    "pad": 0,
-    "lead_units": 3,
-    "window": 80,
-    "continuation": " pˈipᵊl",
-    "blind_continuation": " ",
     "stand_in": "people",
     "lead_in_s": 0.02,
     "pause_s": 0.4,
     "speed": [0.5, 2.0],
     "defaults": {"lookahead": 1, "hold_back_s": 0.05, "blind_hold_back_s": 0.1},
+    "model": {"pad": 0, "lead_units": 3, "window": 80, "continuation": " pˈipᵊl", "blind_continuation": " "},
 }
 
 
