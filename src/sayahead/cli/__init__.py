@@ -17,6 +17,7 @@ COMMANDS = {
     "doctor": ("sayahead.cli.doctor", "check that everything works on this machine"),
     "eval": ("sayahead.cli.eval", "compare policies: latency on text clocks, quality, peers"),
     "bench": ("sayahead.eval.bench", "measure latency and speed on this machine"),
+    "train": ("sayahead.cli.train", "make a corpus, train a model"),
 }
 """Name to module and one line of help; only the chosen command's module is imported, which keeps the start short."""
 
@@ -124,12 +125,14 @@ def command(words: list[str]) -> int:
         if " " in words[0]:
             return complain(f"{words[0]!r} is no command. To speak it: sayahead say {words[0]!r}", WRONG)
         return complain(f"There is no command {words[0]!r}{near(words[0], COMMANDS)}. See: sayahead --help", WRONG)
-    module = importlib.import_module(COMMANDS[words[0]][0])
+    module, name, words = importlib.import_module(COMMANDS[words[0]][0]), words[0], words[1:]
+    if words and words[0] in getattr(module, "PARTS", {}):
+        module, name, words = importlib.import_module(module.PARTS[words[0]]), f"{name} {words[0]}", words[1:]
     form = argparse.RawDescriptionHelpFormatter
-    parser = Parser(prog=f"sayahead {words[0]}", formatter_class=form, allow_abbrev=False)
+    parser = Parser(prog=f"sayahead {name}", formatter_class=form, allow_abbrev=False)
     parser.description = module.HELP[:1].upper() + module.HELP[1:] + "."
     module.add_arguments(parser)
-    return int(module.run(parser.parse_all(words[1:])))
+    return int(module.run(parser.parse_all(words)))
 
 
 def overview() -> Parser:

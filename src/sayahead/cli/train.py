@@ -1,0 +1,89 @@
+"""``sayahead train``: a recipe and a corpus become a model; interrupted at any moment, it goes on."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import time
+from pathlib import Path
+
+from sayahead.cli import FAILED, complain, number, one_of
+from sayahead.cli.console import Console, visible
+from sayahead.errors import ConfigError
+
+HELP = "make a corpus, train a model"
+PARTS = {"corpus": "sayahead.train.corpus_cli"}
+"""Commands under this one, with modules of their own."""
+EPILOG = """First a corpus, then a model:
+
+  sayahead train corpus --help                          a corpus from transcripts and a voice, or from recordings
+  sayahead train recipes/ma/dv3-small.toml              train until the recipe's steps are done
+  sayahead train recipes/ma/dv3-small.toml --minutes 5  or for five minutes
+  sayahead train recipes/ma/dv3-small.toml --resume     go on where it was stopped: Ctrl-C loses nothing
+
+The run's folder gets checkpoint.pt, log.jsonl, loss.png, recipe.toml and samples. Several GPUs:
+  torchrun --nproc-per-node 4 -m sayahead train RECIPE.toml
+"""
+LINE_S = 30.0
+"""Seconds between lines of progress where no terminal shows the one that changes."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    parser.usage = "sayahead train RECIPE.toml [options]\n       sayahead train corpus ..."
+    parser.add_argument("recipe", metavar="RECIPE.toml", type=Path, help="what to train, and how")
+    add = parser.add_argument
+    add("--corpus", metavar="FOLDER", type=Path, help="the corpus (default: the recipe's)")
+    add("--out", metavar="FOLDER", type=Path, help="where the run goes (default: runs/NAME, by the recipe's name)")
+    add("--minutes", metavar="N", type=number(float, 0), help="stop after so long, whatever earlier runs took")
+    add("--steps", metavar="N", type=number(int, 1), help="stop after so many steps in all (default: the recipe's)")
+    add("--resume", action="store_true", help="go on from the run's last checkpoint, exactly")
+    add("--device", metavar="cpu|cuda|auto", type=one_of("cpu", "cuda", "auto"), default="auto",
+        help="where to compute (default: auto, a GPU where there is one)")  # fmt: skip
+    add("--threads", metavar="N", type=number(int, 1), help="processor threads (default: torch's)")
+
+
+class Progress:
+    """The line of progress on a terminal; elsewhere a line every so often."""
+
+    def __init__(self, console: Console) -> None:
+        self._console, self._next_s = console, time.monotonic() + LINE_S
+
+    def __call__(self, line: str) -> None:
+        if self._console.terminal:
+            self._console.progress(visible(line)[0])
+        elif line and time.monotonic() >= self._next_s:
+            self._next_s = time.monotonic() + LINE_S
+            self._console.note(line)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train; the exit code: 0 done, 1 cannot go on, 130 or 143 after a signal, with everything saved."""
+    console = Console(quiet=os.environ.get("RANK", "0") != "0")
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise ConfigError("Training needs torch: pip install 'sayahead[train]'.") from error
+    from sayahead.train.loop import TrainingError, train
+    from sayahead.train.recipe import load_recipe
+
+    recipe = load_recipe(arguments.recipe).shortened(arguments.steps)
+    out = arguments.out or Path("runs") / recipe.name
+    log = logging.getLogger("sayahead")
+    log.addHandler(console)
+    try:
+        outcome = train(
+            recipe, arguments.corpus or Path(recipe.corpus), out, minutes=arguments.minutes, resume=arguments.resume,
+            device=arguments.device, threads=arguments.threads, progress=Progress(console), note=console.note,
+        )  # fmt: skip
+    except TrainingError as error:
+        return complain(str(error), FAILED)
+    finally:
+        console.progress("")
+        log.removeHandler(console)
+    if outcome.signal:
+        console.note(f"Stopped after step {outcome.step}, all saved: --resume goes on.")
+        return 128 + outcome.signal
+    console.note(f"{out}: {outcome.step} steps ({'all' if outcome.reason == 'steps' else 'the minutes are over'})")
+    return 0

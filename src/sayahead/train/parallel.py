@@ -1,0 +1,87 @@
+"""The device of a run, and the processes that share it: one alone, or those that torchrun started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+from sayahead.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """This process among those that train together; each call below is made by all of them at the same point."""
+
+    rank: int
+    """Number of this process; 0 writes."""
+    count: int
+    """Processes."""
+    device: torch.device
+    """Where this one computes."""
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        """The model, with gradients averaged over all processes in its backward pass."""
+        if self.count == 1:
+            return model
+        return nn.parallel.DistributedDataParallel(
+            model, device_ids=[self.device.index] if self.device.type == "cuda" else None
+        )
+
+    def largest(self, *values: float) -> list[float]:
+        """Each value's maximum over the processes."""
+        return self._reduce(values, dist.ReduceOp.MAX)
+
+    def mean(self, values: Sequence[float]) -> list[float]:
+        """Each value's mean over the processes."""
+        return [value / self.count for value in self._reduce(values, dist.ReduceOp.SUM)]
+
+    def gather(self, item: Any) -> list[Any]:
+        """What every process brings, by rank."""
+        if self.count == 1:
+            return [item]
+        items = [None] * self.count
+        dist.all_gather_object(items, item)
+        return list(items)
+
+    def _reduce(self, values: Sequence[float], operation: Any) -> list[float]:
+        if self.count == 1:
+            return [float(value) for value in values]
+        shared = torch.tensor(values, dtype=torch.float64, device=self.device)
+        dist.all_reduce(shared, op=operation)
+        return [float(value) for value in shared.tolist()]
+
+
+@contextmanager
+def join(device: str) -> Iterator[Ranks]:
+    """This process's place among those that torchrun names in the environment; alone where it names none."""
+    rank, count = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    kind = device_kind(device)
+    if kind == "cuda":
+        place = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+        torch.cuda.set_device(place)
+    else:
+        place = torch.device("cpu")
+    if count == 1:
+        yield Ranks(0, 1, place)
+        return
+    dist.init_process_group("nccl" if kind == "cuda" else "gloo", rank=rank, world_size=count)
+    try:
+        yield Ranks(rank, count, place)
+    finally:
+        dist.destroy_process_group()
+
+
+def device_kind(device: str) -> str:
+    """``cpu`` or ``cuda`` for cpu, cuda or auto; ConfigError for a device that is not there."""
+    if device not in ("auto", "cpu", "cuda"):
+        raise ConfigError(f"The device {device!r} is not known: choose cpu, cuda or auto.")
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ConfigError("This torch finds no CUDA device: use --device cpu, or install a build of torch for CUDA.")
+    return "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"

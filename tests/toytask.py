@@ -1,0 +1,58 @@
+"""A task of a few lines for the training loop: fit a linear map of noise, with dropout so that random draws matter."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from sayahead.train.task import TASKS, Batch
+
+ITEMS = 40
+
+
+class ToyTask:
+    """Learns y = A x of ``ITEMS`` items, or what its [data] table asks for."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Any) -> None:
+        self.dropout, self.data = model.get("dropout", 0.0), data
+        numbers = torch.Generator().manual_seed(5)
+        self.x = torch.randn(ITEMS, 8, generator=numbers)
+        self.y = self.x @ torch.randn(8, 3, generator=numbers)
+
+    def model(self) -> nn.Module:
+        return nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Dropout(self.dropout), nn.Linear(16, 3))
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        order = torch.randperm(ITEMS, generator=torch.Generator().manual_seed(seed)).tolist()
+        whole = batch_size * ranks
+        for first in range(0, ITEMS - whole + 1, whole):
+            items = torch.tensor(order[first : first + whole][rank::ranks])
+            yield {"items": items, "x": self.x[items], "y": self.y[items]}
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        if step == self.data.get("signal_at"):
+            os.kill(os.getpid(), self.data["signal"])
+        error: Tensor = (model(batch["x"]) - batch["y"]).square().mean()
+        bad = self.data.get("bad_from", 10**9) <= step < self.data.get("bad_to", 10**9)
+        return error * float("nan") if bad else error, {"square": float(error.detach())}
+
+    def samples(self, model: nn.Module, folder: Path) -> None:
+        if self.data.get("bad_samples"):
+            raise ValueError("no sound today")
+        torch.rand(3)
+        (folder / "sample.txt").write_text(str(model.training), encoding="utf-8")
+
+
+TASKS["toy"] = ("toytask", "ToyTask")
+
+if __name__ == "__main__":
+    from sayahead.cli import main
+
+    torch.set_num_threads(1)
+    sys.exit(main(sys.argv[1:]))
