@@ -7,7 +7,8 @@ and the new cache is cut at a *commit* row: rows right of it are provisional and
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 import onnx
@@ -15,6 +16,25 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 Array = NDArray[Any]
+
+
+class Weights(Protocol):
+    """A network's weights by name."""
+
+    @property
+    def linears(self) -> Mapping[str, tuple[Array, Array]]:
+        """Linear layers: int8 weights (K, N) and one scale per column (N,)."""
+        ...
+
+    def __getitem__(self, name: str) -> Array:
+        """Any other tensor."""
+        ...
+
+
+def quantized(weight: Array) -> tuple[Array, Array]:
+    """A linear layer's weights (K, N) as int8 and one scale per column (N,)."""
+    scale = np.maximum(np.abs(weight).max(axis=0), 1e-12) / 127
+    return np.rint(weight / scale).astype(np.int8), scale.astype(np.float32)
 
 
 class Graph:
@@ -109,18 +129,36 @@ class Graph:
         return str(self.op("Transpose", self.op("Squeeze", done, axis), perm=[1, 0]))
 
     def streaming_conv(
-        self, x: str, weight: Array, bias: Array, cache: str, commit: str, *, group: int = 1, dilation: int = 1
+        self,
+        x: str,
+        weight: Array,
+        bias: Array,
+        cache: str,
+        commit: str,
+        *,
+        group: int = 1,
+        dilation: int = 1,
+        right: int | None = None,
     ) -> tuple[str, str]:
-        """Convolution with its past in ``cache`` (m, D) and zeros on the right; also the cache at row ``commit``."""
-        margin = dilation * (weight.shape[2] - 1) // 2
-        width = weight.shape[1] * group
-        right = self.constant(np.zeros((margin, width), np.float32))
+        """Convolution with its past in ``cache`` (m, D) and zeros on the right; also the cache at row ``commit``.
+
+        It sees ``right`` rows on the right, as many as on the left where that is absent.
+        """
+        reach = dilation * (weight.shape[2] - 1)
+        right = reach // 2 if right is None else right
+        padding = self.constant(np.zeros((right, weight.shape[1] * group), np.float32)) if right else None
         rows = self.op("Concat", cache, x, axis=0)
-        end = self.op("Add", commit, self.constant(np.array([margin])))
-        done = self.conv(
-            self.op("Concat", rows, right, axis=0), weight, bias, group=group, dilation=dilation, pad=False
-        )
-        return done, self.cut(rows, commit, end)
+        end = self.op("Add", commit, self.constant(np.array([reach - right])))
+        padded = rows if padding is None else self.op("Concat", rows, padding, axis=0)
+        return self.conv(padded, weight, bias, group=group, dilation=dilation, pad=False), self.cut(rows, commit, end)
+
+    def pointwise(self, weights: Weights, x: str, name: str) -> str:
+        """norm, linear, GELU, linear, scale: the half of a block that acts on each row by itself."""
+        t = weights
+        x = self.norm(x, t[f"{name}.norm.weight"], t[f"{name}.norm.bias"])
+        x = self.gelu(self.linear(x, *t.linears[f"{name}.pw1"], t[f"{name}.pw1.bias"]))
+        x = self.linear(x, *t.linears[f"{name}.pw2"], t[f"{name}.pw2.bias"])
+        return str(self.op("Mul", x, self.constant(t[f"{name}.gamma"])))
 
     def save(self, path: str) -> None:
         graph = helper.make_graph(self.nodes, "sayahead", self.inputs, self.outputs, self.initializers)

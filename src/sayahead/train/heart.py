@@ -86,14 +86,6 @@ class Teacher:
         return self.tensors[name]
 
 
-def pointwise(g: Graph, t: Teacher, x: str, name: str) -> str:
-    """norm, linear, GELU, linear, scale: the half of a block that acts on each row by itself."""
-    x = g.norm(x, t[f"{name}.norm.weight"], t[f"{name}.norm.bias"])
-    x = g.gelu(g.linear(x, *t.linears[f"{name}.pw1"], t[f"{name}.pw1.bias"]))
-    x = g.linear(x, *t.linears[f"{name}.pw2"], t[f"{name}.pw2.bias"])
-    return str(g.op("Mul", x, g.constant(t[f"{name}.gamma"])))
-
-
 def encoder(g: Graph, t: Teacher, ids: str, first: str, part: str, heads: int = 2) -> str:
     """Embedding, two convolution blocks, and one attention layer applied several times; rows from ``first`` on."""
     x = g.op("Gather", g.constant(t[f"{part}.text.emb.weight"]), ids)
@@ -101,7 +93,7 @@ def encoder(g: Graph, t: Teacher, ids: str, first: str, part: str, heads: int = 
         name = f"{part}.text.convs.{i}"
         width = t[f"{name}.dw.weight"].shape[0]
         mixed = g.conv(x, t[f"{name}.dw.weight"], t[f"{name}.dw.bias"], group=width)
-        x = g.op("Add", x, pointwise(g, t, mixed, name))
+        x = g.op("Add", x, g.pointwise(t, mixed, name))
     name = f"{part}.text.attn"
     width = t[f"{name}.norm1.weight"].shape[0]
     split = g.constant(np.array([0, heads, width // heads]))
@@ -166,7 +158,7 @@ def prosody_graph(t: Teacher, weights: str) -> Graph:
         mixed, kept = g.streaming_conv(x, *depthwise, part, commit, group=192, dilation=dilation)
         caches.append(kept)
         more = sum(margins[i + 1 :])
-        x = g.op("Add", g.head(x, rows, more), pointwise(g, t, g.head(mixed, rows, more), name))
+        x = g.op("Add", g.head(x, rows, more), g.pointwise(t, g.head(mixed, rows, more), name))
     weight = g.constant(t["pn.pro_out.weight"][:, :, 0].T)
     out = g.op("Add", g.op("MatMul", x, weight), g.constant(t["pn.pro_out.bias"]))
     # Columns: pitch of the unit's two frames, then energy of the two.
@@ -203,7 +195,7 @@ def decoder_graph(t: Teacher, weights: str) -> Graph:
         mixed, kept = g.streaming_conv(x, t[f"{name}.dw.weight"], t[f"{name}.dw.bias"], part, commit, group=256)
         caches.append(kept)
         more = 3 * (BLOCKS - 1 - i)
-        x = g.op("Add", g.head(x, rows, more), pointwise(g, t, g.head(mixed, rows, more), name))
+        x = g.op("Add", g.head(x, rows, more), g.pointwise(t, g.head(mixed, rows, more), name))
     g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [3 * BLOCKS, 256])
     x = g.norm(x, t["m.dec_norm.weight"], t["m.dec_norm.bias"])
     g.output(g.linear(x, *t.linears["m.head"], t["m.head.bias"]), "spectrum", np.float32, ["C", 3005])
