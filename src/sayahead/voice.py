@@ -76,6 +76,8 @@ class VoiceConfig:
     """What sessions use where their caller says nothing."""
     model: dict[str, Any]
     """What the kind alone needs; see its loader in ``kinds``."""
+    inner_punctuation: bool = True
+    """Whether the model knows punctuation inside a sentence."""
 
 
 class Options(TypedDict, total=False):
@@ -219,7 +221,9 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
         check_file(folder / file, digest if verify else None)
     if config.kind not in KINDS:
         raise VoiceError(f"{path}: kind {config.kind!r} is unknown{nearest(config.kind, KINDS)}.")
-    phonemizer = EnglishPhonemizer(config.phonemes, stand_in=config.stand_in)
+    phonemizer = EnglishPhonemizer(
+        config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation
+    )
     try:
         acoustic, vocoder = KINDS[config.kind](config.model, folder, phonemizer, threads)
     except ConfigError as error:

@@ -30,17 +30,17 @@ class EnglishPhonemizer:
 
     An English word's reading depends on what follows ("the" before a vowel, "read", "to"): where nothing is known to
     follow and the sentence is not over, ``stand_in`` is read behind the words, which gives function words their
-    connected form.
+    connected form. With ``inner_punctuation`` off, only a sentence's last word keeps its punctuation (Ma 5.1).
     """
 
     LEFT_WORDS = 3
 
-    def __init__(self, phonemes: Mapping[str, int], *, stand_in: str) -> None:
+    def __init__(self, phonemes: Mapping[str, int], *, stand_in: str, inner_punctuation: bool = True) -> None:
         from hibari.g2p import G2P
 
         self._g2p = G2P()
         self._ids = dict(phonemes)
-        self._stand_in = stand_in
+        self._stand_in, self._inner_punctuation = stand_in, inner_punctuation
         self._alone = functools.lru_cache(maxsize=4096)(self._count)
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
@@ -56,7 +56,11 @@ class EnglishPhonemizer:
         if not words[-1].ends:
             texts.append(self._stand_in)
         made = []
-        for phonemes in self._read(texts)[len(left) : len(left) + len(words)]:
+        read = self._read(texts)[len(left) : len(left) + len(words)]
+        for word, found in zip(words, read, strict=True):
+            phonemes = found
+            if not self._inner_punctuation:
+                phonemes = found.lstrip(PAUSES) if word.ends else found.strip(PAUSES)
             before = self.ids(" " if inside and phonemes else "")
             sounding, whole = self.ids(phonemes.rstrip(PAUSES)), self.ids(phonemes)
             end = len(before) + (len(sounding) or len(whole))
