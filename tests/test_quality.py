@@ -12,19 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sayahead.errors import ConfigError
+from sayahead.eval.alignment import Errors, align, by_quarter, distance, word_errors
 from sayahead.eval.listeners import RATE, missing_folder, stand_ins
-from sayahead.eval.quality import (
-    Errors,
-    Listeners,
-    Row,
-    Utterance,
-    align,
-    by_quarter,
-    compare,
-    distance,
-    summarize,
-    word_errors,
-)
+from sayahead.eval.quality import Listeners, Row, Utterance, compare, summarize
 from sayahead.types import Floats
 
 words = st.lists(st.sampled_from("abc"), max_size=8)
@@ -126,14 +116,16 @@ def test_each_listener_works_alone() -> None:
 
 def test_what_is_missing_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("SAYAHEAD_WHISPER", raising=False)
+    monkeypatch.delenv("SAYAHEAD_UTMOS", raising=False)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     for name in ("faster_whisper", "torch", "speechmos", "soxr", "whisper_normalizer"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     listeners = Listeners()
     why = listeners.available()
-    assert list(why) == ["wer", "cer", "distillmos", "dnsmos"]
+    assert list(why) == ["wer", "cer", "distillmos", "dnsmos", "utmos"]
     assert all(sentence and "pip install" in sentence for sentence in why.values())
-    assert all(sentence is None for sentence in stand_in().available().values())
+    there = stand_in().available()
+    assert [column for column, lack in there.items() if lack] == ["utmos"]
     with pytest.raises(ConfigError, match="faster_whisper is not installed"):
         listeners.transcribe(sound(1), RATE)
     with pytest.raises(ConfigError, match="whisper_normalizer is not installed"):
@@ -154,6 +146,9 @@ def test_a_whisper_folder_is_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert missing_folder(tmp_path) is None
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
     monkeypatch.setenv("SAYAHEAD_WHISPER", str(tmp_path))
+    monkeypatch.setenv("SAYAHEAD_UTMOS", str(tmp_path / "model.pt"))
+    assert "is neither a TorchScript file" in str(Listeners().available()["utmos"])
+    (tmp_path / "model.pt").touch()
     assert set(Listeners().available().values()) == {None}
     assert "is not a faster-whisper model folder" in str(Listeners(tmp_path / "none").available()["wer"])
 

@@ -60,7 +60,7 @@ def test_scores_come_from_the_folder_alone_and_are_not_made_twice(experiment: Pa
     assert about["conditions"] == ["full", "k = 1"]
     assert about["settings"]["k = 1"]["k"] == 1
     ear = Counting()
-    listeners = Listeners(transcriber=ear, normalizer=plain, distillmos=rate, dnsmos=rate)
+    listeners = Listeners(transcriber=ear, normalizer=plain, distillmos=rate, dnsmos=rate, utmos=rate)
     for _ in range(2):
         assert score(experiment, listeners=listeners) == []
     assert ear.heard == 4

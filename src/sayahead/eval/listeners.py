@@ -1,4 +1,4 @@
-"""Listeners: a speech recogniser and two models of listeners' opinions, from packages that only scoring needs."""
+"""Listeners: a speech recogniser and models of listeners' opinions, from packages that only scoring needs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import importlib
 import importlib.util
 import sys
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from importlib.machinery import ModuleSpec
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,6 +23,8 @@ RATE = 16000
 """Samples per second of all that the listeners hear."""
 WHISPER = "SAYAHEAD_WHISPER"
 """Environment variable that holds the Whisper folder where no argument does."""
+UTMOS = "SAYAHEAD_UTMOS"
+"""Environment variable that holds UTMOS's file, or the folder with it, where no argument does."""
 EXTRA = "pip install 'sayahead[score]'"
 NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
     "whisper": (("faster_whisper", EXTRA),),
@@ -31,6 +35,7 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
         ("xls_r_sqa", "pip install --no-deps distillmos xls-r-sqa"),
     ),
     "dnsmos": (("speechmos", EXTRA), ("librosa", EXTRA), ("requests", "pip install requests")),
+    "utmos": (("torch", EXTRA),),
 }
 """Modules that a listener imports, in whatever way, each with the command that installs it."""
 
@@ -123,6 +128,81 @@ def load_dnsmos() -> Rater:
         return float(dnsmos.run(np.clip(heard, -1, 1), sr=RATE)["ovrl_mos"])
 
     return rate
+
+
+def load_utmos(path: str | Path | None) -> Rater:
+    """UTMOS (Saeki et al. 2022) from a TorchScript file, or from the folder that holds one (.pt, .jit, .ts).
+
+    Its ``score`` where it has one, otherwise the module itself, gets samples (1, S) as floats at 16 kHz, and 16000 if
+    it takes a second argument, and gives the score. Of the one form is ``utmos_scripted.pt``, UTMOS22's strong learner,
+    which Blinorot/UTMOS-PyTorch publishes on the Hugging Face hub; of the other is ``utmos22_strong`` of
+    tarepan/SpeechMOS, once it is scripted. ConfigError for what is no such file, or gives no number.
+    """
+    problem = missing("utmos") or missing_utmos(path)
+    if problem:
+        raise ConfigError(problem)
+    import torch
+
+    file = utmos_file(str(path))
+    assert file is not None
+    with warnings.catch_warnings():
+        # TorchScript is out of favour with torch, but it is the form in which UTMOS is published.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        load: Any = torch.jit.load
+        try:
+            module = load(str(file), map_location="cpu").eval()
+        except RuntimeError as error:
+            raise ConfigError(f"{file} is not TorchScript: {str(error).splitlines()[0]} {GET_UTMOS}") from error
+    score = getattr(module, "score", module)
+    given = getattr(score, "schema", None) or module.forward.schema
+    further = [RATE] if len(given.arguments) > 2 else []
+
+    def rate(heard: Floats) -> float:
+        with torch.no_grad():
+            try:
+                found = float(score(torch.from_numpy(np.ascontiguousarray(heard))[None], *further))
+            except (RuntimeError, ValueError) as error:
+                last = str(error).strip().splitlines()[-1]
+                raise ConfigError(f"{file} does not take samples (1, S) at 16 kHz: {last}. {GET_UTMOS}") from error
+        if not np.isfinite(found):
+            raise ConfigError(f"{file} gives {found} as a score. {GET_UTMOS}")
+        return found
+
+    return rate
+
+
+GET_UTMOS = "Get one for example by: hf download Blinorot/UTMOS-PyTorch utmos_scripted.pt --local-dir utmos"
+
+
+def utmos_file(path: str | Path) -> Path | None:
+    """The TorchScript file that is meant by a path; none where there is none, or more than one."""
+    path = Path(path)
+    if path.is_file():
+        return path
+    files = [file for ending in ("pt", "jit", "ts") for file in path.glob(f"*.{ending}")]
+    return files[0] if len(files) == 1 else None
+
+
+def missing_utmos(path: Any) -> str | None:
+    """What is wrong with the path of UTMOS, or none."""
+    if path is None:
+        return f"UTMOS needs its weights as TorchScript in {UTMOS} (or as an argument). {GET_UTMOS}"
+    if utmos_file(path) is None:
+        return f"{path} is neither a TorchScript file nor a folder with just one. {GET_UTMOS}"
+    return None
+
+
+def identity(listener: str, path: Any = None) -> str:
+    """A listener's name with the version of its package, or the name and size of what was loaded for it."""
+    if listener in ("whisper", "utmos") and path is not None:
+        file = Path(path) / "model.bin" if listener == "whisper" else utmos_file(path)
+        size = file.stat().st_size if file is not None and file.is_file() else 0
+        return f"{Path(path).name}, {size} bytes"
+    package = {"dnsmos": "speechmos"}.get(listener, listener)
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:
+        return package
 
 
 @contextmanager

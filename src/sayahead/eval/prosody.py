@@ -1,7 +1,8 @@
 """Prosody: pitch and duration of streamed speech against the voice's own full sentence, by the voice's own figures.
 
-No pitch is tracked and nothing is aligned: an acoustic model says where its words lie and which pitch its frames get. A
-recorder listens in on it.
+Nothing is aligned: an acoustic model says where its words lie and which pitch its frames get, and a recorder listens in
+on it. Where only traces and sound are left of the speech, ``from_sound`` takes the words' times from the traces and the
+pitch from an estimator (``pitch.pitch_hz``).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from numpy.typing import NDArray
 
 from sayahead.acoustic import AcousticModel, Frames
 from sayahead.errors import ConfigError
-from sayahead.eval.quality import estimate
+from sayahead.eval.measures import estimate, moments, quotient
+from sayahead.eval.pitch import HOP_S
 from sayahead.synthesizer import TwoStage
 from sayahead.types import Floats, Rendering, Segment
 from sayahead.voice import Voice
@@ -192,6 +194,63 @@ def differences(made: Recording, full: Recording) -> Differences:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """An utterance of which only sound and word times are left."""
+
+    pitch: Floats
+    """(T,) pitch of frames ``pitch.HOP_S`` apart in Hz, 0 without voice."""
+    words: tuple[tuple[int, int], ...]
+    """First sample and end of each word."""
+    rate: int
+    """Samples per second."""
+
+
+def from_sound(made: Heard, full: Heard, phonemes: Sequence[int] | None = None) -> Differences:
+    """One utterance against another of the same words; ConfigError where their numbers differ.
+
+    As ``differences``, but durations are to the sample, the partners of a word's frames are the frames next to the same
+    share of the word, and there are no pauses, as traces do not say where a sentence ends. ``phonemes`` are those of
+    each word; none: 1.
+    """
+    if len(made.words) != len(full.words):
+        raise ConfigError(f"The utterances have {len(made.words)} and {len(full.words)} words, but must have the same.")
+    times = [np.array(one.words, np.float64).reshape(-1, 2) / one.rate for one in (made, full)]
+    lengths = np.stack([time[:, 1] - time[:, 0] for time in times])
+    sounding = (lengths > 0).all(axis=0)
+    pitch = [[np.zeros(0)], [np.zeros(0)]]
+    for word in np.flatnonzero(sounding):
+        count = max(1, round(lengths[1, word] / HOP_S))
+        share = (np.arange(count) + 0.5) / count
+        for found, one, time, length in zip(pitch, (made, full), times, lengths, strict=True):
+            frames = np.round((time[word, 0] + share * length[word]) / HOP_S).astype(np.int64)
+            found.append(one.pitch[np.minimum(frames, len(one.pitch) - 1)].astype(np.float64))
+    both = np.stack([np.concatenate(found) for found in pitch])
+    voiced = both > VOICED_HZ
+    numbers = np.ones(len(full.words)) if phonemes is None else np.maximum(np.array(phonemes, np.float64), 1)
+    return Differences(
+        durations_ms=1000 * lengths[:, sounding],
+        phonemes=numbers[sounding],
+        pauses_ms=np.zeros((2, 0)),
+        pitch_cents=1200 * np.log2(both[:, voiced.all(axis=0)]),
+        frames=both.shape[1],
+        flipped=int((voiced[0] != voiced[1]).sum()),
+    )
+
+
+def sums(found: Differences) -> dict[str, tuple[float, ...]]:
+    """What the figures over many utterances are made of: ``moments`` of pitch (cents over 200 Hz), words (ms) and words
+    by phoneme (ms), made first and full second; of voicing the frames that differ, and all.
+    """
+    return {
+        # Far from 0 the sums of squares would leave few digits to what differs.
+        "pitch": moments(*(found.pitch_cents - 1200 * math.log2(200))),
+        "word": moments(*found.durations_ms),
+        "phoneme": moments(*(found.durations_ms / found.phonemes)),
+        "voicing": (float(found.flipped), float(found.frames)),
+    }
+
+
 def prosody(compared: Iterable[Differences], *, seed: int = 0) -> Prosody:
     """All figures over all words or frames of the utterances together; nan where there is nothing to take one of."""
     found = list(compared)
@@ -211,8 +270,8 @@ def deviation(pairs: Sequence[Values], *, seed: int = 0) -> Deviation:
     if not len(made):
         return Deviation(0, *[math.nan] * 6)
     apart = made - full
-    sums = np.array([np.abs(one[0] - one[1]).sum() for one in pairs], np.float64)
-    absolute = estimate(sums, np.array([one.shape[1] for one in pairs], np.float64), seed=seed)
+    parts = [(np.abs(one[0] - one[1]).sum(), one.shape[1]) for one in pairs]
+    absolute = estimate(np.array(parts, np.float64), quotient, seed=seed)
     return Deviation(
         values=len(made),
         mean=float(apart.mean()),

@@ -1,39 +1,53 @@
-"""Quality: word and character error rates by a speech recogniser, predicted opinion scores, and their differences."""
+"""Quality: what listeners and measurements say of an utterance, and the figures and differences of whole conditions."""
 
 from __future__ import annotations
 
-import math
 import os
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
+from sayahead.eval.alignment import Errors, by_quarter, distance, word_errors
 from sayahead.eval.listeners import (
+    UTMOS,
     WHISPER,
     Rater,
     Transcriber,
     at_16khz,
+    identity,
     load_distillmos,
     load_dnsmos,
     load_normalizer,
+    load_utmos,
     load_whisper,
     missing,
     missing_folder,
+    missing_utmos,
+)
+from sayahead.eval.measures import (
+    Difference,
+    Estimate,
+    Figure,
+    correlation,
+    difference,
+    estimate,
+    excess,
+    growth,
+    quotient,
+    rmse,
 )
 from sayahead.types import Floats
 
-COLUMNS = ("wer", "cer", "distillmos", "dnsmos")
-ROUNDS = 10_000
-"""Draws of a bootstrap or of a sign-flip test."""
+COLUMNS = ("wer", "cer", "distillmos", "dnsmos", "utmos")
 SHORTEST_S = 0.1
+LONG = 40
+"""Words of a reference from which on its quarters are told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,30 +62,6 @@ class Utterance:
     """(S,) what was made of it."""
     sample_rate: int
     """Samples per second."""
-
-
-@dataclass(frozen=True, slots=True)
-class Errors:
-    """A count of errors over a reference, the fewest that turn it into the hypothesis."""
-
-    words: int
-    """Words of the reference."""
-    substitutions: int
-    """Words heard as others."""
-    deletions: int
-    """Words not heard."""
-    insertions: int
-    """Words heard that are not there."""
-
-    @property
-    def total(self) -> int:
-        """All of them."""
-        return self.substitutions + self.deletions + self.insertions
-
-    @property
-    def rate(self) -> float:
-        """Word error rate ``(S + D + I) / N``; nan for an empty reference."""
-        return self.total / self.words if self.words else math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,43 +86,22 @@ class Row:
     """DistillMOS, 1 to 5."""
     dnsmos: float | None = None
     """DNSMOS P.835, overall, 1 to 5."""
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure with its 95 % interval over sentences (nan for fewer than two sentences)."""
-
-    value: float
-    """The figure."""
-    low: float
-    """Lower end of the interval."""
-    high: float
-    """Upper end."""
-    sentences: int
-    """How many it rests on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A figure of one condition less that of another over the same sentences, with its 95 % interval."""
-
-    value: float
-    """The difference."""
-    low: float
-    """Lower end of the interval."""
-    high: float
-    """Upper end."""
-    p: float
-    """Two-sided p-value of the sign-flip test."""
-    sentences: int
-    """How many it rests on."""
+    utmos: float | None = None
+    """UTMOS, 1 to 5."""
+    seams: Mapping[str, float] | None = None
+    """What ``seams.seams`` counts at the boundaries of its chunks."""
+    prosody: Mapping[str, Sequence[float]] | None = None
+    """``prosody.sums`` against the voice's own full sentence."""
+    one_shot: Mapping[str, float] | None = None
+    """Largest difference to the sound of the same text pushed at once, and whether there is none; see ``streamed``."""
 
 
 class Listeners:
     """Recogniser and raters, each loaded when first used; ConfigError then where something is missing.
 
     ``whisper`` is a faster-whisper model folder (default: what SAYAHEAD_WHISPER names), ``threads`` the processor cores
-    that it may use. The other arguments stand in for the models.
+    that it may use, ``utmos`` UTMOS as TorchScript (default: what SAYAHEAD_UTMOS names; see ``load_utmos``). The other
+    arguments stand in for the models.
     """
 
     def __init__(
@@ -140,17 +109,19 @@ class Listeners:
         whisper: str | Path | None = None,
         *,
         threads: int = 2,
+        utmos: str | Path | Rater | None = None,
         transcriber: Transcriber | None = None,
         normalizer: Callable[[str], str] | None = None,
         distillmos: Rater | None = None,
         dnsmos: Rater | None = None,
     ) -> None:
         self._folder = whisper or os.environ.get(WHISPER) or None
+        self._utmos_file = utmos or os.environ.get(UTMOS) or None
         self._threads = threads
         self._given = (transcriber, normalizer, distillmos, dnsmos)
 
     def available(self) -> dict[str, str | None]:
-        """For each column (wer, cer, distillmos, dnsmos) none if it can be computed, otherwise what is missing."""
+        """For each of COLUMNS none if it can be computed, otherwise what is missing."""
         transcriber, normalizer, distillmos, dnsmos = self._given
         heard = None if transcriber else missing("whisper") or missing_folder(self._folder)
         words = heard or (None if normalizer else missing("normalizer"))
@@ -159,6 +130,19 @@ class Listeners:
             "cer": words,
             "distillmos": None if distillmos else missing("distillmos"),
             "dnsmos": None if dnsmos else missing("dnsmos"),
+            "utmos": None if callable(self._utmos_file) else missing("utmos") or missing_utmos(self._utmos_file),
+        }
+
+    def identities(self) -> dict[str, str]:
+        """For each of COLUMNS what computes it, by name and version or size: scores by others are not comparable."""
+        transcriber, _, distillmos, dnsmos = self._given
+        whisper = "given" if transcriber else identity("whisper", self._folder)
+        return {
+            "wer": whisper,
+            "cer": whisper,
+            "distillmos": "given" if distillmos else identity("distillmos"),
+            "dnsmos": "given" if dnsmos else identity("dnsmos"),
+            "utmos": "given" if callable(self._utmos_file) else identity("utmos", self._utmos_file),
         }
 
     def transcribe(self, samples: Floats, rate: int) -> str:
@@ -177,8 +161,16 @@ class Listeners:
         """DNSMOS P.835 of samples (S,), overall, 1 to 5 (Reddy et al. 2022)."""
         return self._dnsmos(at_16khz(samples, rate))
 
-    def score(self, items: Iterable[Utterance], columns: Sequence[str] = COLUMNS) -> list[Row]:
-        """A row for each utterance; ``columns`` says what is computed (wer and cer come together)."""
+    def utmos(self, samples: Floats, rate: int) -> float:
+        """UTMOS of samples (S,), 1 to 5 (Saeki et al. 2022)."""
+        return self._utmos(at_16khz(samples, rate))
+
+    def score(self, items: Iterable[Utterance], columns: Sequence[str] | None = None) -> list[Row]:
+        """A row for each utterance; ``columns`` says what is computed (wer and cer come together).
+
+        Default: all of COLUMNS, but UTMOS only where its weights are named.
+        """
+        columns = COLUMNS[: 4 if self._utmos_file is None else 5] if columns is None else columns
         for column in columns:
             if column not in COLUMNS:
                 raise ConfigError(f"There is no column {column!r}{nearest(column, COLUMNS)}.")
@@ -203,6 +195,8 @@ class Listeners:
             scores["distillmos"] = self._distillmos(heard)
         if "dnsmos" in columns:
             scores["dnsmos"] = self._dnsmos(heard)
+        if "utmos" in columns:
+            scores["utmos"] = self._utmos(heard)
         return Row(name=item.name, duration_s=duration_s, **scores)
 
     @cached_property
@@ -221,167 +215,166 @@ class Listeners:
     def _dnsmos(self) -> Rater:
         return self._given[3] or load_dnsmos()
 
+    @cached_property
+    def _utmos(self) -> Rater:
+        return self._utmos_file if callable(self._utmos_file) else load_utmos(self._utmos_file)
+
+
+Sums = Sequence[float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure of a condition, made of sums over its utterances."""
+
+    name: str
+    """What it is called in quality.json."""
+    sums: Callable[[Row], Sums]
+    """An utterance's part of the sums; none where it was not measured."""
+    figure: Figure = quotient
+    """From the sums to the figure."""
+    full: Callable[[Row], Sums] | None = None
+    """The same sums of the full sentence where the row itself holds them: then the difference is to that."""
+    partial: bool = False
+    """Whether an utterance may be without it: it is left out then."""
+    alone: bool = True
+    """Whether the figure says something without a difference."""
+    compared: bool = True
+    """Whether a difference says something."""
+
+
+def mean_of(name: str) -> Measure:
+    """The measure of a score that every utterance has, or none."""
+    return Measure(name, lambda row: None if (value := getattr(row, name)) is None else (value, 1.0))
+
+
+def seam_parts(*keys: str) -> Callable[[Row], Sums]:
+    """Those of a row's counts at seams; none where it has no seam."""
+    return lambda row: [row.seams[key] for key in keys] if row.seams and row.seams["seams"] else None
+
+
+def matched_parts(*keys: str) -> Callable[[Row], Sums]:
+    """The same where the full sentence was looked at too."""
+    return lambda row: [row.seams[key] for key in keys] if row.seams and row.seams["compared"] else None
+
+
+def prosody_parts(key: str, *places: int) -> Callable[[Row], Sums]:
+    """Those of a row's sums of prosody, all where no places are named."""
+
+    def parts(row: Row) -> Sums:
+        found = (row.prosody or {}).get(key)
+        return None if found is None else [found[place] for place in places] if places else found
+
+    return parts
+
+
+def quarters(row: Row) -> list[float] | None:
+    """Errors and words of each quarter (8,) of a transcribed long text; none for a shorter one."""
+    if row.hypothesis is None or len(row.reference.split()) < LONG:
+        return None
+    return [float(part) for one in by_quarter(row.reference, row.hypothesis) for part in (one.total, one.words)]
+
+
+def quarter(number: int) -> Measure:
+    """The word error rate of a quarter of long texts, from 0."""
+    name = f"wer_quarter_{number + 1}"
+    return Measure(name, lambda row: (found := quarters(row)) and found[2 * number : 2 * number + 2], partial=True)
+
+
+def character_parts(row: Row) -> Sums:
+    """Character errors and characters."""
+    if row.character_errors is None or row.characters is None:
+        return None
+    return row.character_errors, row.characters
+
+
+def equal_parts(row: Row) -> Sums:
+    """Whether the streamed sound was the one-shot one, where that was looked at."""
+    return (row.one_shot["equal"], 1.0) if row.one_shot else None
+
+
+def at_seams(kind: str) -> list[Measure]:
+    """Share of the seams with a jump or a click, and how far it is over that elsewhere."""
+    here, there = (f"{kind}s", "seams"), (f"{kind}s_elsewhere", "elsewhere")
+    return [
+        # Compared with the same places of the full sentence, where the utterance has been matched with it.
+        Measure(f"seam_{kind}_rate", seam_parts(*here), full=matched_parts(f"{kind}s_whole", "compared"), partial=True),
+        Measure(f"seam_{kind}_excess", seam_parts(*here, *there), excess, partial=True),
+    ]
+
+
+MEASURES = (
+    Measure("wer", lambda row: (row.errors.total, row.errors.words) if row.errors else None),
+    Measure("cer", character_parts),
+    *map(mean_of, ("distillmos", "dnsmos", "utmos", "duration_s")),
+    *(quarter(number) for number in range(4)),
+    Measure("wer_drift", lambda row: (found := quarters(row)) and [*found[:2], *found[6:]], growth, partial=True),
+    Measure("seams", lambda row: (row.seams["seams"], 1.0) if row.seams else None, compared=False),
+    *at_seams("click"),
+    *at_seams("jump"),
+    Measure("seam_gap_rate", matched_parts("gaps", "compared"), partial=True),
+    Measure("seam_silence_s", seam_parts("silence_total_s", "seams"), partial=True),
+    Measure("pitch_rmse_cents", prosody_parts("pitch"), rmse, partial=True),
+    Measure("pitch_correlation", prosody_parts("pitch"), correlation, partial=True),
+    Measure("pitch_cents", prosody_parts("pitch", 1, 0), full=prosody_parts("pitch", 2, 0), partial=True, alone=False),
+    Measure("voicing_error", prosody_parts("voicing"), partial=True),
+    Measure("word_rmse_ms", prosody_parts("word"), rmse, partial=True),
+    Measure("word_correlation", prosody_parts("word"), correlation, partial=True),
+    Measure("word_ms", prosody_parts("word", 1, 0), full=prosody_parts("word", 2, 0), partial=True),
+    Measure("phoneme_rmse_ms", prosody_parts("phoneme"), rmse, partial=True),
+    Measure("phoneme_correlation", prosody_parts("phoneme"), correlation, partial=True),
+    Measure("one_shot_equal", equal_parts, partial=True, compared=False),
+)
+"""All figures, in the order in which they are written."""
+
 
 def summarize(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Estimate]:
-    """Each column's figure over the whole set, with its 95 % bootstrap interval over sentences.
+    """Each measure's figure over the whole set, with its 95 % bootstrap interval over sentences.
 
-    ``wer`` and ``cer`` are all errors over all words or characters, the others means. A column that no row has is
-    absent; ConfigError for one that only some rows have.
+    ``wer`` and ``cer`` are all errors over all words or characters, opinion scores means, for the others see MEASURES;
+    ``one_shot_difference`` is the largest of all. A measure that no row has is absent; ConfigError for one that only
+    some rows have where all should.
     """
-    return {column: estimate(parts, wholes, seed=seed) for column, (parts, wholes) in by_column(rows).items()}
+    found = {}
+    for measure in MEASURES:
+        parts = parts_of(measure, rows)
+        if measure.alone and len(parts):
+            found[measure.name] = estimate(np.array(list(parts.values()), np.float64), measure.figure, seed=seed)
+    apart = [row.one_shot["largest"] for row in rows if row.one_shot]
+    if apart:
+        found["one_shot_difference"] = Estimate(max(apart), np.nan, np.nan, len(apart))
+    return found
 
 
 def compare(rows: Sequence[Row], base: Sequence[Row], *, seed: int = 0) -> dict[str, Difference]:
-    """How ``rows`` differ from ``base``, by column: the figure of the first less that of the second.
+    """How ``rows`` differ from ``base``, by measure: the figure of the first less that of the second.
 
-    Paired by name: both must hold the same sentences. The interval is a bootstrap's over sentences; p is that of the
-    sign-flip test: how often, were the two conditions exchanged at random in each sentence, the difference would be at
-    least as far from 0 (for WER and CER that of the sentences' error counts).
+    Paired by name: both must hold the same sentences. The interval is a bootstrap's over sentences, p that of the test
+    which exchanges the two conditions at random in each sentence (see ``difference``). A measure whose rows hold the
+    full sentence's figure themselves, as seams and prosody do, differs from that instead.
     """
     named = {row.name: row for row in base}
     if len(named) != len(base) or named.keys() != {row.name for row in rows} or len(rows) != len(base):
         raise ConfigError("The two conditions to compare do not have the same sentences, each once.")
-    paired = [named[row.name] for row in rows]
-    for row, other in zip(rows, paired, strict=True):
-        if row.reference != other.reference:
+    for row in rows:
+        if row.reference != named[row.name].reference:
             raise ConfigError(f"Sentence {row.name!r} has another reference in the two conditions to compare.")
-    ours, theirs = by_column(rows), by_column(paired)
-    return {
-        column: difference(ours[column][0] - theirs[column][0], ours[column][1], seed=seed)
-        for column in ours
-        if column in theirs
-    }
+    found = {}
+    for measure in MEASURES:
+        ours = parts_of(measure, rows) if measure.compared else {}
+        theirs = parts_of(measure, rows if measure.full else base, full=measure.full)
+        both = [name for name in ours if name in theirs]
+        if both:
+            one, other = (np.array([parts[name] for name in both], np.float64) for parts in (ours, theirs))
+            found[measure.name] = difference(one, other, measure.figure, seed=seed)
+    return found
 
 
-Column = tuple[NDArray[np.float64], NDArray[np.float64]]
-
-
-def by_column(rows: Sequence[Row]) -> dict[str, Column]:
-    """For each column that the rows have, numerators (N,) and denominators (N,) of its figure: N sentences."""
-    values: dict[str, list[tuple[float, float] | None]] = {
-        "wer": [(row.errors.total, row.errors.words) if row.errors else None for row in rows],
-        "cer": [
-            None if row.character_errors is None or row.characters is None else (row.character_errors, row.characters)
-            for row in rows
-        ],
-        "distillmos": [None if row.distillmos is None else (row.distillmos, 1) for row in rows],
-        "dnsmos": [None if row.dnsmos is None else (row.dnsmos, 1) for row in rows],
-        "duration_s": [(row.duration_s, 1) for row in rows],
-    }
-    columns = {}
-    for name, pairs in values.items():
-        known = [pair for pair in pairs if pair is not None]
-        if known and len(known) < len(pairs):
-            raise ConfigError(f"Only {len(known)} of {len(pairs)} sentences have the column {name!r}.")
-        if known:
-            parts, wholes = np.array(known, np.float64).T
-            columns[name] = parts, wholes
-    return columns
-
-
-def estimate(parts: NDArray[np.float64], wholes: NDArray[np.float64], *, seed: int = 0) -> Estimate:
-    """``sum(parts) / sum(wholes)`` over sentences (N,) with its 95 % percentile-bootstrap interval (Efron 1979)."""
-    low, high = interval(parts, wholes, seed=seed)
-    return Estimate(quotient(parts, wholes), low, high, len(parts))
-
-
-def difference(parts: NDArray[np.float64], wholes: NDArray[np.float64], *, seed: int = 0) -> Difference:
-    """``sum(parts) / sum(wholes)`` over sentences (N,), where parts are paired differences, with interval and p-value.
-
-    The p-value counts the observed difference as one of the draws, so it is at least 1 / 10001.
-    """
-    low, high = interval(parts, wholes, seed=seed)
-    draw = np.random.default_rng([seed, 1])
-    # Counts and scores are added in another order in each draw: what differs by rounding is equal.
-    observed = abs(float(parts.sum())) - 1e-9
-    further = sum(abs(float(parts @ draw.choice((-1.0, 1.0), len(parts)))) >= observed for _ in range(ROUNDS))
-    return Difference(quotient(parts, wholes), low, high, (1 + further) / (1 + ROUNDS), len(parts))
-
-
-def interval(parts: NDArray[np.float64], wholes: NDArray[np.float64], *, seed: int) -> tuple[float, float]:
-    """The 2.5th and 97.5th percentile of the quotient over draws of sentences; nan for fewer than two sentences."""
-    if len(parts) < 2 or not wholes.any():
-        return math.nan, math.nan
-    draw = np.random.default_rng([seed, 0])
-    drawn = (draw.integers(len(parts), size=len(parts)) for _ in range(ROUNDS))
-    quotients = [quotient(parts[places], wholes[places]) for places in drawn]
-    low, high = np.nanpercentile(quotients, (2.5, 97.5))
-    return float(low), float(high)
-
-
-def quotient(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> float:
-    """Sum over sum, nan for a share of nothing."""
-    whole = float(wholes.sum())
-    return float(parts.sum()) / whole if whole else math.nan
-
-
-def word_errors(reference: str, hypothesis: str) -> Errors:
-    """The errors of the least-cost alignment by words, which are what white space separates."""
-    return counted(align(reference.split(), hypothesis.split()), len(reference.split()))
-
-
-def by_quarter(reference: str, hypothesis: str, *, parts: int = 4) -> list[Errors]:
-    """The errors in each quarter of a text's words, first to last: drift shows as a rate that grows.
-
-    An error belongs to its reference word's quarter; an inserted word to that of the reference word that follows it, or
-    of the last one. Both texts are normalised ones. Over several texts add the counts up, quarter by quarter.
-    """
-    words = reference.split()
-    steps = align(words, hypothesis.split())
-    # Reference word i of N is in part i * parts // N.
-    part_of = [min(at, len(words) - 1) * parts // max(1, len(words)) for _, at in steps]
-    sizes = [sum(at * parts // len(words) == part for at in range(len(words))) for part in range(parts)]
-    return [
-        counted([step for step, place in zip(steps, part_of, strict=True) if max(0, place) == part], sizes[part])
-        for part in range(parts)
-    ]
-
-
-def counted(steps: Sequence[tuple[str, int]], words: int) -> Errors:
-    """How many of each kind the alignment holds."""
-    kinds = [kind for kind, _ in steps]
-    return Errors(words, kinds.count("substitute"), kinds.count("delete"), kinds.count("insert"))
-
-
-def align(reference: Sequence[str], hypothesis: Sequence[str]) -> list[tuple[str, int]]:
-    """The steps of a least-cost alignment (Levenshtein), in order: equal, substitute, delete or insert.
-
-    Beside each the index of the reference's item, for an insertion that of the one it stands before. Where alignments
-    cost the same, that is taken which pairs items, and otherwise deletes, as late as possible.
-    """
-    rows = list(costs(reference, hypothesis))
-    i, j = len(reference), len(hypothesis)
-    steps = []
-    while i or j:
-        here = rows[i][j]
-        if i and j and here == rows[i - 1][j - 1] + (reference[i - 1] != hypothesis[j - 1]):
-            i, j = i - 1, j - 1
-            steps.append(("equal" if reference[i] == hypothesis[j] else "substitute", i))
-        elif i and here == rows[i - 1][j] + 1:
-            i -= 1
-            steps.append(("delete", i))
-        else:
-            j -= 1
-            steps.append(("insert", i))
-    return steps[::-1]
-
-
-def distance(reference: Sequence[str], hypothesis: Sequence[str]) -> int:
-    """The Levenshtein distance: the fewest items to substitute, delete and insert."""
-    last = deque(costs(reference, hypothesis), maxlen=1)
-    return int(last[0][-1])
-
-
-def costs(reference: Sequence[str], hypothesis: Sequence[str]) -> Iterable[NDArray[np.int32]]:
-    """The rows of the Levenshtein matrix: row i holds the distances of the first i items to all beginnings (H + 1,)."""
-    known = {item: number for number, item in enumerate(dict.fromkeys(hypothesis))}
-    items = np.array([known[item] for item in hypothesis], np.int32)
-    columns = np.arange(len(hypothesis) + 1, dtype=np.int32)
-    row = columns
-    yield row
-    for item in reference:
-        paired = row[:-1] + (items != known.get(item, -1))
-        best = np.minimum(row + 1, np.concatenate([row[:1] + 1, paired]))
-        # An insertion costs one more than the place before it: a running minimum once the slope is taken away.
-        row = (np.minimum.accumulate(best - columns) + columns).astype(np.int32)
-        yield row
+def parts_of(
+    measure: Measure, rows: Sequence[Row], *, full: Callable[[Row], Sums] | None = None
+) -> dict[str, Sequence[float]]:
+    """The measure's sums of each utterance that has them, or with ``full`` those, by name."""
+    found = {row.name: parts for row in rows if (parts := (full or measure.sums)(row)) is not None}
+    if found and len(found) < len(rows) and not measure.partial:
+        raise ConfigError(f"Only {len(found)} of {len(rows)} sentences have the column {measure.name!r}.")
+    return found

@@ -1,93 +1,198 @@
-"""Scoring an experiment: latency from its traces, quality from its sound; from the folder alone, as often as wanted."""
+"""Scoring an experiment: latency from its traces, quality from its sound; from the folder alone, as often as wanted.
+
+OUT/<condition>/scores.jsonl    what each listener or measurement said of an utterance, kept for the next time
+OUT/<condition>/quality.json    figures, differences to the first condition, and a row an utterance
+"""
 
 from __future__ import annotations
 
 import json
 import math
-import wave
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from sayahead.errors import ConfigError
+from sayahead.config import from_mapping
+from sayahead.eval.alignment import Errors
 from sayahead.eval.latency import summarize as summarize_latency
-from sayahead.eval.quality import Errors, Listeners, Row, Utterance, compare, summarize
+from sayahead.eval.matrix import Condition
+from sayahead.eval.quality import Listeners, Row, compare, summarize
+from sayahead.eval.scoring import GROUPS, Result, Task, scored, sound_of
+from sayahead.eval.streamed import same_words
 from sayahead.eval.trace import Trace, read_traces
+
+ONE_SHOT = 10
+"""Utterances of a condition that are synthesised again, their text at once."""
+MEASURED = ("seams", "prosody", "one-shot")
+VERSION = "1"
+"""Of the measurements: a change of what they compute must change it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A condition's utterances."""
+
+    folder: Path
+    """Where they are."""
+    traces: Mapping[str, Trace]
+    """By name, in order, without the fragments of their text."""
+    condition: Condition | None
+    """How they were made; none for a peer."""
+    about: str
+    """The same as text, which says whether something made from it is still good."""
 
 
 def score(
     out: Path,
     whisper: Path | None = None,
     *,
+    utmos: Path | None = None,
+    lm: str | None = None,
+    jobs: int = 1,
     listeners: Listeners | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> list[str]:
     """Write ``latency/<clock>.json`` and ``quality.json`` for every condition; returns what a person should know.
 
-    Quality is compared with the first condition, sentence by sentence. What is scored by the same listeners already is
-    left alone. A listener that is missing is named in the result, and has no column.
+    Quality is compared with the first condition, sentence by sentence; seams and prosody with the voice's own full
+    sentence: the first condition of the same voice and pace that waits for all text. What was scored by the same
+    listeners already is left alone. A listener that is missing is named in the result, and has no column. ``lm`` is the
+    language model that the conditions were run with, which one-shot equality needs. Several jobs listen at once.
     """
     about = json.loads((out / "experiment.json").read_text(encoding="utf-8"))
-    listeners = listeners or Listeners(whisper)
+    listeners = listeners or Listeners(whisper, utmos=utmos, threads=2 if jobs == 1 else 1)
     available = listeners.available()
-    columns = [column for column, lack in available.items() if lack is None]
-    lacks = sorted({lack for lack in available.values() if lack is not None})
-    base: list[Row] | None = None
-    for condition in about["conditions"]:
-        folder = out / condition
-        progress(f"{condition}: latency")
+    notes = {f"Left out: {lack}": None for lack in available.values() if lack is not None}
+    made_by = {column: name for column, name in listeners.identities().items() if available[column] is None}
+    all_spoken = {}
+    for name in about["conditions"]:
+        progress(f"{name}: latency")
         for clock in about["clocks"]:
-            save(folder / "latency" / f"{clock}.json", summarize_latency(read_traces(folder / f"{clock}.jsonl")))
-        if columns:
-            rows = scored_rows(folder, columns, listeners, progress)
-            base = base or rows
-            save(folder / "quality.json", {
-                "columns": columns,
-                "summary": {name: asdict(value) for name, value in summarize(rows).items()},
-                "against": {name: asdict(value) for name, value in compare(rows, base).items()},
-                "rows": [asdict(row) for row in rows],
-            })  # fmt: skip
+            traces = read_traces(out / name / f"{clock}.jsonl")
+            save(out / name / "latency" / f"{clock}.json", summarize_latency(traces))
+        all_spoken[name] = read_spoken(out / name, about)
+    base: list[Row] | None = None
+    for name, spoken in all_spoken.items():
+        full = own_full_sentences(all_spoken, name)
+        tasks, fresh = plan(spoken, full, made_by, lm, notes)
+        for number, result in enumerate(scored(tasks, listeners, jobs), start=1):
+            progress(f"{name}: listening to {number} of {len(tasks)}")
+            keep(spoken.folder / "scores.jsonl", result)
+            fresh[result.name] |= result.found
+        rows = [row_of(made, fresh[made.name]) for made in spoken.traces.values()]
+        base = base or rows
+        write_quality(spoken.folder, rows, base, made_by)
     progress("")
-    return [f"Left out: {lack}" for lack in lacks]
+    return list(notes)
 
 
-def scored_rows(folder: Path, columns: list[str], listeners: Listeners, progress: Callable[[str], None]) -> list[Row]:
-    """The rows of a condition: those in its quality.json where they have the columns, otherwise listened to now."""
-    path = folder / "quality.json"
-    traces = sorted(read_traces(folder / "measured.jsonl"), key=lambda made: made.index)
-    if path.is_file():
-        data = json.loads(path.read_text(encoding="utf-8"))
-        there = {row["name"]: (row["duration_s"]) for row in data["rows"]}
-        same = all(abs(there.get(made.name, -1.0) - made.duration_s) < 1e-3 for made in traces)
-        if data["columns"] == columns and same and len(there) == len(traces):
-            return [as_row(row) for row in data["rows"]]
-    rows = []
-    for number, item in enumerate(utterances(folder, traces), start=1):
-        progress(f"{folder.name}: listening to {number} of {len(traces)}")
-        rows += listeners.score([item], columns)
-    return rows
+def read_spoken(folder: Path, about: Mapping[str, Any]) -> Spoken:
+    """A condition's utterances, those that the experiment timed on its clocks."""
+    traces = sorted(read_traces(folder / f"{about['clocks'][0]}.jsonl"), key=lambda made: made.index)
+    settings = about.get("settings", {}).get(folder.name)
+    return Spoken(
+        folder,
+        {made.name: replace(made, fragments=()) for made in traces},
+        None if settings is None else from_mapping(Condition, settings, where=str(folder.parent / "experiment.json")),
+        json.dumps(settings, sort_keys=True),
+    )
 
 
-def utterances(folder: Path, traces: list[Trace]) -> Iterator[Utterance]:
-    """The sound of a condition's traces."""
-    for made in traces:
-        path = folder / "wav" / f"{made.name}.wav"
+def own_full_sentences(all_spoken: Mapping[str, Spoken], name: str) -> Spoken | None:
+    """The first condition that gives the same voice whole sentences; none for a peer, and for that condition itself."""
+    ours = all_spoken[name].condition
+    for other in all_spoken.values():
+        theirs = other.condition
+        if ours and theirs and theirs.policy == "wait-all" and (theirs.voice, theirs.speed) == (ours.voice, ours.speed):
+            return None if other is all_spoken[name] else other
+    return None
+
+
+def plan(
+    spoken: Spoken, full: Spoken | None, listeners: Mapping[str, str], lm: str | None, notes: dict[str, None]
+) -> tuple[list[Task], dict[str, dict[str, Any]]]:
+    """What is still to be scored of a condition, and by utterance what is scored already."""
+    known = read_scores(spoken.folder / "scores.jsonl")
+    again = chosen(spoken, lm, notes)
+    tasks, fresh = [], dict[str, dict[str, Any]]()
+    for name, made in spoken.traces.items():
+        whole = full.traces.get(name) if full else None
+        if whole is not None and not same_words(made, whole):
+            notes[f"Left out: prosody of {name}, {spoken.folder.name}: its full sentence has other words."] = None
+            whole = None
+        sound = sound_of(spoken.folder, name)
+        other = sound_of(full.folder, name) if full and whole else ""
+        wanted = {
+            group: f"{group}: {listeners[columns[0]]}" for group, columns in GROUPS.items() if columns[0] in listeners
+        }
+        wanted["seams"] = f"seams {VERSION}, {other}"
+        if whole is not None:
+            wanted["prosody"] = f"prosody {VERSION}, {other}"
+        if name in again:
+            wanted["one-shot"] = f"one-shot {VERSION}, {spoken.about}"
+        fresh[name] = {}
+        left = {}
+        for group, by in wanted.items():
+            found = known.get((name, sound, by))
+            if found is None:
+                left[group] = by
+            else:
+                fresh[name] |= found
+        if left:
+            path = full.folder if full and whole else None
+            tasks.append(Task(spoken.folder, made, sound, left, path, whole, spoken.condition, lm))
+    return tasks, fresh
+
+
+def chosen(spoken: Spoken, lm: str | None, notes: dict[str, None]) -> set[str]:
+    """The utterances that are synthesised again: evenly spaced; none where that is not possible, which is noted."""
+    condition, names = spoken.condition, list(spoken.traces)
+    if condition is None:
+        return set()
+    if condition.context == "lm" and lm is None:
+        notes["Left out: one-shot equality of conditions with a language model: give it (as for the run)."] = None
+        return set()
+    return set(names[:: max(1, len(names) // ONE_SHOT)][:ONE_SHOT])
+
+
+def read_scores(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """What was scored before, by utterance, its sound and what scored it; a line that was cut short is left out."""
+    known = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
         try:
-            with wave.open(str(path)) as file:
-                rate, data = file.getframerate(), file.readframes(file.getnframes())
-        except (OSError, EOFError, wave.Error) as error:
-            raise ConfigError(f"{path} cannot be read: {error}. Run the experiment again.") from error
-        samples = np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768)
-        yield Utterance(made.name, made.source, samples, rate)
+            data = json.loads(line)
+            known[data["name"], data["sound"], data["by"]] = data["found"]
+        except (ValueError, KeyError, TypeError):
+            continue
+    return known
 
 
-def as_row(data: dict[str, Any]) -> Row:
-    """A row from its JSON."""
-    errors = data["errors"]
-    return Row(**{**data, "errors": None if errors is None else Errors(**errors)})
+def keep(path: Path, result: Result) -> None:
+    """Add what was said of an utterance: a line by listener or measurement."""
+    with path.open("a", encoding="utf-8") as file:
+        for by, found in result.by.items():
+            line = {"name": result.name, "sound": result.sound, "by": by, "found": finite(found)}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def row_of(made: Trace, found: Mapping[str, Any]) -> Row:
+    """An utterance's row from what was said of it."""
+    errors = found.get("errors")
+    rest = {key: value for key, value in found.items() if key != "errors"}
+    about = {"name": made.name, "duration_s": made.duration_s, "reference": made.source}
+    return Row(**{**about, **rest}, errors=None if errors is None else Errors(**errors))
+
+
+def write_quality(folder: Path, rows: Sequence[Row], base: Sequence[Row], made_by: Mapping[str, str]) -> None:
+    """Write a condition's quality.json."""
+    save(folder / "quality.json", {
+        "columns": list(made_by),
+        "listeners": dict(made_by),
+        "summary": {name: asdict(value) for name, value in summarize(rows).items()},
+        "against": {name: asdict(value) for name, value in compare(rows, base).items()},
+        "rows": [asdict(row) for row in rows],
+    })  # fmt: skip
 
 
 def save(path: Path, data: Any) -> None:

@@ -1,0 +1,160 @@
+"""Figures over utterances, with 95 % bootstrap intervals and paired tests.
+
+A figure is made of sums over utterances: a word error rate of all errors and all words, a correlation of the sums of
+products. So a draw of utterances needs nothing but another weighting of each utterance's parts of those sums.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+ROUNDS = 10_000
+"""Draws of a bootstrap or of a permutation test."""
+BLOCK = 500
+"""Draws that are weighted at a time, so that a long run's do not fill the memory."""
+
+Values = NDArray[np.float64]
+Figure = Callable[[Values], Values]
+"""From sums (..., K) to figures (...,); nan where there is nothing to divide by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its 95 % interval over sentences (nan for fewer than two sentences)."""
+
+    value: float
+    """The figure."""
+    low: float
+    """Lower end of the interval."""
+    high: float
+    """Upper end."""
+    sentences: int
+    """How many it rests on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A figure of one condition less that of another over the same sentences, with its 95 % interval."""
+
+    value: float
+    """The difference."""
+    low: float
+    """Lower end of the interval."""
+    high: float
+    """Upper end."""
+    p: float
+    """Two-sided p-value of the permutation test."""
+    sentences: int
+    """How many it rests on."""
+
+
+def estimate(parts: Values, figure: Figure, *, seed: int = 0) -> Estimate:
+    """The figure of parts (N, K) of N sentences with its percentile-bootstrap interval (Efron 1979)."""
+    drawn = [figure(weights @ parts) for weights in resampled(len(parts), seed)]
+    return Estimate(float(figure(parts.sum(axis=0))), *interval(drawn), len(parts))
+
+
+def difference(ours: Values, theirs: Values, figure: Figure, *, seed: int = 0) -> Difference:
+    """The figure of ``ours`` (N, K) less that of ``theirs`` (N, K), the same N sentences in the same order.
+
+    The p-value is that of a permutation test: how often, were the two exchanged at random in each sentence, the figures
+    would lie at least as far apart. It counts the observed difference as one of the draws, so it is at least 1 / 10001.
+    """
+    totals, apart = (ours.sum(axis=0), theirs.sum(axis=0)), ours - theirs
+    value = float(figure(totals[0]) - figure(totals[1]))
+    drawn = [figure(weights @ ours) - figure(weights @ theirs) for weights in resampled(len(ours), seed)]
+    # Sums are added in another order in each draw: what differs by rounding is equal.
+    observed = abs(value) * (1 - 1e-9) - 1e-12
+    further = 0
+    for swapped in exchanged(len(ours), seed):
+        moved = swapped @ apart
+        further += int((np.abs(figure(totals[0] - moved) - figure(totals[1] + moved)) >= observed).sum())
+    p = math.nan if math.isnan(value) else (1 + further) / (1 + ROUNDS)
+    return Difference(value, *interval(drawn), p, len(ours))
+
+
+def interval(drawn: list[Values]) -> tuple[float, float]:
+    """The 2.5th and 97.5th percentile of the figures that were drawn; nan where there are none."""
+    figures = np.concatenate(drawn) if drawn else np.zeros(0)
+    known = figures[np.isfinite(figures)]
+    if not len(known):
+        return math.nan, math.nan
+    low, high = np.percentile(known, (2.5, 97.5))
+    return float(low), float(high)
+
+
+def resampled(count: int, seed: int) -> Iterator[Values]:
+    """Blocks (B, N) of how often each of N sentences is drawn, ``ROUNDS`` rows in all; none for under two sentences."""
+    if count > 1:
+        yield from blocks(bootstrap_weights(count, seed))
+
+
+def exchanged(count: int, seed: int) -> Iterator[Values]:
+    """Blocks (B, N) that are 1 for the sentences to exchange, ``ROUNDS`` rows in all."""
+    yield from blocks(permutations(count, seed))
+
+
+def blocks(rows: NDArray[np.uint16]) -> Iterator[Values]:
+    """The rows as numbers that can be multiplied, some at a time."""
+    for first in range(0, len(rows), BLOCK):
+        yield rows[first : first + BLOCK].astype(np.float64)
+
+
+@functools.lru_cache(maxsize=2)
+def bootstrap_weights(count: int, seed: int) -> NDArray[np.uint16]:
+    """(ROUNDS, N) how often each of N sentences is drawn; all figures over the same sentences share the draws."""
+    draw = np.random.default_rng([seed, 0])
+    return draw.multinomial(count, np.full(count, 1 / count), size=ROUNDS).astype(np.uint16)
+
+
+@functools.lru_cache(maxsize=2)
+def permutations(count: int, seed: int) -> NDArray[np.uint16]:
+    """(ROUNDS, N) of 0 and 1."""
+    return np.random.default_rng([seed, 1]).integers(2, size=(ROUNDS, count), dtype=np.uint16)
+
+
+def quotient(sums: Values) -> Values:
+    """``a / b`` of sums (..., 2)."""
+    return over(sums[..., 0], sums[..., 1])
+
+
+def excess(sums: Values) -> Values:
+    """``a / b - c / d`` of sums (..., 4): a rate here over that elsewhere."""
+    return over(sums[..., 0], sums[..., 1]) - over(sums[..., 2], sums[..., 3])
+
+
+def growth(sums: Values) -> Values:
+    """``c / d - a / b`` of sums (..., 4): a rate at the end over that at the beginning."""
+    return -excess(sums)
+
+
+# Moments of pairs (x, y): n, sum x, sum y, sum x^2, sum y^2, sum x y.
+def moments(x: Values, y: Values) -> tuple[float, ...]:
+    """The six sums that RMSE and correlation of pairs x (N,), y (N,) are made of; those of parts add up."""
+    return float(len(x)), float(x.sum()), float(y.sum()), float(x @ x), float(y @ y), float(x @ y)
+
+
+def rmse(sums: Values) -> Values:
+    """``sqrt(mean((x - y)^2))`` from moments (..., 6)."""
+    n, _, _, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    return np.sqrt(np.maximum(over(xx + yy - 2 * xy, n), 0))
+
+
+def correlation(sums: Values) -> Values:
+    """Pearson's r from moments (..., 6); nan for fewer than two pairs or where x or y is constant (to rounding)."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    one, other = xx - over(x * x, n), yy - over(y * y, n)
+    spread = (one > 1e-12 * np.abs(xx)) & (other > 1e-12 * np.abs(yy)) & (n > 1)
+    return over(np.where(spread, xy - over(x * y, n), np.nan), np.sqrt(np.where(spread, one * other, 1.0)))
+
+
+def over(part: Values, whole: Values) -> Values:
+    """Their quotient, nan for a share of nothing."""
+    out: Values = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=np.asarray(whole) != 0)
+    return out
