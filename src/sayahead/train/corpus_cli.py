@@ -1,0 +1,127 @@
+"""``sayahead train corpus``: transcripts and a voice, or recordings, become a corpus."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from sayahead.cli import number, one_of
+from sayahead.cli.console import Console
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+from sayahead.train.corpus import Corpus
+from sayahead.train.frontend import PRESETS
+from sayahead.train.making import Texts, make_corpus
+from sayahead.train.teacher import TeacherSpec
+
+HELP = "make a corpus from transcripts and a voice, or from recordings"
+SPLITS = ("train", "val", "test")
+CHARACTERS_A_SECOND = 15.6
+"""Characters of LJ Speech transcripts that the default voice speaks in a second: what --hours reckons with."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("out", metavar="FOLDER", type=Path, help="where the corpus goes; what is there already is not made again")
+    for split in SPLITS:
+        add(f"--{split}", metavar="FILE", type=Path, help=f"texts of the {split} split: lines of name|text")
+    add("--count", metavar="N", help="an evenly spaced part of the texts: of train, or train=2400,val=60")
+    add("--hours", metavar="H", type=number(float, 0), help="an evenly spaced part of train, about so many hours")
+    add("--front-end", metavar="NAME", type=one_of(*PRESETS), default="ma", help="ma (default), saeki or mohan")
+    add("--punctuation", metavar="all|final", type=one_of("all", "final"), default="all",
+        help="all (default), or only the sentence's last (Ma 5.1)")  # fmt: skip
+    add("--lead", metavar="N", type=number(int, 1), default=6, help="frames of silence kept before a sentence")
+    add("--tail", metavar="N", type=number(int, 1), default=12, help="frames of silence kept after a sentence")
+    add("--seed", metavar="N", type=number(int, 0), default=0, help="fixes the voice's noise")
+    add("--no-audio", action="store_true", help="leave the samples out: a fifth of the size is left")
+    add("--features", action="store_true", help="with the voice's features, which the mel vocoder learns: large")
+    add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts a shard (default: 250)")
+    add("--jobs", metavar="N", type=number(int, 1), default=1, help="processes (default: 1)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the corpus; the exit code."""
+    console = Console(quiet=False)
+    splits = chosen_texts(arguments)
+    spec = TeacherSpec(
+        PRESETS[arguments.front_end], arguments.punctuation, arguments.lead, arguments.tail, arguments.seed,
+        not arguments.no_audio, arguments.features,
+    )  # fmt: skip
+    begun_s = time.monotonic()
+    options = {"jobs": arguments.jobs, "shard_texts": arguments.shard_texts}
+    make_corpus(arguments.out, spec, splits, **options, note=console.note)
+    for line in summary(arguments.out):
+        console.note(line)
+    console.note(f"Made in {(time.monotonic() - begun_s) / 60:.1f} min.")
+    return 0
+
+
+def chosen_texts(arguments: argparse.Namespace) -> dict[str, Texts]:
+    """Name and text of each item to be, by split; ConfigError where none is asked for."""
+    files = {split: getattr(arguments, split) for split in SPLITS if getattr(arguments, split) is not None}
+    if not files:
+        raise ConfigError("A corpus needs texts: name files of name|text with --train, --val and --test.")
+    if arguments.count is not None and arguments.hours is not None:
+        raise ConfigError("--count and --hours both choose a part of the texts: give one of them.")
+    texts = {split: read_texts(path) for split, path in files.items()}
+    counts = read_counts(arguments.count, texts)
+    if arguments.hours is not None and "train" in texts:
+        hours = sum(len(text) for _, text in texts["train"]) / CHARACTERS_A_SECOND / 3600
+        counts["train"] = max(1, round(len(texts["train"]) * min(1.0, arguments.hours / max(hours, 1e-9))))
+    return {split: evenly(own, counts.get(split, len(own))) for split, own in texts.items()}
+
+
+def read_counts(given: str | None, texts: dict[str, Texts]) -> dict[str, int]:
+    """Split to number of texts of ``2400`` or ``train=2400,val=60``."""
+    counts = {}
+    for part in given.split(",") if given else ():
+        split, _, count = part.rpartition("=")
+        split = split or "train"
+        if split not in texts:
+            raise ConfigError(
+                f"--count names the split {split!r}{nearest(split, texts)}, for which no texts are given."
+            )
+        if not count.isdecimal() or int(count) < 1:
+            raise ConfigError(f"--count {part}: expected a number from 1 on, found {count!r}.")
+        counts[split] = int(count)
+    return counts
+
+
+def read_texts(path: Path) -> Texts:
+    """Name and text of each line name|text; what has more columns is LJ Speech's, whose last is the spoken text."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    texts, seen = [], set[str]()
+    for row, line in enumerate(lines, 1):
+        name, *rest = line.split("|")
+        if not line.strip():
+            continue
+        if not rest or not name or "/" in name:
+            raise ConfigError(f"{path}, line {row}: expected name|text, found {line[:60]!r}.")
+        if name in seen:
+            raise ConfigError(f"{path}, line {row}: the name {name!r} is there twice.")
+        seen.add(name)
+        texts.append((name, rest[-1]))
+    return texts
+
+
+def evenly(texts: Texts, count: int) -> Texts:
+    """So many of the texts at even distances, in their order."""
+    if count >= len(texts):
+        return texts
+    return [texts[i * len(texts) // count] for i in range(count)]
+
+
+def summary(path: Path) -> list[str]:
+    """A line about each split."""
+    corpus = Corpus(path)
+    front, lines = corpus.info.front_end, []
+    for name in corpus.info.splits:
+        split = corpus.split(name)
+        hours = int(split.lengths.sum()) * front.hop / front.sample_rate / 3600
+        left_out = sum(len(shard.left_out) for shard in split.shards)
+        lines.append(f"{path / name}: {len(split)} items, {hours:.2f} h, {left_out} left out")
+    return lines

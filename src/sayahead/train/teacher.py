@@ -1,0 +1,257 @@
+"""The default voice as a teacher: whole sentences with exact durations, pitch and features, from text alone.
+
+The graph of the package hibari-tts (Apache-2.0), of which the default voice is made, runs a sentence at once and in
+int8 throughout: about three times as fast as the three streaming graphs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import itertools
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.audio import to_pcm16
+from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
+from sayahead.text.normalizer import Normalizer
+from sayahead.text.phonemizer import PAUSES, EnglishPhonemizer
+from sayahead.train.corpus import Item
+from sayahead.train.frontend import FrontEnd
+from sayahead.types import Floats, Ids, Pronunciation, Word
+from sayahead.voice import VOICES, VoiceConfig
+
+RATE, HOP = 24000, 300
+"""The teacher's own: samples per second, samples a frame."""
+UNIT = 2
+"""Frames in a unit of its durations."""
+DURATIONS, FEATURES = "/Clip_output_0", "/dec_norm/LayerNormalization_output_0"
+"""Tensors of its graph: units of each id (P + 2,), and what its last layer gets (1, T, 256)."""
+PUNCTUATION = ("all", "final")
+
+
+@dataclass(frozen=True, slots=True)
+class TeacherSpec:
+    """What a corpus asks of the teacher; ``open`` it where it is to speak."""
+
+    front_end: FrontEnd
+    """How its sound becomes frames."""
+    punctuation: str = "all"
+    """all, or final: no punctuation reaches the teacher but the sentence's last (Ma 5.1)."""
+    lead: int = 6
+    """Most frames of silence (12.5 ms) that are kept of the first pad."""
+    tail: int = 12
+    """Most frames that are kept of the last one."""
+    seed: int = 0
+    """Fixes its noise, with each item's name."""
+    audio: bool = True
+    """Whether items have samples."""
+    features: bool = False
+    """Whether items have features."""
+
+    def __post_init__(self) -> None:
+        if self.punctuation not in PUNCTUATION:
+            raise ConfigError(f"punctuation is {self.punctuation!r}, but must be all or final.")
+        if self.lead < 1 or self.tail < 1:
+            raise ConfigError("The teacher keeps at least one frame of silence at both ends: lead and tail from 1 on.")
+        front = self.front_end
+        if self.features and (front.sample_rate, front.hop) != (RATE, HOP):
+            raise ConfigError(
+                f"The teacher has features for each {HOP} samples at {RATE} Hz, not for each {front.hop} at "
+                f"{front.sample_rate} Hz: make the corpus without features, or with the front end ma."
+            )
+
+    @property
+    def inventory(self) -> tuple[dict[str, int], int]:
+        """Symbol to id, and the pad's id."""
+        config = voice_config()
+        return dict(config.phonemes), int(config.model["pad"])
+
+    def describe(self) -> dict[str, str]:
+        """What corpus.json says of it."""
+        return {
+            "kind": "teacher",
+            "voice": f"hibari-tts {importlib.metadata.version('hibari-tts')}",
+            "lead": str(self.lead),
+            "tail": str(self.tail),
+            "audio": str(self.audio).lower(),
+            "features": str(self.features).lower(),
+        }
+
+    def open(self) -> Teacher:
+        """The teacher, loaded."""
+        return Teacher(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """A sentence as the teacher says it, ends trimmed."""
+
+    frames: NDArray[np.int64]
+    """(P + 2,) frames of each id with the pads."""
+    f0: Floats
+    """(T,) Hz, below 40 where there is no voice."""
+    samples: Floats
+    """(T * 300,)"""
+    features: Floats
+    """(T, 256)"""
+
+
+class Teacher:
+    """See making.Source: text to items, a sentence each."""
+
+    def __init__(self, spec: TeacherSpec) -> None:
+        self.spec = spec
+        config = voice_config()
+        self._pad, self._phonemes = int(config.model["pad"]), config.phonemes
+        self._phonemizer = EnglishPhonemizer(config.phonemes, stand_in=config.stand_in)
+        self._pauses = frozenset(config.phonemes[mark] for mark in PAUSES if mark in config.phonemes)
+        self._graph = load_graph()
+
+    def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
+        """The sentences of a text; and the names of those without a sound, which are left out."""
+        normalizer = Normalizer()
+        sentences = list(split([*normalizer.push(text), *normalizer.flush()]))
+        made, left_out = [], []
+        for number, words in enumerate(sentences, 1):
+            own = name if len(sentences) == 1 else f"{name}.{number}"
+            said = self._phonemizer.phonemize(words, left=[])
+            if self.spec.punctuation == "final":
+                said = final_punctuation(said, self._phonemes)
+            ids = np.concatenate([word.ids for word in said])
+            if all(int(i) in self._pauses for i in ids):
+                left_out.append(own)
+            else:
+                made.append(self._item(own, " ".join(word.text for word in words), ids, spans(said)))
+        return made, left_out
+
+    def _item(self, name: str, text: str, ids: Ids, words: NDArray[np.int16]) -> Item:
+        spec, front = self.spec, self.spec.front_end
+        take = self.speak(ids, name)
+        edges = np.concatenate([[0], np.cumsum(take.frames)])
+        samples, f0 = take.samples, take.f0
+        if (front.sample_rate, front.hop) != (RATE, HOP):
+            samples = resample(samples, RATE, front.sample_rate)
+            edges = np.rint(edges * (HOP / RATE * front.sample_rate / front.hop)).astype(np.int64)
+            nearest = np.rint(np.arange(edges[-1]) * (front.hop / front.sample_rate * RATE / HOP)).astype(np.int64)
+            f0 = f0[np.minimum(nearest, len(f0) - 1)]
+        size = int(edges[-1]) * front.hop
+        pcm = to_pcm16(np.pad(samples[:size], (0, max(0, size - len(samples)))))
+        # Frames of the samples as they are written, so that whoever reads them gets the same.
+        mel = front.log_mel(pcm.astype(np.float32) / 32767)
+        return Item(
+            name, text, ids.astype(np.int16), words, np.diff(edges).astype(np.int16),
+            np.where(f0 < 40, 0, f0).astype(np.float16), mel.astype(np.float16), pcm if spec.audio else None,
+            take.features.astype(np.float16) if spec.features else None,
+        )  # fmt: skip
+
+    def speak(self, ids: Ids, name: str) -> Take:
+        """The sentence of phoneme ids (P,), without pads; its noise is drawn by the name and the spec's seed."""
+        from hibari import dsp
+
+        padded = np.concatenate([[self._pad], ids, [self._pad]])[None].astype(np.int64)
+        names = ["lh", "theta", "ln", "lr", "phi", "f0", DURATIONS, FEATURES]
+        *parts, units, features = self._graph.run(names, {"ids": padded, "speed": np.ones(1, np.float32)})
+        digest = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+        samples = dsp.synth(*(part[0] for part in parts), np.random.default_rng([self.spec.seed, digest]))
+        frames = np.rint(units).astype(np.int64) * UNIT
+        # What the pads last beyond what is kept is cut off both ends, from frames, pitch, sound and features alike.
+        first = max(0, int(frames[0]) - self.spec.lead)
+        end = int(frames.sum()) - max(0, int(frames[-1]) - self.spec.tail)
+        frames[0], frames[-1] = min(frames[0], self.spec.lead), min(frames[-1], self.spec.tail)
+        return Take(frames, parts[5][0, first:end], samples[first * HOP : end * HOP], features[0, first:end])
+
+
+def split(words: Sequence[Word]) -> list[list[Word]]:
+    """The words of each sentence."""
+    sentences: list[list[Word]] = [[]]
+    for word in words:
+        sentences[-1].append(word)
+        if word.ends:
+            sentences.append([])
+    return [sentence for sentence in sentences if sentence]
+
+
+def spans(said: Sequence[Pronunciation]) -> NDArray[np.int16]:
+    """(N, 2) sounding phonemes of each word, in the ids of all, as ``Session`` joins them."""
+    starts = np.cumsum([0, *(len(word.ids) for word in said[:-1])])
+    edges = [(start + word.first, start + word.end) for start, word in zip(starts, said, strict=True)]
+    return np.array(edges, np.int16).reshape(-1, 2)
+
+
+def final_punctuation(said: Sequence[Pronunciation], phonemes: Mapping[str, int]) -> list[Pronunciation]:
+    """The same words without punctuation, but for one mark at the end of all (Ma 5.1).
+
+    The reader has seen the punctuation ("U.S." and "read," are read as they stand); whoever speaks the ids has not.
+    A word of nothing but punctuation becomes empty.
+    """
+    space, marks = phonemes[" "], {phonemes[mark] for mark in PAUSES if mark in phonemes and mark != " "}
+    made: list[Pronunciation] = []
+    begun = False
+    for word in said:
+        kept: list[int] = []
+        for i in word.ids:
+            if i not in marks and not (i == space and (kept[-1:] == [space] or not (begun or kept))):
+                kept.append(int(i))
+        while kept[-1:] == [space]:
+            kept.pop()
+        first = min(word.first, len(kept)) if begun else 0
+        made.append(Pronunciation(np.array(kept, np.int64), first, len(kept)))
+        begun = begun or bool(kept)
+    every = [int(i) for word in said for i in word.ids]
+    behind = list(itertools.takewhile(lambda i: i == space or i in marks, reversed(every)))
+    closing = [phonemes[mark] for mark in ".!?…" if mark in phonemes]
+    pausing = [phonemes[mark] for mark in ",;:—" if mark in phonemes]
+    for wanted in (closing, pausing):
+        found = [i for i in behind if i in wanted]
+        if found:
+            made[-1] = replace(made[-1], ids=np.append(made[-1].ids, found[0]))
+            break
+    return made
+
+
+def voice_config() -> VoiceConfig:
+    """The default voice's phonemes and settings, without its graphs."""
+    path = VOICES / "heart" / "voice.json"
+    return from_mapping(VoiceConfig, json.loads(path.read_text(encoding="utf-8")), where=str(path))
+
+
+def load_graph() -> Any:
+    """ONNX Runtime's session of the package's own graph, with durations and features among its outputs."""
+    import hibari
+    import onnxruntime
+
+    try:
+        import onnx
+    except ImportError as error:
+        raise ConfigError("A teacher needs the package onnx: pip install 'sayahead[train]'.") from error
+    model = onnx.load(str(Path(hibari.__file__).parent / "assets" / "hibari.onnx"))
+    for name in (DURATIONS, FEATURES):
+        model.graph.output.append(onnx.helper.make_empty_tensor_value_info(name))
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # Every sentence has its own length: memory plans kept for each would only grow.
+    options.enable_mem_pattern = False
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def resample(samples: Floats, rate: int, wanted: int) -> Floats:
+    """Samples (S,) at another rate; ConfigError where soxr, which does it, is not installed."""
+    if rate == wanted:
+        return samples
+    try:
+        import soxr
+    except ImportError as error:
+        raise ConfigError(
+            f"Resampling from {rate} to {wanted} Hz needs the package soxr: pip install 'sayahead[score]'."
+        ) from error
+    resampled: Floats = np.asarray(soxr.resample(samples, rate, wanted), np.float32)
+    return resampled
