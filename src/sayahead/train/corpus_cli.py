@@ -17,7 +17,7 @@ from sayahead.train.teacher import TeacherSpec
 
 HELP = "make a corpus from transcripts and a voice, or from recordings"
 SPLITS = ("train", "val", "test")
-CHARACTERS_A_SECOND = 15.6
+CHARACTERS_A_SECOND = 17.0
 """Characters of LJ Speech transcripts that the default voice speaks in a second: what --hours reckons with."""
 
 
@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--front-end", metavar="NAME", type=one_of(*PRESETS), default="ma", help="ma (default), saeki or mohan")
     add("--punctuation", metavar="all|final", type=one_of("all", "final"), default="all",
         help="all (default), or only the sentence's last (Ma 5.1)")  # fmt: skip
-    add("--lead", metavar="N", type=number(int, 1), default=6, help="frames of silence kept before a sentence")
-    add("--tail", metavar="N", type=number(int, 1), default=12, help="frames of silence kept after a sentence")
+    add("--lead", metavar="N", type=number(int, 1), default=8, help="frames of silence kept before a sentence")
+    add("--tail", metavar="N", type=number(int, 4), default=12, help="frames of silence kept after a sentence")
     add("--seed", metavar="N", type=number(int, 0), default=0, help="fixes the voice's noise")
     add("--no-audio", action="store_true", help="leave the samples out: a fifth of the size is left")
     add("--features", action="store_true", help="with the voice's features, which the mel vocoder learns: large")

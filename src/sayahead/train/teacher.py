@@ -34,7 +34,10 @@ UNIT = 2
 """Frames in a unit of its durations."""
 DURATIONS, FEATURES = "/Clip_output_0", "/dec_norm/LayerNormalization_output_0"
 """Tensors of its graph: units of each id (P + 2,), and what its last layer gets (1, T, 256)."""
+AUDIBLE = 10 ** (-50 / 20)
+"""-50 dBFS, as where a session bounds silence."""
 PUNCTUATION = ("all", "final")
+Frames = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +48,10 @@ class TeacherSpec:
     """How its sound becomes frames."""
     punctuation: str = "all"
     """all, or final: no punctuation reaches the teacher but the sentence's last (Ma 5.1)."""
-    lead: int = 6
-    """Most frames of silence (12.5 ms) that are kept of the first pad."""
+    lead: int = 8
+    """Frames (12.5 ms) that are kept of the first pad. Sound begins up to seven frames before its phoneme does."""
     tail: int = 12
-    """Most frames that are kept of the last one."""
+    """Frames that are kept behind the last audible one."""
     seed: int = 0
     """Fixes its noise, with each item's name."""
     audio: bool = True
@@ -59,8 +62,8 @@ class TeacherSpec:
     def __post_init__(self) -> None:
         if self.punctuation not in PUNCTUATION:
             raise ConfigError(f"punctuation is {self.punctuation!r}, but must be all or final.")
-        if self.lead < 1 or self.tail < 1:
-            raise ConfigError("The teacher keeps at least one frame of silence at both ends: lead and tail from 1 on.")
+        if self.lead < 1 or self.tail < 4:
+            raise ConfigError(f"lead is {self.lead} and tail {self.tail}, but must be at least 1 and 4 frames.")
         front = self.front_end
         if self.features and (front.sample_rate, front.hop) != (RATE, HOP):
             raise ConfigError(
@@ -94,8 +97,8 @@ class TeacherSpec:
 class Take:
     """A sentence as the teacher says it, ends trimmed."""
 
-    frames: NDArray[np.int64]
-    """(P + 2,) frames of each id with the pads."""
+    edges: Frames
+    """(P + 3,) first frame of each id with the pads, and T."""
     f0: Floats
     """(T,) Hz, below 40 where there is no voice."""
     samples: Floats
@@ -135,8 +138,7 @@ class Teacher:
     def _item(self, name: str, text: str, ids: Ids, words: NDArray[np.int16]) -> Item:
         spec, front = self.spec, self.spec.front_end
         take = self.speak(ids, name)
-        edges = np.concatenate([[0], np.cumsum(take.frames)])
-        samples, f0 = take.samples, take.f0
+        edges, samples, f0 = take.edges, take.samples, take.f0
         if (front.sample_rate, front.hop) != (RATE, HOP):
             samples = resample(samples, RATE, front.sample_rate)
             edges = np.rint(edges * (HOP / RATE * front.sample_rate / front.hop)).astype(np.int64)
@@ -161,12 +163,32 @@ class Teacher:
         *parts, units, features = self._graph.run(names, {"ids": padded, "speed": np.ones(1, np.float32)})
         digest = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
         samples = dsp.synth(*(part[0] for part in parts), np.random.default_rng([self.spec.seed, digest]))
-        frames = np.rint(units).astype(np.int64) * UNIT
-        # What the pads last beyond what is kept is cut off both ends, from frames, pitch, sound and features alike.
-        first = max(0, int(frames[0]) - self.spec.lead)
-        end = int(frames.sum()) - max(0, int(frames[-1]) - self.spec.tail)
-        frames[0], frames[-1] = min(frames[0], self.spec.lead), min(frames[-1], self.spec.tail)
-        return Take(frames, parts[5][0, first:end], samples[first * HOP : end * HOP], features[0, first:end])
+        edges = np.concatenate([[0], np.cumsum(np.rint(units).astype(np.int64) * UNIT)])
+        marks = len(list(itertools.takewhile(self._pauses.__contains__, ids[::-1].tolist())))
+        first, edges = trim(edges, samples, marks, lead=self.spec.lead, tail=self.spec.tail)
+        end = first + int(edges[-1])
+        return Take(edges, parts[5][0, first:end], samples[first * HOP : end * HOP], features[0, first:end])
+
+
+def trim(edges: Frames, samples: Floats, marks: int, *, lead: int, tail: int) -> tuple[int, Frames]:
+    """Frames to cut off the front, and the edges (P + 3,) of the pads and phonemes in what is kept.
+
+    ``edges`` are those of the whole, ``marks`` the number of ids behind the last phoneme that sounds. Of the first pad
+    ``lead`` frames are kept. At the end the teacher is silent for half a second, most of which it counts to the last
+    phoneme: ``tail`` frames are kept behind the last audible one; the phoneme gets two of them, marks and pad share
+    the rest.
+    """
+    edges = edges.copy()
+    audible = np.flatnonzero(np.abs(samples) > AUDIBLE)
+    silent = int(audible[-1]) // HOP + 1 if len(audible) else 0
+    last = len(edges) - 3 - marks
+    sounding = min(int(edges[last + 1]), max(silent, int(edges[last])) + 2)
+    end = min(int(edges[-1]), max(silent, sounding - 2) + tail)
+    edges[last + 1 :] = np.rint(np.linspace(min(sounding, end), end, marks + 2))
+    first = max(0, int(edges[1]) - lead)
+    edges -= first
+    edges[0] = 0
+    return first, edges
 
 
 def split(words: Sequence[Word]) -> list[list[Word]]:
