@@ -1,4 +1,4 @@
-"""Checkpoints: all that a run needs to go on exactly, in one file that is whole or not there; the one before is kept."""
+"""Checkpoints: all that a run needs to go on exactly, in one file that is whole or not there; two are kept."""
 
 from __future__ import annotations
 

@@ -28,9 +28,16 @@ class Log:
         os.replace(partial, self.path)
 
     def write(self, line: Mapping[str, Any]) -> None:
-        """Add a line."""
+        """Add a line; numbers that are not finite, which JSON does not know, become null."""
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+            file.write(json.dumps(finite(line)) + "\n")
+
+
+def finite(value: Any) -> Any:
+    """The value with None in place of numbers that are not finite."""
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:

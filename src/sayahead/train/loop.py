@@ -21,17 +21,19 @@ from sayahead import __version__
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.train import checkpoint as checkpoints
 from sayahead.train.curves import Log, draw_losses
-from sayahead.train.parallel import Ranks, join
+from sayahead.train.parallel import Ranks, ahead, join
 from sayahead.train.recipe import Recipe, as_toml, first_difference
 from sayahead.train.schedule import Budget, Counters, Interrupt, ema_decay
 from sayahead.train.task import Batch, Task, task_maker
-from sayahead.train.trained import check_corpus, corpus_record, hours, load_weights, open_corpus
+from sayahead.train.trained import DESCRIPTION, check_corpus, corpus_record, hours, load_weights, open_corpus
 
 BAD_STEPS = 20
 """Steps in a row without a finite loss and gradient after which a run gives up."""
 VALIDATION_BATCHES = 20
 """Batches of the val split that a validation reads at most."""
 VALIDATION_SEED = 1
+AHEAD = 4
+"""Batches that are made while a GPU computes."""
 SHOW_S = 0.2
 """Seconds between changes of the line of progress."""
 logger = logging.getLogger("sayahead")
@@ -101,7 +103,7 @@ class Run:
         self.weights = [weight for weight in self.model.parameters() if weight.requires_grad]
         kind = torch.optim.AdamW if self.settings.weight_decay else torch.optim.Adam
         betas = (self.settings.betas[0], self.settings.betas[1])
-        self.optimizer = kind(self.weights, lr=0.0, betas=betas, weight_decay=self.settings.weight_decay)
+        self.optimizer = kind(self.weights, lr=0.0, betas=betas, weight_decay=self.settings.weight_decay, fused=True)
         self.bfloat16 = self.settings.precision == "bfloat16" or (
             self.settings.precision == "auto" and ranks.device.type == "cuda" and torch.cuda.is_bf16_supported()
         )
@@ -132,7 +134,9 @@ class Run:
         self.trained = self.ranks.wrap(self.model)
         batches = self._batches()
         # The batches that were taken already are passed over before the generators are set to where they stood.
-        self.batches = chain([next(batches)], batches)
+        self.batches: Iterator[tuple[int, int, Batch]] = chain([next(batches)], batches)
+        if self.ranks.device.type == "cuda":
+            self.batches = ahead(self.batches, AHEAD)
         if state is not None and len(state["rng"]) == self.ranks.count:
             checkpoints.restore_random(state["rng"][self.ranks.rank], self.ranks.device)
         else:
@@ -142,6 +146,7 @@ class Run:
         if self.ranks.rank == 0:
             self.out.mkdir(parents=True, exist_ok=True)
             (self.out / "recipe.toml").write_text(as_toml(self.recipe.resolved()), encoding="utf-8")
+            (self.out / DESCRIPTION).write_bytes((self.folder / DESCRIPTION).read_bytes())
             self.log.begin(self.at.step)
 
     def _load(self, state: dict[str, Any]) -> None:
@@ -206,7 +211,8 @@ class Run:
         self.budget.seconds, self.at.seconds = spent_s, self.earlier_s + spent_s
         rate = self.budget.rate(self.at.step)
         if skip:
-            self._skip(f"step {self.at.step + 1} ({self.names(epoch, number, batch)})", value, norm)
+            which = "; ".join(self.ranks.gather(self.names(epoch, number, batch)))
+            self._skip(f"step {self.at.step + 1} ({which})", value, norm)
         else:
             self._update(rate)
             self.sums.append({"loss": value, "norm": norm, "lr": rate, **{f"parts.{k}": v for k, v in parts.items()}})
@@ -316,11 +322,12 @@ class Run:
             for batch in islice(batches, VALIDATION_BATCHES):
                 with self.autocast():
                     loss, parts = self.task.loss(model, self.moved(batch), self.at.step)
-                losses.append({"loss": float(loss), **parts})
+                losses.append({"": float(loss), **parts})
             if losses:
                 means = {key: sum(one[key] for one in losses) / len(losses) for key in losses[0]}
-                self.log.write({**self.place(), "validation": means})
-                self.note(f"step {self.at.step}: validation loss {means['loss']:.4f}")
+                loss = means.pop("")
+                self.log.write({**self.place(), "validation": {"loss": loss, "parts": means}})
+                self.note(f"step {self.at.step}: validation loss {loss:.4f}")
             else:
                 logger.warning("The val split has no batch of %d items: nothing is validated.", size)
             self._sample(model)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import queue
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import nn
 
 from sayahead.errors import ConfigError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +89,34 @@ def device_kind(device: str) -> str:
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("This torch finds no CUDA device: use --device cpu, or install a build of torch for CUDA.")
     return "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
+
+
+def ahead(items: Iterator[T], count: int) -> Iterator[T]:
+    """The same items, up to ``count`` of them made in another thread before they are asked for."""
+    made: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(count)
+    ended = threading.Event()
+
+    def make() -> None:
+        try:
+            for item in items:
+                made.put((item, None))
+                if ended.is_set():
+                    return
+            made.put((None, None))
+        except BaseException as error:
+            made.put((None, error))
+
+    worker = threading.Thread(target=make, daemon=True)
+    worker.start()
+    try:
+        while True:
+            item, error = made.get()
+            if error is not None:
+                raise error
+            if item is None:
+                return
+            yield item
+    finally:
+        ended.set()
+        while not made.empty():
+            made.get()

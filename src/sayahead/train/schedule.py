@@ -84,7 +84,9 @@ class Interrupt:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        previous = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+        # Who runs in the background of a shell ignores SIGINT, and goes on doing so.
+        numbers = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
+        previous = {number: signal.signal(number, self._note) for number in numbers}
         try:
             yield
         finally:

@@ -65,7 +65,9 @@ class Task(Protocol):
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """One pass over a split in an order that the seed fixes; each rank gets its own share, of equal length.
 
-        ``batch_size`` counts this rank's items. Tensors lie on the processor.
+        ``batch_size`` counts this rank's items. Tensors lie on the processor. Random draws come from the seed alone,
+        never from the global generators: a resumed run passes over the batches that were taken. A batch may hold
+        ``items`` (B,), the numbers of its items in the split, by which an error names them.
         """
         ...
 

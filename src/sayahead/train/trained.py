@@ -17,6 +17,9 @@ from sayahead.train.task import Task, task_maker
 if TYPE_CHECKING:
     from sayahead.train.corpus import Corpus
 
+DESCRIPTION = "corpus.json"
+"""The corpus's description; a run keeps a copy, which is all of a corpus that exporting needs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Trained:
@@ -29,7 +32,7 @@ class Trained:
     recipe: Recipe
     """The recipe in the checkpoint."""
     corpus: Corpus
-    """The corpus of the training, or the one given in its place."""
+    """The corpus of the training; where it lies no longer where it lay, its description without any items."""
     step: int
     """Steps it was trained for."""
 
@@ -38,11 +41,14 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
     """The trained model of a run's folder or of one checkpoint file.
 
     ``ema``: the moving average of the weights, where the recipe keeps one. ``corpus`` names the corpus where it no
-    longer lies where the training read it; one with another fingerprint is a ConfigError.
+    longer lies where the training read it; without one, the run's copy of its description serves. ConfigError for a
+    corpus with another fingerprint.
     """
     state = load_checkpoint(path)
     recipe = recipe_from(state["recipe"], name=state["name"], where=str(path))
     folder = corpus or Path(state["corpus"]["folder"])
+    if corpus is None and not (folder / DESCRIPTION).is_file():
+        folder = path if path.is_dir() else path.parent
     opened = open_corpus(folder)
     check_corpus(state, folder, str(path))
     task = task_maker(recipe.task)(recipe.model, recipe.data, opened)
@@ -61,7 +67,7 @@ def open_corpus(folder: Path) -> Corpus:
 
 def corpus_record(folder: Path) -> dict[str, str]:
     """Where a corpus lies, and the digest of its description, which names its front end, phonemes and shards."""
-    digest = hashlib.sha256((folder / "corpus.json").read_bytes()).hexdigest()
+    digest = hashlib.sha256((folder / DESCRIPTION).read_bytes()).hexdigest()
     return {"folder": str(folder.resolve()), "fingerprint": digest}
 
 
