@@ -1,6 +1,10 @@
 """An engine of one's own to compare with: a tone a letter, spoken by this same file in a process of its own.
 
-python examples/custom_peer.py "One sentence. And another."
+    python examples/custom_peer.py "One sentence. And another."
+
+To have it in an experiment, name this file and the function that makes the peer:
+
+    sayahead eval run benchmarks/latency.toml --texts texts.csv -o out --peers hibari,examples/custom_peer.py:peer
 """
 
 import sys
@@ -8,7 +12,7 @@ import sys
 import numpy as np
 
 from sayahead.eval.peer_worker import Speak, serve
-from sayahead.eval.peers import PEERS, Peer, WorkerPeer, measure_peer
+from sayahead.eval.peers import Peer, WorkerPeer, measure_peer
 from sayahead.eval.trace import Trace
 
 
@@ -20,9 +24,6 @@ def load() -> Speak:
 def peer() -> Peer:
     """Runs in the evaluation: how the worker is started."""
     return WorkerPeer("tone", [sys.executable, __file__, "--worker"])
-
-
-PEERS["tone"] = peer
 
 
 def main(text: str) -> Trace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import wave
 from pathlib import Path
@@ -14,7 +15,7 @@ from sayahead.eval import peer_worker, peers
 from sayahead.eval.clock import Arrival
 from sayahead.eval.fragment import Fragmenter, by_sentence, first_fragment_early
 from sayahead.eval.matrix import Clock, Condition, Matrix
-from sayahead.eval.peers import PEERS, PeerError, WorkerPeer, measure_peer, run_peer
+from sayahead.eval.peers import PEERS, PeerError, WorkerPeer, make_peer, measure_peer, run_peer
 from sayahead.eval.run import Text
 from sayahead.eval.trace import read_traces, retime
 
@@ -192,6 +193,34 @@ def test_a_run_goes_on_after_a_death(tmp_path: Path) -> None:
     run_peer(WorkerPeer("beeper", ["/not/needed"]), MATRIX, texts, tmp_path)
     with pytest.raises(ConfigError, match="has the name of a condition"):
         run_peer(WorkerPeer("ours", []), MATRIX, texts, tmp_path)
+
+
+def test_a_peer_of_one_s_own_is_loaded_by_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    example = Path(__file__).parent.parent / "examples" / "custom_peer.py"
+    run_peer(make_peer(f"{example}:peer"), MATRIX, [Text("a", "Hello there.")], tmp_path / "out")
+    (made,) = read_traces(tmp_path / "out" / "tone" / "llm.jsonl")
+    assert (made.condition, made.duration_s) == ("tone", 800 * 12 / 16000)
+    about = json.loads((tmp_path / "out" / "tone" / "about.json").read_text(encoding="utf-8"))
+    assert about["settings"] == {"name": "tone"}
+    assert [load["own_processes"] for load in about["load"]] == [1]
+    (tmp_path / "my_engine.py").write_text(
+        "from dataclasses import dataclass\nfrom sayahead.eval.peers import hibari\n"
+        "@dataclass\nclass Choice:\n    name: 'str'\n"
+        "def other():\n    return hibari(Choice('mine').name)\ndef bad():\n    return hibari('a/b')\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert make_peer("my_engine:other").name == make_peer(f"{tmp_path / 'my_engine.py'}:other").name == "mine"
+    assert make_peer("hibari").name == "hibari"
+    for name, message in (
+        ("hibary", r"'hibary' is not known \(did you mean 'hibari'\?\); one of your own is FILE.py:FUNCTION"),
+        ("no_such_module:make", "cannot be made: ModuleNotFoundError"),
+        (f"{tmp_path}/none.py:make", "cannot be made: FileNotFoundError"),
+        ("my_engine:none", "cannot be made: AttributeError"),
+        ("my_engine:bad", "'a/b', cannot be the name of a folder"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            make_peer(name)
 
 
 def test_hibari_from_its_own_process() -> None:

@@ -130,17 +130,16 @@ def run_step(arguments: argparse.Namespace, console: Console) -> int:
 
 
 def peers_by_name(names: str | None) -> dict[str, Any]:
-    """The named peers; ConfigError for one that is not known."""
-    from sayahead.config import nearest
-
+    """The named peers by their own names; ConfigError for one that is not known, or stands twice."""
     if not names:
         return {}
-    from sayahead.eval.peers import PEERS
+    from sayahead.eval.peers import make_peer
 
-    for name in names.split(","):
-        if name not in PEERS:
-            raise ConfigError(f"Peer {name!r} is not known{nearest(name, PEERS)}.")
-    return {name: PEERS[name]() for name in names.split(",")}
+    peers = [make_peer(name.strip()) for name in names.split(",")]
+    found = {peer.name: peer for peer in peers}
+    if len(found) < len(peers):
+        raise ConfigError(f"--peers {names}: a peer stands twice.")
+    return found
 
 
 def machine() -> dict[str, Any]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sayahead.config import from_mapping, nearest
-from sayahead.context import ContextPredictor, LanguageModel, NoContext, RandomWords
+from sayahead.context import ContextPredictor, LanguageModel, NoContext, RandomWords, Truth
 from sayahead.errors import ConfigError
-from sayahead.eval.clock import AllAtOnce, Reader, TextClock, Tokens, Typist
+from sayahead.eval.clock import AllAtOnce, Reader, TextClock, Tokens, Typist, WordEnds
+from sayahead.eval.machine import check_cores
 from sayahead.policy import LookaheadK, Policy, WaitAll
 from sayahead.session import Session
 from sayahead.voice import Voice, load_voice
@@ -32,7 +33,7 @@ class Condition:
     chunk: int = 1
     """Least phonemes of the others."""
     context: str = "none"
-    """none, random, or lm: a language model's pseudo lookahead."""
+    """none, random, lm: a language model's pseudo lookahead, or truth: the words that really follow."""
     context_words: int = 5
     """Words that a predicted context has."""
     voice: str = "heart"
@@ -43,6 +44,8 @@ class Condition:
     """Pace."""
     seed: int = 0
     """Fixes noise and random words."""
+    cores: int | None = None
+    """Processor cores to run on, with as many threads (Ma Fig. 9); none: one thread, and whatever core is free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Clock:
     name: str
     """What the tables call it."""
     kind: str
-    """all-at-once, tokens, reader or typist."""
+    """all-at-once, tokens, reader, typist or word-ends."""
     tokens_per_s: float = 50.0
     """tokens: the language model's pace."""
     jitter: float = 0.1
@@ -65,6 +68,15 @@ class Clock:
     """typist: share of words typed twice."""
     seed: int = 0
     """Fixes the draws."""
+    folder: str | None = None
+    """word-ends: where each utterance's NAME.json or NAME.TextGrid lies, seen from the experiment's file."""
+    voice: str = "heart"
+    """word-ends without a folder: the voice whose whole sentences stand for the speaker's."""
+
+    @property
+    def speaker(self) -> str:
+        """What the speaker's folder in the experiment is called."""
+        return f"speaker of {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +100,7 @@ def load_matrix(path: Path) -> Matrix:
     except ValueError as error:
         raise ConfigError(f"{path} is not TOML: {error}.") from error
     matrix = from_mapping(Matrix, data, where=str(path))
+    matrix = replace(matrix, clocks=tuple(located(clock, path.parent) for clock in matrix.clocks))
     for kind, items in (("conditions", matrix.conditions), ("clocks", matrix.clocks)):
         names = [item.name for item in items]
         if not names:
@@ -99,6 +112,8 @@ def load_matrix(path: Path) -> Matrix:
                 raise ConfigError(f"{path}: {kind}: {name!r} cannot be the name of a folder.")
     for clock in matrix.clocks:
         text_clock(clock)
+        if clock.speaker in {condition.name for condition in matrix.conditions}:
+            raise ConfigError(f"{path}: conditions: the name {clock.speaker!r} is that of a clock's folder.")
     for condition in matrix.conditions:
         policy(condition)
         if condition.context not in CONTEXTS:
@@ -108,9 +123,18 @@ def load_matrix(path: Path) -> Matrix:
     return matrix
 
 
-CONTEXTS = ("none", "random", "lm")
+def located(clock: Clock, folder: Path) -> Clock:
+    """The clock with its folder as seen from here; ConfigError where there is none."""
+    if clock.folder is None:
+        return clock
+    if not (folder / clock.folder).is_dir():
+        raise ConfigError(f"Clock {clock.name!r}: there is no folder {folder / clock.folder}.")
+    return replace(clock, folder=str(folder / clock.folder))
+
+
+CONTEXTS = ("none", "random", "lm", "truth")
 POLICIES = ("lookahead", "wait-all")
-CLOCKS = ("all-at-once", "tokens", "reader", "typist")
+CLOCKS = ("all-at-once", "tokens", "reader", "typist", "word-ends")
 
 
 def unknown(what: str, word: str, known: tuple[str, ...]) -> ConfigError:
@@ -118,8 +142,8 @@ def unknown(what: str, word: str, known: tuple[str, ...]) -> ConfigError:
     return ConfigError(f"{what} {word!r} is not known{nearest(word, known)}.")
 
 
-def text_clock(clock: Clock) -> TextClock:
-    """The clock that a table of the matrix describes."""
+def text_clock(clock: Clock, ends_s: tuple[float, ...] = ()) -> TextClock:
+    """The clock that a table of the matrix describes; ``ends_s`` are an utterance's word ends, where it wants them."""
     match clock.kind:
         case "all-at-once":
             return AllAtOnce()
@@ -129,6 +153,8 @@ def text_clock(clock: Clock) -> TextClock:
             return Reader(clock.words_per_min)
         case "typist":
             return Typist(clock.words_per_min, clock.pause_s, clock.corrections, clock.seed)
+        case "word-ends":
+            return WordEnds(ends_s)
     raise unknown(f"clock {clock.name!r}: kind", clock.kind, CLOCKS)
 
 
@@ -141,28 +167,36 @@ def policy(condition: Condition) -> Policy:
     raise unknown(f"condition {condition.name!r}: policy", condition.policy, POLICIES)
 
 
-def context(condition: Condition, lm: str | None) -> ContextPredictor:
-    """The context predictor that a table of the matrix describes; ``lm`` is the language model's name or folder."""
+def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor:
+    """The context predictor that a table of the matrix describes, for an utterance's text.
+
+    ``lm`` is the language model's name or folder.
+    """
     if condition.context == "none":
         return NoContext()
     if condition.context == "random":
         return RandomWords(condition.context_words, condition.seed)
-    needs(condition, lm)
+    if condition.context == "truth":
+        return Truth.of(text, condition.context_words)
     return language_model(str(lm), condition.context_words)
 
 
 def needs(condition: Condition, lm: str | None) -> None:
-    """ConfigError where a condition wants a language model and none is named."""
+    """ConfigError where a condition wants a language model and none is named, or cores that are not there."""
+    check_cores(f"Condition {condition.name!r}", condition.cores)
     if condition.context == "lm" and lm is None:
         raise ConfigError(f"Condition {condition.name!r} wants a language model: give --lm NAME or --lm FOLDER.")
 
 
-def session(condition: Condition, lm: str | None = None) -> Session:
-    """A new session of the condition; voices and language models are loaded once a process."""
+def session(condition: Condition, text: str, lm: str | None = None) -> Session:
+    """A new session of the condition for an utterance's text, at which nothing but a context of the truth looks.
+
+    Voices and language models are loaded once a process.
+    """
     options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
-    return voice(condition.voice).session(
+    return voice(condition.voice, condition.cores or 1).session(
         policy=policy(condition),
-        context=context(condition, lm),
+        context=context(condition, text, lm),
         speed=condition.speed,
         seed=condition.seed,
         **options,
@@ -170,8 +204,8 @@ def session(condition: Condition, lm: str | None = None) -> Session:
 
 
 @functools.cache
-def voice(name: str) -> Voice:
-    return load_voice(name)
+def voice(name: str, threads: int) -> Voice:
+    return load_voice(name, threads=threads)
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import importlib
 import importlib.util
 import json
 import os
@@ -22,15 +23,17 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Any, NoReturn, Protocol
 
 import numpy as np
 
+from sayahead.config import nearest
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.eval import peer_worker
 from sayahead.eval.fragment import Fragment, Fragmenter, by_sentence, first_fragment_early
 from sayahead.eval.matrix import Matrix
-from sayahead.eval.run import Text, done, keep, on_clocks, write_sound
+from sayahead.eval.run import Text, keep, on_clocks, open_texts, recorded, write_sound
 from sayahead.eval.trace import AUDIBLE, Trace, TracedChunk, TracedFragment
 from sayahead.types import Floats, WordTiming
 
@@ -243,21 +246,26 @@ def run_peer(
     if any(condition.name == peer.name for condition in matrix.conditions):
         raise ConfigError(f"Peer {peer.name} has the name of a condition: rename that in the matrix.")
     folder = out / peer.name
-    there = done(folder, texts)
-    left = [(number, text) for number, text in enumerate(texts) if text.name not in there]
+    left = open_texts(folder, texts, {"name": peer.name})
     try:
         if left:
             peer.start()
-        begun = time.monotonic()
-        for number, (index, text) in enumerate(left, start=1):
-            made, samples = measure_peer(peer, text.text, index=index, name=text.name)
-            write_sound(made, samples, folder)
-            keep(made, folder)
-            left_s = (time.monotonic() - begun) / number * (len(left) - number)
-            progress(f"{number} of {len(left)} utterances, {peer.name}; about {left_s / 60:.0f} min left")
+            with recorded(folder, {"name": peer.name}, 1):
+                speak_all(peer, left, folder, progress)
     finally:
         peer.close()
     on_clocks(matrix, texts, folder)
+
+
+def speak_all(peer: Peer, left: list[tuple[int, Text]], folder: Path, progress: Callable[[str], None]) -> None:
+    """Have a started peer say the texts, each with its number, and keep what is measured."""
+    begun = time.monotonic()
+    for number, (index, text) in enumerate(left, start=1):
+        made, samples = measure_peer(peer, text.text, index=index, name=text.name)
+        write_sound(made, samples, folder)
+        keep(made, folder)
+        left_s = (time.monotonic() - begun) / number * (len(left) - number)
+        progress(f"{number} of {len(left)} utterances, {peer.name}; about {left_s / 60:.0f} min left")
 
 
 def hibari(name: str = "hibari", fragments: Fragmenter = by_sentence) -> WorkerPeer:
@@ -321,4 +329,39 @@ PEERS: dict[str, Callable[..., Peer]] = {
     "hibari+fragments": functools.partial(hibari, "hibari+fragments", first_fragment_early),
     "piper+fragments": functools.partial(piper, "piper+fragments", first_fragment_early),
 }
-"""How each peer is made; add your own."""
+"""How each peer is made that comes with the package."""
+
+
+def make_peer(name: str) -> Peer:
+    """A peer by its name, or one of your own: ``path/to/file.py:make`` or ``module:make``, where make() gives it.
+
+    ConfigError where there is no such thing.
+    """
+    place, colon, attribute = name.rpartition(":")
+    if not colon:
+        if name not in PEERS:
+            raise ConfigError(f"Peer {name!r} is not known{nearest(name, PEERS)}; one of your own is FILE.py:FUNCTION.")
+        return PEERS[name]()
+    try:
+        make = getattr(load_module(place), attribute)
+        peer: Peer = make()
+        folder = peer.name
+    except Exception as error:
+        raise ConfigError(f"Peer {name!r} cannot be made: {peer_worker.one_line(error)}.") from error
+    if not folder or set(folder) & set("/\\"):
+        raise ConfigError(f"Peer {name!r}: its name, {folder!r}, cannot be the name of a folder.")
+    return peer
+
+
+def load_module(place: str) -> ModuleType:
+    """A module by its file or its name; an error of any kind where it cannot be imported."""
+    if not place.endswith(".py"):
+        return importlib.import_module(place)
+    path = Path(place).resolve(strict=True)
+    spec = importlib.util.spec_from_file_location(f"sayahead_peer_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no module")
+    # Dataclasses look their module up.
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

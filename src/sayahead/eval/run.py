@@ -3,24 +3,30 @@
     OUT/<condition>/measured.jsonl     one trace an utterance, text letter by letter at time 0
     OUT/<condition>/<clock>.jsonl      the traces on that clock
     OUT/<condition>/wav/<name>.wav     the sound, which no clock changes
+    OUT/<condition>/about.json         the condition, and the machine's load while it was measured
 
 What is there already is left alone, so that a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from sayahead.audio import FORMATS
 from sayahead.errors import ConfigError
-from sayahead.eval.clock import AllAtOnce
-from sayahead.eval.matrix import Condition, Matrix, needs, session, text_clock
+from sayahead.eval.clock import TextClock
+from sayahead.eval.machine import Watch, bound
+from sayahead.eval.matrix import Clock, Condition, Matrix, needs, session, text_clock
 from sayahead.eval.trace import Trace, measure, read_traces, retime, write_traces
+from sayahead.eval.word_ends import read_word_ends, spoken_word_ends, word_ends_file
 from sayahead.types import Floats
 
 
@@ -61,31 +67,112 @@ def run(
     progress: Callable[[str], None] = lambda line: None,
 ) -> None:
     """All conditions of the matrix; ``progress`` gets a line an utterance. Several jobs disturb each other's times."""
-    open_tasks = []
+    left = list[tuple[Condition, list[tuple[int, Text]]]]()
     for condition in matrix.conditions:
         needs(condition, lm)
-        there = done(out / condition.name, texts)
-        open_tasks += [(condition, n, text) for n, text in enumerate(texts) if text.name not in there]
-    begun = time.monotonic()
-    for number, condition in enumerate(work(open_tasks, out, lm, jobs), start=1):
-        left_s = (time.monotonic() - begun) / number * (len(open_tasks) - number)
-        progress(f"{number} of {len(open_tasks)} utterances, {condition.name}; about {left_s / 60:.0f} min left")
+        if condition.cores is not None and jobs > 1:
+            raise ConfigError(
+                f"Condition {condition.name!r} counts cores: measure it with one process, without --jobs."
+            )
+        left.append((condition, open_texts(out / condition.name, texts, asdict(condition))))
+    for clock in matrix.clocks:
+        # What a clock lacks is better known before all is measured.
+        clock_of(clock, texts, out)
+    number, total, begun = 0, sum(len(tasks) for _, tasks in left), time.monotonic()
+    with processes(jobs) as pool:
+        for condition, tasks in left:
+            if not tasks:
+                continue
+            with recorded(out / condition.name, asdict(condition), jobs):
+                for _ in work(condition, tasks, out, lm, pool):
+                    number += 1
+                    left_s = (time.monotonic() - begun) / number * (total - number)
+                    progress(f"{number} of {total} utterances, {condition.name}; about {left_s / 60:.0f} min left")
     for condition in matrix.conditions:
         on_clocks(matrix, texts, out / condition.name)
 
 
 def on_clocks(matrix: Matrix, texts: list[Text], folder: Path) -> None:
-    """Time what was measured in a folder on every clock of the matrix."""
-    wanted = {text.name for text in texts}
-    measured = [made for made in read_traces(folder / "measured.jsonl") if made.name in wanted]
-    ordered = sorted(measured, key=lambda made: made.index)
+    """Time what was measured in a condition's folder on every clock of the matrix."""
+    measured = measured_traces(folder, texts)
     for clock in matrix.clocks:
         path = folder / f"{clock.name}.jsonl"
-        arrivals = text_clock(clock).arrivals
+        clocks = clock_of(clock, texts, folder.parent)
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
-        write_traces(fresh, (retime(made, arrivals(made.source), clock=clock.name) for made in ordered))
+        timed = (retime(made, clocks(made.name).arrivals(made.source), clock=clock.name) for made in measured)
+        write_traces(fresh, timed)
         fresh.replace(path)
+
+
+def measured_traces(folder: Path, texts: list[Text]) -> list[Trace]:
+    """What was measured of the texts in a condition's folder, by number."""
+    wanted = {text.name for text in texts}
+    measured = [made for made in read_traces(folder / "measured.jsonl") if made.name in wanted]
+    return sorted(measured, key=lambda made: made.index)
+
+
+def clock_of(clock: Clock, texts: list[Text], out: Path) -> Callable[[str], TextClock]:
+    """An utterance's text clock by its name.
+
+    Word ends come from the clock's folder, or from whole sentences by its voice, which are made once in OUT and kept.
+    """
+    if clock.kind != "word-ends":
+        same = text_clock(clock)
+        return lambda name: same
+    if clock.folder is not None:
+        files = Path(clock.folder)
+        ends = {text.name: read_word_ends(word_ends_file(files, text.name), text.text) for text in texts}
+    else:
+        speaker, folder = Condition(clock.speaker, policy="wait-all", voice=clock.voice), out / clock.speaker
+        if tasks := open_texts(folder, texts, asdict(speaker)):
+            with recorded(folder, asdict(speaker), 1):
+                list(work(speaker, tasks, out, None, None))
+        ends = {made.name: spoken_word_ends(made) for made in measured_traces(folder, texts)}
+    return lambda name: text_clock(clock, ends[name])
+
+
+def open_texts(folder: Path, texts: list[Text], settings: dict[str, Any]) -> list[tuple[int, Text]]:
+    """The texts, by number, that a condition's folder does not have; ConfigError where it was made otherwise."""
+    made_with = read_about(folder).get("settings", settings)
+    for key in sorted(settings.keys() & made_with.keys()):
+        if settings[key] != made_with[key]:
+            raise ConfigError(
+                f"{folder} was measured with {key} = {made_with[key]!r}, now {settings[key]!r}: give the condition "
+                "another name, or choose another folder."
+            )
+    there = done(folder, texts)
+    return [(number, text) for number, text in enumerate(texts) if text.name not in there]
+
+
+@contextlib.contextmanager
+def recorded(folder: Path, settings: dict[str, Any], own_processes: int) -> Iterator[None]:
+    """Write into a condition's ``about.json`` how it is made, and the machine's load meanwhile."""
+    watch = Watch(own_processes)
+    save_about(folder, {**read_about(folder), "settings": settings})
+    try:
+        yield
+    finally:
+        about = read_about(folder)
+        save_about(folder, {**about, "load": [*about.get("load", []), asdict(watch.load())]})
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """A condition's ``about.json``; empty where there is none, as in older results."""
+    path = folder / "about.json"
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    except ValueError as error:
+        raise ConfigError(f"{path} is not JSON ({error}): delete it, or choose another folder.") from error
+    return found
+
+
+def save_about(folder: Path, about: dict[str, Any]) -> None:
+    """Write a condition's ``about.json``, whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = folder / "about.new"
+    fresh.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    fresh.replace(folder / "about.json")
 
 
 def done(folder: Path, texts: list[Text]) -> set[str]:
@@ -111,26 +198,39 @@ def done(folder: Path, texts: list[Text]) -> set[str]:
     return there
 
 
-def work(tasks: list[tuple[Condition, int, Text]], out: Path, lm: str | None, jobs: int) -> Iterator[Condition]:
-    """Carry out the tasks, in this process or in several; the condition of each as it is done."""
+@contextlib.contextmanager
+def processes(jobs: int) -> Iterator[ProcessPoolExecutor | None]:
+    """So many processes to work in, or none where this one is enough."""
     if jobs == 1:
-        for condition, number, text in tasks:
-            keep(synthesize(condition, number, text, out, lm), out / condition.name)
-            yield condition
+        yield None
         return
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     with ProcessPoolExecutor(jobs) as pool:
-        futures = [(pool.submit(synthesize, *task, out, lm), task[0]) for task in tasks]
-        for future, condition in futures:
-            keep(future.result(), out / condition.name)
-            yield condition
+        yield pool
+
+
+def work(
+    condition: Condition, tasks: list[tuple[int, Text]], out: Path, lm: str | None, pool: ProcessPoolExecutor | None
+) -> Iterator[Trace]:
+    """Carry out a condition's tasks, in this process or in a pool's; the trace of each when it is kept."""
+    if pool is None:
+        traces = (synthesize(condition, number, text, out, lm) for number, text in tasks)
+    else:
+        futures = [pool.submit(synthesize, condition, number, text, out, lm) for number, text in tasks]
+        traces = (future.result() for future in futures)
+    for made in traces:
+        keep(made, out / condition.name)
+        yield made
 
 
 def synthesize(condition: Condition, number: int, text: Text, out: Path, lm: str | None) -> Trace:
     """Say one text, write its sound, and return its measured trace."""
-    warm(condition, lm)
+    with bound(condition.cores):
+        warm(condition, lm)
     about = {"name": text.name, "condition": condition.name, "clock": "measured"}
-    made, samples = measure(session(condition, lm), text.text, index=number, **about)
+    # Once more: torch gets its threads where the first time has loaded it.
+    with bound(condition.cores):
+        made, samples = measure(session(condition, text.text, lm), text.text, index=number, **about)
     write_sound(made, samples, out / condition.name)
     return made
 
@@ -150,11 +250,11 @@ def warm(condition: Condition, lm: str | None) -> None:
     """Have a condition's models run once in this process before any time is taken."""
     if (condition, lm) not in _WARM:
         _WARM.add((condition, lm))
-        for arrival in AllAtOnce().arrivals("A word or two, to begin with."):
-            speaker = session(condition, lm)
-            speaker.push(arrival.text)
-            speaker.finish()
-            list(speaker.chunks())
+        text = "A word or two, to begin with."
+        speaker = session(condition, text, lm)
+        speaker.push(text)
+        speaker.finish()
+        list(speaker.chunks())
 
 
 def keep(made: Trace, folder: Path) -> None:

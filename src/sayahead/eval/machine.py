@@ -1,0 +1,132 @@
+"""The machine under a measurement: how many cores it may use, and what else kept them busy meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sayahead.errors import ConfigError
+
+PROC = Path("/proc")
+BUSY_CORES = 0.5
+"""Other processes that take more than this disturb a measurement's times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What ran on the machine while something was measured."""
+
+    begin: float | None
+    """The system's load average over a minute at the beginning; none where it has no such thing."""
+    end: float | None
+    """The same at the end."""
+    own_processes: int
+    """Processes of the measurement that computed at a time."""
+    other_cores: float | None
+    """Processor cores that all other processes kept busy, on average; none where nothing tells."""
+    seconds: float
+    """How long it took."""
+
+
+class Watch:
+    """Looks at the machine from its making on."""
+
+    def __init__(self, own_processes: int) -> None:
+        self._own_processes = own_processes
+        self._average, self._busy_s, self._begun = load_average(), other_busy_s(), time.monotonic()
+
+    def load(self) -> Load:
+        """The load since then: other processes' computing time, or where the system does not tell it, an estimate.
+
+        The estimate is the mean load average less one for each of our own processes; it lags behind by a minute.
+        """
+        seconds, average, busy_s = time.monotonic() - self._begun, load_average(), other_busy_s()
+        others = None
+        if busy_s is not None and self._busy_s is not None:
+            others = (busy_s - self._busy_s) / max(seconds, 1e-3)
+        elif average is not None and self._average is not None:
+            others = (average + self._average) / 2 - self._own_processes
+        others = None if others is None else round(max(0.0, others), 3)
+        return Load(self._average, average, self._own_processes, others, round(seconds, 1))
+
+
+def load_average() -> float | None:
+    """The system's load average over the last minute."""
+    try:
+        return round(os.getloadavg()[0], 2)
+    except (OSError, AttributeError):
+        return None
+
+
+def other_busy_s() -> float | None:
+    """Computing time of all processes since the system's start but this one and its children; None but on Linux."""
+    try:
+        jiffies = [int(part) for part in (PROC / "stat").read_text(encoding="ascii").split("\n")[0].split()[1:]]
+        user, nice, system, _, _, irq, softirq = jiffies[:7]
+        own = own_jiffies()
+    except (OSError, ValueError):
+        return None
+    return (user + nice + system + irq + softirq - own) / os.sysconf("SC_CLK_TCK")
+
+
+def own_jiffies() -> int:
+    """Computing time of this process and all that descend from it, those that ended included, in clock ticks."""
+    parents, spent = dict[int, int](), dict[int, int]()
+    for folder in PROC.glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            # The name, in brackets, may hold anything; what follows is: state, parent, ..., four times from place 11.
+            fields = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            parents[int(folder.name)], spent[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    ours = {os.getpid()}
+    while more := {process for process, parent in parents.items() if parent in ours} - ours:
+        ours |= more
+    return sum(spent.get(process, 0) for process in ours)
+
+
+def allowed_cores() -> set[int] | None:
+    """The processor cores that this process may use; None where the system cannot bind a process to cores."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+
+
+def check_cores(who: str, cores: int | None) -> None:
+    """ConfigError unless there are so many cores to be had; ``who`` begins the sentence."""
+    if cores is None:
+        return
+    if cores < 1:
+        raise ConfigError(f"{who} has {cores} cores, but must have at least 1.")
+    allowed = allowed_cores()
+    there = (os.cpu_count() or 1) if allowed is None else len(allowed)
+    if cores > there:
+        raise ConfigError(
+            f"{who} wants {cores} processor cores, but this process may use {there}: leave it out, or run it where "
+            "there are more."
+        )
+
+
+@contextlib.contextmanager
+def bound(cores: int | None) -> Iterator[None]:
+    """Have this thread, and those begun inside, run on the first ``cores`` allowed cores; nothing where that is None.
+
+    torch, where it is loaded, gets as many threads.
+    """
+    if cores is None:
+        yield
+        return
+    allowed, torch = allowed_cores(), sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch is not None else 0
+    try:
+        if allowed is not None:
+            os.sched_setaffinity(0, sorted(allowed)[:cores])
+        if torch is not None:
+            torch.set_num_threads(cores)
+        yield
+    finally:
+        if allowed is not None:
+            os.sched_setaffinity(0, allowed)
+        if torch is not None:
+            torch.set_num_threads(threads)
