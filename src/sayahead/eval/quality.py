@@ -243,6 +243,10 @@ class Measure:
     """Whether a difference says something."""
 
 
+LONE: dict[str, Any] = {"partial": True, "compared": False}
+"""Of a measure that not all utterances have, and that holds a comparison itself."""
+
+
 def mean_of(name: str) -> Measure:
     """The measure of a score that every utterance has, or none."""
     return Measure(name, lambda row: None if (value := getattr(row, name)) is None else (value, 1.0))
@@ -278,7 +282,7 @@ def quarters(row: Row) -> list[float] | None:
 def quarter(number: int) -> Measure:
     """The word error rate of a quarter of long texts, from 0."""
     name = f"wer_quarter_{number + 1}"
-    return Measure(name, lambda row: (found := quarters(row)) and found[2 * number : 2 * number + 2], partial=True)
+    return Measure(name, lambda row: (found := quarters(row)) and found[2 * number : 2 * number + 2], **LONE)
 
 
 def character_parts(row: Row) -> Sums:
@@ -299,7 +303,7 @@ def at_seams(kind: str) -> list[Measure]:
     return [
         # Compared with the same places of the full sentence, where the utterance has been matched with it.
         Measure(f"seam_{kind}_rate", seam_parts(*here), full=matched_parts(f"{kind}s_whole", "compared"), partial=True),
-        Measure(f"seam_{kind}_excess", seam_parts(*here, *there), excess, partial=True),
+        Measure(f"seam_{kind}_excess", seam_parts(*here, *there), excess, **LONE),
     ]
 
 
@@ -312,18 +316,18 @@ MEASURES = (
     Measure("seams", lambda row: (row.seams["seams"], 1.0) if row.seams else None, compared=False),
     *at_seams("click"),
     *at_seams("jump"),
-    Measure("seam_gap_rate", matched_parts("gaps", "compared"), partial=True),
-    Measure("seam_silence_s", seam_parts("silence_total_s", "seams"), partial=True),
-    Measure("pitch_rmse_cents", prosody_parts("pitch"), rmse, partial=True),
-    Measure("pitch_correlation", prosody_parts("pitch"), correlation, partial=True),
+    Measure("seam_gap_rate", matched_parts("gaps", "compared"), **LONE),
+    Measure("seam_silence_s", seam_parts("silence_total_s", "seams"), **LONE),
+    Measure("pitch_rmse_cents", prosody_parts("pitch"), rmse, **LONE),
+    Measure("pitch_correlation", prosody_parts("pitch"), correlation, **LONE),
     Measure("pitch_cents", prosody_parts("pitch", 1, 0), full=prosody_parts("pitch", 2, 0), partial=True, alone=False),
-    Measure("voicing_error", prosody_parts("voicing"), partial=True),
-    Measure("word_rmse_ms", prosody_parts("word"), rmse, partial=True),
-    Measure("word_correlation", prosody_parts("word"), correlation, partial=True),
+    Measure("voicing_error", prosody_parts("voicing"), **LONE),
+    Measure("word_rmse_ms", prosody_parts("word"), rmse, **LONE),
+    Measure("word_correlation", prosody_parts("word"), correlation, **LONE),
     Measure("word_ms", prosody_parts("word", 1, 0), full=prosody_parts("word", 2, 0), partial=True),
-    Measure("phoneme_rmse_ms", prosody_parts("phoneme"), rmse, partial=True),
-    Measure("phoneme_correlation", prosody_parts("phoneme"), correlation, partial=True),
-    Measure("one_shot_equal", equal_parts, partial=True, compared=False),
+    Measure("phoneme_rmse_ms", prosody_parts("phoneme"), rmse, **LONE),
+    Measure("phoneme_correlation", prosody_parts("phoneme"), correlation, **LONE),
+    Measure("one_shot_equal", equal_parts, **LONE),
 )
 """All figures, in the order in which they are written."""
 

@@ -18,7 +18,7 @@ from sayahead.eval.alignment import Errors
 from sayahead.eval.latency import summarize as summarize_latency
 from sayahead.eval.matrix import Condition
 from sayahead.eval.quality import Listeners, Row, compare, summarize
-from sayahead.eval.scoring import GROUPS, Result, Task, scored, sound_of
+from sayahead.eval.scoring import GROUPS, Result, Task, scorer, sound_of
 from sayahead.eval.streamed import same_words
 from sayahead.eval.trace import Trace, read_traces
 
@@ -73,16 +73,16 @@ def score(
             save(out / name / "latency" / f"{clock}.json", summarize_latency(traces))
         all_spoken[name] = read_spoken(out / name, about)
     base: list[Row] | None = None
-    for name, spoken in all_spoken.items():
-        full = own_full_sentences(all_spoken, name)
-        tasks, fresh = plan(spoken, full, made_by, lm, notes)
-        for number, result in enumerate(scored(tasks, listeners, jobs), start=1):
-            progress(f"{name}: listening to {number} of {len(tasks)}")
-            keep(spoken.folder / "scores.jsonl", result)
-            fresh[result.name] |= result.found
-        rows = [row_of(made, fresh[made.name]) for made in spoken.traces.values()]
-        base = base or rows
-        write_quality(spoken.folder, rows, base, made_by)
+    with scorer(listeners, jobs) as scored:
+        for name, spoken in all_spoken.items():
+            tasks, fresh = plan(spoken, own_full_sentences(all_spoken, name), made_by, lm, notes)
+            for number, result in enumerate(scored(tasks), start=1):
+                progress(f"{name}: listened to {number} of {len(tasks)}")
+                keep(spoken.folder / "scores.jsonl", result)
+                fresh[result.name] |= result.found
+            rows = [row_of(made, fresh[made.name]) for made in spoken.traces.values()]
+            base = base or rows
+            write_quality(spoken.folder, rows, base, made_by)
     progress("")
     return list(notes)
 

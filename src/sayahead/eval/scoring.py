@@ -6,8 +6,9 @@ import multiprocessing
 import os
 import wave
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -66,16 +67,23 @@ class Result:
         return {key: value for fields in self.by.values() for key, value in fields.items()}
 
 
-def scored(tasks: Sequence[Task], listeners: Listeners, jobs: int) -> Iterator[Result]:
-    """The result of each task, in order; ``listeners`` must not be loaded yet where several jobs share the work."""
-    if jobs == 1 or len(tasks) < 2:
-        yield from (listen(task, listeners) for task in tasks)
+@contextmanager
+def scorer(listeners: Listeners, jobs: int) -> Iterator[Callable[[Sequence[Task]], Iterator[Result]]]:
+    """What scores tasks, in this process or in several that stay loaded: the results come in the tasks' order.
+
+    ``listeners`` must not be loaded yet where several jobs share the work.
+    """
+    if jobs == 1:
+        yield lambda tasks: (listen(task, listeners) for task in tasks)
         return
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     # A fresh process each: models and their threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(tasks)), context, begin, (listeners,)) as pool:
-        yield from pool.map(listen, tasks)
+    with ProcessPoolExecutor(jobs, context, begin, (listeners,)) as pool:
+        try:
+            yield lambda tasks: pool.map(listen, tasks)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
 
 
 _LISTENERS: list[Listeners] = []

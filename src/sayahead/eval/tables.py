@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -126,6 +126,113 @@ def latency_table(clock: str, number: int, summaries: Mapping[str, Mapping[str, 
     """
     notes = LATENCY_NOTES if number == 1 else ()
     return filled(f"latency-{number}", f"Latency, text clock: {clock}", LATENCY, summaries, notes=notes)
+
+
+AGAINST = "against "
+"""Prefix of the key of a difference to the first condition, or to the voice's own full sentence."""
+
+
+def rates_at_seams(what: str, key: str) -> tuple[Column, ...]:
+    """A share of the seams, and what it is over elsewhere and over the full sentence."""
+    return (
+        Column(f"{what} at seams, %", f"seam_{key}_rate", "mean", 100, 1, True),
+        Column(f"{what}: over elsewhere, points", f"seam_{key}_excess", "mean", 100, 1, True, True),
+        Column(f"{what}: over the full sentence, points", f"{AGAINST}seam_{key}_rate", "mean", 100, 1, True, True),
+    )
+
+
+FURTHER: tuple[tuple[str, str, tuple[Column, ...], tuple[str, ...]], ...] = (
+    (
+        "seams",
+        "Seams: where chunks of sound meet",
+        (
+            Column("seams an utterance", "seams", digits=1),
+            *rates_at_seams("clicks", "click"),
+            *rates_at_seams("jumps", "jump"),
+            Column("gaps, % of seams", "seam_gap_rate", factor=100, digits=1, interval=True),
+            Column("silence at a seam, ms", "seam_silence_s", factor=1000, digits=0, interval=True),
+        ),
+        (
+            "A click: a third-order linear prediction fails within 5 ms of the seam by more than 8 standard deviations "
+            "over its median; a jump: the step between two samples is over the 99th percentile of those within 20 ms, "
+            "as one in a hundred is by chance. Elsewhere: random places of the same sound. The full sentence: the same "
+            "places of the words in the voice's own full sentence, where no chunks meet; seams lie at the edges of "
+            "words, which may be rougher than other places. A gap: at least 5 ms more silence than there.",
+        ),
+    ),
+    (
+        "prosody",
+        "Prosody against the voice's own full sentence",
+        (
+            Column("pitch RMSE, cents", "pitch_rmse_cents", digits=0, interval=True),
+            Column("pitch correlation", "pitch_correlation", digits=3, interval=True),
+            Column("pitch: difference, cents", f"{AGAINST}pitch_cents", digits=1, interval=True, signed=True),
+            Column("voicing differs, % of frames", "voicing_error", factor=100, digits=1, interval=True),
+            Column("word duration RMSE, ms", "word_rmse_ms", digits=1, interval=True),
+            Column("word duration correlation", "word_correlation", digits=3, interval=True),
+            Column("word duration, ms", "word_ms", digits=0),
+            Column("word duration: difference, ms", f"{AGAINST}word_ms", digits=1, interval=True, signed=True),
+            Column("duration a phoneme: RMSE, ms", "phoneme_rmse_ms", digits=1, interval=True),
+            Column("duration a phoneme: correlation", "phoneme_correlation", digits=3, interval=True),
+        ),
+        (
+            "Words by the voice's own times; pitch by autocorrelation of the sound, every 10 ms, in frames that are "
+            "voiced in both. A duration a phoneme is a word's by the number of its phonemes.",
+        ),
+    ),
+    (
+        "one-shot",
+        "Streamed sound against the same text pushed at once, under the same condition",
+        (
+            Column("largest difference, 16-bit steps", "one_shot_difference", factor=32768, digits=0),
+            Column("equal utterances, %", "one_shot_equal", factor=100, digits=0),
+            Column("utterances synthesised again", "one_shot_equal", "sentences", digits=0),
+        ),
+        (),
+    ),
+    (
+        "long-text",
+        "Drift over long texts: word error rate by quarter of the text",
+        (
+            *(
+                Column(f"WER, {place} quarter, %", f"wer_quarter_{number}", factor=100, interval=True)
+                for number, place in enumerate(("first", "second", "third", "last"), start=1)
+            ),
+            Column("last less first, points", "wer_drift", factor=100, interval=True, signed=True),
+            Column("the same: difference, points", f"{AGAINST}wer_drift", "mean", 100, 2, True, True),
+            Column("texts", "wer_drift", "sentences", digits=0),
+        ),
+        ("Of texts of at least 40 words.",),
+    ),
+    (
+        "further",
+        "Further measures of quality",
+        (
+            Column("UTMOS", "utmos", interval=True),
+            Column("UTMOS: difference", f"{AGAINST}utmos", interval=True, signed=True),
+            Column("length, s", "duration_s", interval=True),
+            Column("length: difference, s", f"{AGAINST}duration_s", interval=True, signed=True),
+        ),
+        (),
+    ),
+)
+"""Tables beside those of error rates and opinion scores: stem, title, columns, notes."""
+
+
+def further_tables(summaries: Mapping[str, Mapping[str, Summary]], shown: Collection[str] = ()) -> list[Table]:
+    """The tables of FURTHER that somebody fills, but for the keys that are ``shown`` already.
+
+    A key that no table knows stands in the last one under its own name: a new metric is seen before it has a column.
+    """
+    known = {column.key for _, _, columns, _ in FURTHER for column in columns}
+    others = sorted({key for row in summaries.values() for key in row} - known - set(shown))
+    tables = []
+    for stem, title, columns, notes in FURTHER:
+        kept = [column for column in columns if column.key not in shown]
+        if stem == "further":
+            kept += [Column(key.replace("_", " "), key, digits=3, interval=True) for key in others]
+        tables.append(filled(stem, title, kept, summaries, notes=notes))
+    return [table for table in tables if table.columns]
 
 
 def filled(
