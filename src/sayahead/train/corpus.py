@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,14 @@ from sayahead.errors import ConfigError
 from sayahead.train.frontend import FrontEnd
 
 FORMAT = 1
+LONG = {"mel": 1, "audio": 0, "features": 1}
+"""Arrays that stay in their files, with rows a frame; 0: a hop of samples."""
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A spoken sentence; the arrays of one that was read are views of files and cannot be written to."""
+    """A spoken sentence, or a recording; arrays of one that was read are views that cannot or should not be changed."""
 
     name: str
     """Its text's name; where the text has several sentences, with ``.1``, ``.2``, ..."""
@@ -39,7 +42,7 @@ class Item:
     mel: Array
     """(T, n_mels) float16 log mel; frame t is centred on sample ``t * hop``."""
     audio: Array | None = None
-    """(T * hop,) int16 samples, or none in a corpus without sound."""
+    """(T * hop,) int16 samples, 32767 is 1.0; none in a corpus without sound."""
     features: Array | None = None
     """(T, 256) float16: what the teacher's last layer gets, or none."""
 
@@ -59,7 +62,7 @@ class CorpusInfo:
     source: dict[str, str]
     """Where speech and durations come from."""
     punctuation: str
-    """Which punctuation phonemes there are: all, final (the sentence's last alone, Ma 5.1) or none."""
+    """Which punctuation is among the phonemes: all, final (the sentence's last alone, Ma 5.1) or none."""
     seed: int
     """Fixes the teacher's noise, with each item's name."""
     texts: dict[str, str]
@@ -100,88 +103,104 @@ class Split(Sequence[Item]):
     def __init__(self, shards: Sequence[Shard]) -> None:
         self.shards = shards
         self._ends = np.cumsum([len(shard.names) for shard in shards], dtype=np.int64)
-        lengths = [np.diff(shard.at["frames"]) for shard in shards]
-        self.lengths: NDArray[np.int64] = np.concatenate(lengths) if lengths else np.zeros(0, np.int64)
+        self.lengths: NDArray[np.int64] = np.concatenate([np.zeros(0, np.int64), *(s.lengths for s in shards)])
         """(I,) frames of each item."""
 
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def __getitem__(self, index: Any) -> Any:
-        """The item, or the items of a slice."""
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Item]: ...
+
+    def __getitem__(self, index: int | slice) -> Item | list[Item]:
+        """The item, or those of a slice."""
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         number = int(index) + (len(self) if index < 0 else 0)
         if not 0 <= number < len(self):
-            raise IndexError(f"item {index} of {len(self)}")
+            raise IndexError(f"There is no item {index} among {len(self)}.")
         shard = int(np.searchsorted(self._ends, number, side="right"))
         return self.shards[shard].item(number - (int(self._ends[shard - 1]) if shard else 0))
 
-    def __iter__(self) -> Iterator[Item]:
-        return (self[i] for i in range(len(self)))
-
 
 class Shard:
-    """A shard's folder: arrays of all its items end to end, memory-mapped when they are first wanted."""
+    """A shard's folder: arrays of all its items end to end, the long ones memory-mapped when they are first wanted."""
 
     def __init__(self, path: Path, info: CorpusInfo) -> None:
-        self.path, self._info = path, info
+        self.path, self._hop = path, info.front_end.hop
         if not path.is_dir():
             raise ConfigError(f"The shard {path} is missing: make the corpus again, which makes what is not there.")
         listed = self._json("names.json")
-        self.names: list[str] = listed["names"]
-        self.left_out: list[str] = listed["left_out"]
-        self.texts: list[str] = listed["texts"]
-        self.at = {name: self._load(f"{name}_at") for name in ("ids", "words", "frames")}
+        try:
+            self.names, self.texts, self.left_out = (list(listed[key]) for key in ("names", "texts", "left_out"))
+        except (KeyError, TypeError) as error:
+            raise self._damaged("names.json", "its lists are not all there") from error
+        self._at = {name: self._load(f"{name}_at") for name in ("ids", "words", "frames")}
+        self._arrays = {name: self._load(name) for name in ("ids", "words", "durations", "f0")}
+        self.lengths: NDArray[np.int64] = np.diff(self._at["frames"])
         self._check()
-
-    @functools.cached_property
-    def arrays(self) -> dict[str, Array]:
-        """The long arrays by name."""
-        wanted = ["ids", "words", "durations", "f0", "mel"]
-        wanted += [name for name in ("audio", "features") if (self.path / f"{name}.npy").is_file()]
-        arrays = {name: np.asarray(self._load(name, mapped=True)) for name in wanted}
-        frames, ids, hop = int(self.at["frames"][-1]), int(self.at["ids"][-1]), self._info.front_end.hop
-        rows = {"ids": ids, "words": int(self.at["words"][-1]), "durations": ids + 2 * len(self.names)}
-        for name, array in arrays.items():
-            expected = rows.get(name, frames * hop if name == "audio" else frames)
-            if len(array) != expected:
-                raise self._damaged(f"{name}.npy", f"it has {len(array)} rows where {expected} belong")
-        return arrays
 
     def item(self, number: int) -> Item:
         """The item of that number in the shard."""
-        arrays, hop = self.arrays, self._info.front_end.hop
-        first, end = self.at["frames"][number : number + 2]
-        begin, stop = self.at["ids"][number : number + 2]
-        words = slice(*self.at["words"][number : number + 2])
-        pads = 2 * number
-        audio, features = arrays.get("audio"), arrays.get("features")
+        first, end = self._at["frames"][number : number + 2]
+        begin, stop = self._at["ids"][number : number + 2]
+        words = slice(*self._at["words"][number : number + 2])
+        arrays, long, pads = self._arrays, self._mapped, 2 * number
+        audio, features = long.get("audio"), long.get("features")
         return Item(
             self.names[number], self.texts[number], arrays["ids"][begin:stop], arrays["words"][words],
-            arrays["durations"][begin + pads : stop + pads + 2], arrays["f0"][first:end], arrays["mel"][first:end],
-            None if audio is None else audio[first * hop : end * hop],
+            arrays["durations"][begin + pads : stop + pads + 2], arrays["f0"][first:end], long["mel"][first:end],
+            None if audio is None else audio[first * self._hop : end * self._hop],
             None if features is None else features[first:end],
         )  # fmt: skip
 
+    @functools.cached_property
+    def _mapped(self) -> dict[str, Array]:
+        """The long arrays by name, as files in memory."""
+        names = [name for name in LONG if name == "mel" or (self.path / f"{name}.npy").is_file()]
+        return {name: np.asarray(self._load(name, mapped=True)) for name in names}
+
     def _check(self) -> None:
-        """ConfigError where the tables of a shard do not fit together."""
-        for name, at in self.at.items():
+        """ConfigError where the arrays of a shard do not fit together."""
+        for name, at in self._at.items():
             if len(at) != len(self.names) + 1 or at[0] != 0 or np.any(np.diff(at) < 0):
                 raise self._damaged(f"{name}_at.npy", f"it does not fit {len(self.names)} items")
-        durations = self._load("durations")
-        starts = self.at["ids"][:-1] + 2 * np.arange(len(self.names))
-        if len(durations) != self.at["ids"][-1] + 2 * len(self.names):
-            raise self._damaged("durations.npy", "it has not one number for each phoneme and pad")
-        if len(starts) and np.any(np.add.reduceat(durations, starts, dtype=np.int64) != np.diff(self.at["frames"])):
+        phonemes, words, frames = (int(self._at[name][-1]) for name in ("ids", "words", "frames"))
+        rows = {"ids": phonemes, "words": words, "durations": phonemes + 2 * len(self.names), "f0": frames}
+        for name, array in self._arrays.items():
+            if len(array) != rows[name]:
+                raise self._damaged(f"{name}.npy", f"it has {len(array)} rows where {rows[name]} belong")
+        starts = self._at["ids"][:-1] + 2 * np.arange(len(self.names))
+        if len(starts) and np.any(np.add.reduceat(self._arrays["durations"], starts, dtype=np.int64) != self.lengths):
             raise self._damaged("durations.npy", "its sums are not the items' frames")
+        for name, factor in LONG.items():
+            if name != "mel" and not (self.path / f"{name}.npy").exists():
+                continue
+            found = self._rows(name)
+            if found != frames * (factor or self._hop):
+                raise self._damaged(f"{name}.npy", f"it has {found} rows where {frames * (factor or self._hop)} belong")
+
+    def _rows(self, name: str) -> int:
+        """Rows of an array's file, from its header and its size alone."""
+        path = self.path / f"{name}.npy"
+        try:
+            with path.open("rb") as file:
+                np.lib.format.read_magic(file)
+                shape, _, kind = np.lib.format.read_array_header_1_0(file)
+                expected, size = file.tell() + math.prod(shape) * kind.itemsize, path.stat().st_size
+        except (OSError, ValueError) as error:
+            raise self._damaged(path.name, str(error)) from error
+        if size != expected:
+            raise self._damaged(path.name, f"it has {size} bytes where {expected} belong")
+        return int(shape[0])
 
     def _load(self, name: str, *, mapped: bool = False) -> Array:
         path = self.path / f"{name}.npy"
         try:
             array: Array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
-        except FileNotFoundError as error:
-            raise self._damaged(path.name, "it is missing") from error
         except (OSError, ValueError, EOFError) as error:
             raise self._damaged(path.name, str(error)) from error
         return array

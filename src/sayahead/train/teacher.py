@@ -147,7 +147,7 @@ class Teacher:
         size = int(edges[-1]) * front.hop
         pcm = to_pcm16(np.pad(samples[:size], (0, max(0, size - len(samples)))))
         # Frames of the samples as they are written, so that whoever reads them gets the same.
-        mel = front.log_mel(pcm.astype(np.float32) / 32767)
+        mel = front.log_mel(pcm.astype(np.float32) / np.float32(32767))
         return Item(
             name, text, ids.astype(np.int16), words, np.diff(edges).astype(np.int16),
             np.where(f0 < 40, 0, f0).astype(np.float16), mel.astype(np.float16), pcm if spec.audio else None,
