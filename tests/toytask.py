@@ -4,16 +4,44 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from sayahead.train.corpus import Item
+from sayahead.train.frontend import FrontEnd
+from sayahead.train.making import make_corpus
 from sayahead.train.task import TASKS, Batch
 
 ITEMS = 40
+
+
+class Silence:
+    """A source of items of four silent frames."""
+
+    front_end, punctuation, seed, inventory = FrontEnd(n_mels=2), "all", 0, ({"_": 0, "a": 1}, 0)
+
+    def describe(self) -> dict[str, str]:
+        return {"kind": "silence"}
+
+    def open(self) -> Silence:
+        return self
+
+    def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
+        words, mel = np.array([[0, 2]], np.int16), np.zeros((4, 2), np.float16)
+        ones = np.ones(4, np.int16)
+        return [Item(name, text, ones[:2], words, ones, np.zeros(4, np.float16), mel)], []
+
+
+def toy_corpus(folder: Path) -> Path:
+    """The folder, with a corpus in it."""
+    make_corpus(folder, Silence(), {"train": [(f"item-{number}", "a") for number in range(ITEMS)]})
+    return folder
 
 
 class ToyTask:
@@ -36,8 +64,10 @@ class ToyTask:
             yield {"items": items, "x": self.x[items], "y": self.y[items]}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        if step == self.data.get("signal_at"):
-            os.kill(os.getpid(), self.data["signal"])
+        if step == self.data.get("signals_at"):
+            for number in self.data["signals"]:
+                os.kill(os.getpid(), number)
+        time.sleep(self.data.get("sleep_s", 0.0))
         error: Tensor = (model(batch["x"]) - batch["y"]).square().mean()
         bad = self.data.get("bad_from", 10**9) <= step < self.data.get("bad_to", 10**9)
         return error * float("nan") if bad else error, {"square": float(error.detach())}

@@ -325,9 +325,9 @@ class Run:
                 losses.append({"": float(loss), **parts})
             if losses:
                 means = {key: sum(one[key] for one in losses) / len(losses) for key in losses[0]}
-                loss = means.pop("")
-                self.log.write({**self.place(), "validation": {"loss": loss, "parts": means}})
-                self.note(f"step {self.at.step}: validation loss {loss:.4f}")
+                mean = means.pop("")
+                self.log.write({**self.place(), "validation": {"loss": mean, "parts": means}})
+                self.note(f"step {self.at.step}: validation loss {mean:.4f}")
             else:
                 logger.warning("The val split has no batch of %d items: nothing is validated.", size)
             self._sample(model)
