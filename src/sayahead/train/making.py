@@ -8,9 +8,11 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -18,13 +20,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sayahead.errors import ConfigError
+from sayahead.errors import ConfigError, SayaheadError
 from sayahead.train.corpus import FORMAT, CorpusInfo, Item, read_info
 from sayahead.train.frontend import FrontEnd
 
 Texts = Sequence[tuple[str, str]]
 ORDER = ("val", "test")
 """Splits that are made first: they are small, and no training can do without."""
+PROGRESS = ("splits", "complete", "mel_mean", "mel_std")
+"""What of a description changes while the corpus is made."""
 PACKAGES = ("numpy", "onnxruntime", "hibari-tts", "soxr")
 
 
@@ -92,12 +96,13 @@ def make_corpus(
     path.mkdir(parents=True, exist_ok=True)
     if (path / "corpus.json").is_file():
         check_same(path, read_info(path), wanted)
+    write_info(path, wanted, plan)
     open_jobs = [job for shards in plan.values() for job in shards if not job.path.is_dir()]
     progress = Progress(sum(len(job.texts) for job in open_jobs), len(open_jobs), spec.front_end, note)
-    for job in made(spec, open_jobs, jobs):
+    for job in made(spec, open_jobs, jobs, fingerprint(wanted)):
         write_info(path, wanted, plan)
         progress.shard(job)
-    return write_info(path, wanted, plan)
+    return read_info(path)
 
 
 def rank(split: str) -> tuple[int, str]:
@@ -135,36 +140,46 @@ def installed(name: str) -> str | None:
 
 def check_same(path: Path, found: CorpusInfo, wanted: CorpusInfo) -> None:
     """ConfigError where a corpus that is there was asked for in another way."""
-    progress = ("splits", "complete", "mel_mean", "mel_std")
     before, after = plain(found), plain(wanted)
-    for key in after:
-        if key not in progress and before[key] != after[key]:
-            keys = (
-                [k for k in {**before[key], **after[key]} if before[key].get(k) != after[key].get(k)]
-                if isinstance(after[key], dict)
-                else []
-            )
-            where = f"{key} ({', '.join(keys[:3])})" if keys else f"{key} ({before[key]!r}, now {after[key]!r})"
-            raise ConfigError(f"{path} holds a corpus made in another way: its {where} differs. Name another folder.")
+    for key, value in after.items():
+        if key in PROGRESS or before[key] == value:
+            continue
+        where = f"{key} was {before[key]!r} and is {value!r}"
+        if isinstance(value, dict):
+            keys = [k for k in {**before[key], **value} if before[key].get(k) != value.get(k)]
+            where = f"the {key} differ ({', '.join(keys[:3])})"
+        raise ConfigError(f"{path} holds a corpus made in another way: {where}. Name another folder.")
 
 
-def made(spec: Spec, open_jobs: Sequence[Job], jobs: int) -> Iterator[Job]:
+def fingerprint(info: CorpusInfo) -> str:
+    """SHA-256 of a description but for what grows with the shards: what each shard says it belongs to."""
+    fixed = {key: value for key, value in plain(info).items() if key not in PROGRESS}
+    return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
+
+
+def made(spec: Spec, open_jobs: Sequence[Job], jobs: int, corpus: str) -> Iterator[Job]:
     """Each job as it is done, by so many processes."""
     if jobs == 1 or len(open_jobs) < 2:
         source = spec.open() if open_jobs else None
         for job in open_jobs:
             assert source is not None
-            make_shard(source, job)
+            make_shard(source, job, corpus)
             yield job
         return
     # Not by fork: ONNX Runtime's threads would not come along.
     pool = ProcessPoolExecutor(min(jobs, len(open_jobs)), get_context("spawn"), initializer=begin, initargs=(spec,))
     try:
-        futures: dict[Future[None], Job] = {pool.submit(carry_out, job): job for job in open_jobs}
+        futures: dict[Future[None], Job] = {pool.submit(carry_out, job, corpus): job for job in open_jobs}
         for future in as_completed(futures):
             future.result()
             yield futures[future]
+    except BrokenProcessPool as error:
+        raise SayaheadError(
+            "A process that made shards was ended from outside, perhaps for want of memory: use fewer --jobs. "
+            "The same command goes on with what is missing."
+        ) from error
     finally:
+        # Shards at work are finished, no others begun.
         pool.shutdown(cancel_futures=True)
 
 
@@ -173,19 +188,20 @@ _source: Source | None = None
 
 
 def begin(spec: Spec) -> None:
-    """Load the source in a process that makes shards."""
+    """Load the source in a process that makes shards; Ctrl-C is for the one that started it."""
     global _source
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _source = spec.open()
 
 
-def carry_out(job: Job) -> None:
+def carry_out(job: Job, corpus: str) -> None:
     """Make a shard in a process that has a source."""
     assert _source is not None
-    make_shard(_source, job)
+    make_shard(_source, job, corpus)
 
 
-def make_shard(source: Source, job: Job) -> None:
-    """Write a shard beside its place and move it there when it is whole."""
+def make_shard(source: Source, job: Job, corpus: str) -> None:
+    """Write a shard of the corpus with that fingerprint beside its place, and move it there when it is whole."""
     items: list[Item] = []
     left_out: list[str] = []
     for name, text in job.texts:
@@ -199,13 +215,12 @@ def make_shard(source: Source, job: Job) -> None:
         np.save(draft / f"{name}.npy", array)
     listed = {"names": [item.name for item in items], "texts": [item.text for item in items], "left_out": left_out}
     write_json(draft / "names.json", listed)
-    mel = [item.mel.astype(np.float64) for item in items]
-    sums = {
-        "frames": sum(len(rows) for rows in mel),
-        "sum": sum((rows.sum(axis=0) for rows in mel), np.zeros(1)).tolist(),
-        "squares": sum(((rows**2).sum(axis=0) for rows in mel), np.zeros(1)).tolist(),
-    }
-    write_json(draft / "statistics.json", sums)
+    total, squares = np.zeros((2, 1))
+    for item in items:
+        rows = item.mel.astype(np.float64)
+        total, squares = total + rows.sum(axis=0), squares + (rows**2).sum(axis=0)
+    sums = {"frames": sum(len(item.mel) for item in items), "sum": total.tolist(), "squares": squares.tolist()}
+    write_json(draft / "statistics.json", {"corpus": corpus, **sums})
     os.rename(draft, job.path)
 
 
@@ -230,24 +245,33 @@ def joined(items: Sequence[Item]) -> dict[str, Any]:
     return arrays
 
 
-def write_info(path: Path, wanted: CorpusInfo, plan: Mapping[str, Sequence[Job]]) -> CorpusInfo:
-    """Write corpus.json for the shards that are there, and hand it back."""
+def write_info(path: Path, wanted: CorpusInfo, plan: Mapping[str, Sequence[Job]]) -> None:
+    """Write corpus.json for the shards that are there; ConfigError where one is of another corpus."""
     there = {name: [job for job in shards if job.path.is_dir()] for name, shards in plan.items()}
-    counted = there.get("train") or [job for shards in there.values() for job in shards]
-    frames, total, squares = 0, np.zeros(1), np.zeros(1)
-    for job in counted:
-        sums = json.loads((job.path / "statistics.json").read_text(encoding="utf-8"))
-        frames += sums["frames"]
-        total = total + np.array(sums["sum"])
-        squares = squares + np.array(sums["squares"])
-    mean = total / max(frames, 1)
-    std = np.sqrt(np.maximum(squares / max(frames, 1) - mean**2, 1e-8))
+    sums = {job.path: read_sums(job, fingerprint(wanted)) for shards in there.values() for job in shards}
+    counted = [sums[job.path] for job in there.get("train", [])] or list(sums.values())
+    frames = max(1, sum(own["frames"] for own in counted))
+    total = sum((np.array(own["sum"]) for own in counted), np.zeros(1))
+    mean = total / frames
+    squares = sum((np.array(own["squares"]) for own in counted), np.zeros(1)) / frames
     data = plain(wanted)
     data["splits"] = {name: [job.path.name for job in shards] for name, shards in there.items()}
     data["complete"] = all(len(there[name]) == len(shards) for name, shards in plan.items())
-    data["mel_mean"], data["mel_std"] = mean.tolist(), std.tolist()
+    data["mel_mean"], data["mel_std"] = mean.tolist(), np.sqrt(np.maximum(squares - mean**2, 1e-8)).tolist()
     write_json(path / "corpus.json", data)
-    return read_info(path)
+
+
+def read_sums(job: Job, corpus: str) -> dict[str, Any]:
+    """A shard's sums over its frames; ConfigError where they are damaged, or the shard belongs to another corpus."""
+    file = job.path / "statistics.json"
+    try:
+        sums: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        same = sums["corpus"] == corpus
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{file} is damaged: remove the folder {job.path}, and it is made anew.") from error
+    if not same:
+        raise ConfigError(f"{job.path} belongs to a corpus that was made in another way: name another folder.")
+    return sums
 
 
 def plain(info: CorpusInfo) -> dict[str, Any]:
