@@ -1,0 +1,104 @@
+"""Layers that several architectures share; axes (B, T, D), convolutions as one matrix product over their window."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.utils.parametrizations import weight_norm
+
+HALF = math.sqrt(0.5)
+"""Keeps the variance of a sum of two."""
+
+
+class Dense(nn.Linear):
+    """A linear layer begun for inputs of unit variance that lose ``dropout`` of their values."""
+
+    def __init__(self, inputs: int, outputs: int, *, gain: float = 1.0, dropout: float = 0.0) -> None:
+        super().__init__(inputs, outputs)
+        nn.init.normal_(self.weight, std=math.sqrt(gain * (1 - dropout) / inputs))
+        nn.init.zeros_(self.bias)
+
+
+class Conv(nn.Module):
+    """Convolution (B, T, D) to (B, T, E) with zeros at both ends; it sees ``left`` rows behind and the rest ahead."""
+
+    def __init__(
+        self, inputs: int, outputs: int, kernel: int, *, left: int, gain: float, dropout: float, normed: bool
+    ) -> None:
+        super().__init__()
+        self.kernel, self.left = kernel, left
+        dense = Dense(kernel * inputs, outputs, gain=gain, dropout=dropout)
+        self.dense: nn.Module = weight_norm(dense) if normed else dense
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows = x.shape[1]
+        padded = functional.pad(x, (0, 0, self.left, self.kernel - 1 - self.left))
+        made: Tensor = self.dense(torch.cat([padded[:, at : at + rows] for at in range(self.kernel)], -1))
+        return made
+
+    def window(self, x: Tensor) -> Tensor:
+        """The one row (B, E) that sees exactly the rows (B, kernel, D)."""
+        made: Tensor = self.dense(x.flatten(-2))
+        return made
+
+
+class GatedBlock(nn.Module):
+    """Deep Voice 3's convolution block: dropout, convolution, gated linear unit, residual, times sqrt(0.5)."""
+
+    def __init__(self, channels: int, kernel: int, *, causal: bool, dropout: float, normed: bool) -> None:
+        super().__init__()
+        self.dropout = dropout
+        left = kernel - 1 if causal else kernel // 2
+        # Half or more of the variance is lost in the gate: with 3, as much comes out as went in.
+        self.conv = Conv(channels, 2 * channels, kernel, left=left, gain=3.0, dropout=dropout, normed=normed)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, D) to (B, T, D)."""
+        made = functional.glu(self.conv(functional.dropout(x, self.dropout, self.training)), -1)
+        return (x + made) * HALF
+
+    def step(self, x: Tensor, cache: Tensor) -> tuple[Tensor, Tensor]:
+        """The next row (B, D) of a causal block and its next cache, after the ``kernel - 1`` rows in the cache."""
+        window = torch.cat([cache, x[:, None]], 1)
+        return (x + functional.glu(self.conv.window(window), -1)) * HALF, window[:, 1:]
+
+
+def position_code(positions: Tensor, channels: int) -> Tensor:
+    """(..., D) sines and cosines of positions (...), in wave lengths from 2 pi to 20,000 pi.
+
+    Deep Voice 3's positional encoding; the position rate is in the positions.
+    """
+    exponents = torch.arange(0, channels, 2, device=positions.device, dtype=torch.float32) / channels
+    angles = positions.float()[..., None] * torch.pow(10_000.0, -exponents)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)[..., :channels]
+
+
+class PositionedAttention(nn.Module):
+    """Deep Voice 3's attention block: dot products of projected queries and keys, positions added to both.
+
+    The projections of queries and keys begin equal, so that attention begins where the positions agree.
+    """
+
+    def __init__(self, channels: int, hidden: int, *, dropout: float) -> None:
+        super().__init__()
+        self.hidden, self.dropout = hidden, dropout
+        self.query, self.key = Dense(channels, hidden), Dense(channels, hidden)
+        self.key.load_state_dict(self.query.state_dict())
+        self.value, self.out = Dense(channels, hidden), Dense(hidden, channels)
+
+    def forward(
+        self, x: Tensor, keys: Tensor, values: Tensor, codes: tuple[Tensor, Tensor], hidden: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Rows (B, S, D) with what they attend to, and the logarithms of the weights (B, S, P).
+
+        ``codes`` are those of queries (B, S, D) and keys (B, P, D); ``hidden`` (B, S, P) is true where a row must not
+        look.
+        """
+        query, key = self.query(x + codes[0]), self.key(keys + codes[1])
+        scores = (query @ key.transpose(1, 2)).float() / math.sqrt(self.hidden)
+        weights = torch.log_softmax(scores.masked_fill(hidden, -1e9), -1)
+        kept = functional.dropout(weights.exp(), self.dropout, self.training)
+        return (x + self.out(kept.to(key.dtype) @ self.value(values))) * HALF, weights
