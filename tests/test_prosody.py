@@ -14,7 +14,20 @@ from toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyVocoder
 from sayahead import LookaheadK, Policy, Voice, WaitAll
 from sayahead.context import NoContext
 from sayahead.errors import ConfigError
-from sayahead.eval.prosody import Deviation, Recorder, Recording, correlation, differences, prosody, recorded
+from sayahead.eval.measures import rmse
+from sayahead.eval.pitch import HOP_S, pitch_hz
+from sayahead.eval.prosody import (
+    Deviation,
+    Heard,
+    Recorder,
+    Recording,
+    correlation,
+    differences,
+    from_sound,
+    prosody,
+    recorded,
+    sums,
+)
 from sayahead.session import Session
 from sayahead.synthesizer import AnySynthesizer, Pauses, TwoStage
 from sayahead.types import Floats, Rendering
@@ -137,6 +150,82 @@ def test_the_interval_is_over_utterances() -> None:
     assert found.mean_absolute == 15
     assert 0 < found.low < 15 < found.high < 30
     assert math.isnan(prosody(compared[:1]).duration_ms.low)
+
+
+def heard(pitch: Sequence[float], words: list[tuple[int, int]]) -> Heard:
+    return Heard(np.array(pitch, np.float32), tuple(words), 1000)
+
+
+def test_sound_and_word_times_give_the_same_figures_by_hand() -> None:
+    # Frames of 10 ms; 1 sample is 1 ms.
+    full = heard([0, 200, 200, 200, 100, 100, 0, 0], [(5, 25), (35, 55)])
+    made = heard([0, 400, 400, 400, 400, 400, 0, 0, 0], [(5, 45), (55, 80)])
+    found = from_sound(made, full, [2, 5])
+    assert np.allclose(found.durations_ms, [[40, 25], [20, 20]])
+    assert found.phonemes.tolist() == [2, 5]
+    assert found.frames == 4
+    # The second word has a voice in the full sentence only.
+    assert found.flipped == 2
+    assert found.pitch_cents[0] - found.pitch_cents[1] == pytest.approx([1200, 1200])
+    total = {key: np.array(value) for key, value in sums(found).items()}
+    assert rmse(total["pitch"]) == pytest.approx(1200)
+    assert rmse(total["word"]) == pytest.approx(math.sqrt((20**2 + 5**2) / 2))
+    assert rmse(total["phoneme"]) == pytest.approx(math.sqrt((10**2 + 1**2) / 2))
+    assert total["voicing"].tolist() == [2, 4]
+    same = sums(from_sound(full, full))
+    assert rmse(np.array(same["word"])) == rmse(np.array(same["pitch"])) == 0
+    with pytest.raises(ConfigError, match="1 and 2 words"):
+        from_sound(heard([1], [(0, 1)]), full)
+
+
+def test_a_word_without_sound_has_no_figures() -> None:
+    found = from_sound(heard([100] * 5, [(0, 20), (20, 20)]), heard([100] * 5, [(0, 30), (30, 40)]))
+    assert np.allclose(found.durations_ms, [[20], [30]])
+    assert found.frames == 3
+
+
+@pytest.mark.parametrize("hertz", [80.0, 130.0, 210.5, 333.0, 480.0])
+def test_the_pitch_of_a_tone_with_harmonics_is_found(hertz: float) -> None:
+    at_s = np.arange(12000) / 24000
+    tone = sum(np.sin(2 * np.pi * hertz * n * at_s) / n for n in range(1, 6))
+    pitch = pitch_hz((0.1 * np.asarray(tone)).astype(np.float32), 24000)
+    assert len(pitch) == 51
+    # At the ends half of the window is silence.
+    assert pitch[2:-2] == pytest.approx(hertz, rel=0.001)
+    assert pitch == pytest.approx(hertz, rel=0.02)
+
+
+def test_silence_and_noise_have_no_pitch_and_a_glide_has_one_everywhere() -> None:
+    noise = np.random.default_rng(0).normal(0, 0.1, 24000).astype(np.float32)
+    assert float((pitch_hz(noise, 24000) > 0).mean()) < 0.1
+    assert not pitch_hz(np.zeros(2400, np.float32), 24000).any()
+    assert not len(pitch_hz(np.zeros(0, np.float32), 24000))
+    hertz = np.linspace(120, 240, 24000)
+    turns = np.cumsum(hertz) / 24000
+    glide = sum(np.sin(2 * np.pi * n * turns) / n for n in range(1, 6))
+    half = np.concatenate([(0.1 * np.asarray(glide)).astype(np.float32), np.zeros(12000, np.float32)])
+    pitch = pitch_hz(half, 24000)
+    # Without a jump by an octave, in spite of all the harmonics; and an end where the sound ends.
+    assert pitch[2:98] == pytest.approx(hertz[480 : 98 * 240 : 240], rel=0.01)
+    assert not pitch[105:].any()
+
+
+def test_pitch_of_the_default_voice_is_the_models_own(heart: Voice) -> None:
+    voice, recorder = recorded(heart)
+    whole = voice.synthesize("Mrs. Brown thought that Oswald had gone to the east end of the house.", policy=WaitAll())
+    own, frame_s = recorder.recording.pitch, recorder.recording.frame_s
+    found = pitch_hz(whole, voice.sample_rate)
+    # The sound lies a little before the model's frames, as its silence at the beginning is cut.
+    apart = []
+    for shift_s in np.arange(-0.1, 0.02, 0.005):
+        frames = np.clip(np.round(((np.arange(len(own)) + 0.5) * frame_s + shift_s) / HOP_S), 0, len(found) - 1)
+        heard = found[frames.astype(np.int64)]
+        both = (heard > 0) & (own > 40)
+        assert both.sum() > 100
+        apart.append(np.abs(1200 * np.log2(heard[both] / own[both])))
+    best = min(apart, key=lambda cents: float(np.median(cents)))
+    assert float(np.median(best)) < 25
+    assert float((best > 600).mean()) < 0.02
 
 
 def test_errors_say_what_does_not_fit(heart: Voice) -> None:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sayahead.errors import ConfigError
 from sayahead.eval.alignment import Errors, align, by_quarter, distance, word_errors
-from sayahead.eval.listeners import RATE, missing_folder, stand_ins
+from sayahead.eval.listeners import RATE, load_utmos, missing_folder, stand_ins
+from sayahead.eval.measures import correlation, excess, moments, quotient, rmse
 from sayahead.eval.quality import Listeners, Row, Utterance, compare, summarize
+from sayahead.eval.seams import COUNTS
 from sayahead.types import Floats
 
 words = st.lists(st.sampled_from("abc"), max_size=8)
@@ -153,6 +159,71 @@ def test_a_whisper_folder_is_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert "is not a faster-whisper model folder" in str(Listeners(tmp_path / "none").available()["wer"])
 
 
+class OneArgument(torch.nn.Module):
+    """An opinion by loudness, in the form of a module that knows its rate."""
+
+    def forward(self, wavs: torch.Tensor) -> torch.Tensor:
+        return 1 + wavs.abs().mean(dim=1)
+
+
+class Scored(OneArgument):
+    """The same beside a method for scores."""
+
+    @torch.jit.export
+    def score(self, wavs: torch.Tensor) -> torch.Tensor:
+        return self.forward(wavs) + 1
+
+
+class TwoArguments(torch.nn.Module):
+    """An opinion by loudness and rate."""
+
+    def forward(self, wave: torch.Tensor, sr: int) -> torch.Tensor:
+        return sr / 16000 + wave.abs().mean(dim=1)
+
+
+class TwoScores(torch.nn.Module):
+    """No opinion."""
+
+    def forward(self, wavs: torch.Tensor) -> torch.Tensor:
+        return wavs[0, :2]
+
+
+def scripted(module: torch.nn.Module, path: Path) -> Path:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        script: Any = torch.jit.script
+        script(module).save(str(path))
+    return path
+
+
+@pytest.mark.parametrize(("module", "score"), [(OneArgument, 1.25), (Scored, 2.25), (TwoArguments, 1.25)])
+def test_utmos_is_any_torchscript_that_takes_samples(
+    module: type[torch.nn.Module], score: float, tmp_path: Path
+) -> None:
+    file = scripted(module(), tmp_path / "utmos.pt")
+    for path in (file, tmp_path):
+        listeners = Listeners(dnsmos=lambda heard: 3.0, utmos=path)
+        assert listeners.available()["utmos"] is None
+        assert listeners.utmos(sound(0.5, 0.25), RATE) == pytest.approx(score)
+    (row,) = listeners.score([Utterance("one", "A.", sound(0.5, 0.25), RATE)], ["dnsmos", "utmos"])
+    assert row.dnsmos == 3.0
+    assert row.utmos == pytest.approx(score)
+
+
+def test_what_is_no_utmos_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a.pt").write_bytes(b"no model")
+    with pytest.raises(ConfigError, match=r"a\.pt is not TorchScript\. Get one for example by"):
+        load_utmos(tmp_path / "a.pt")
+    scripted(TwoScores(), tmp_path / "b.pt")
+    with pytest.raises(ConfigError, match=r"b\.pt does not take samples"):
+        load_utmos(tmp_path / "b.pt")(sound(0.5))
+    # Which of the two is meant?
+    with pytest.raises(ConfigError, match="neither a TorchScript file nor a folder with just one"):
+        load_utmos(tmp_path)
+    with pytest.raises(ConfigError, match=r"in SAYAHEAD_UTMOS .*utmos_scripted\.pt"):
+        load_utmos(None)
+
+
 def test_stand_in_modules_go_away_again() -> None:
     with stand_ins({"no_such_parent.child": ("Something",), "json": ()}):
         import json
@@ -227,3 +298,81 @@ def test_conditions_of_other_sentences_cannot_be_compared() -> None:
     other = Row("a", 1.0, "another reference", "", Errors(10, 1, 0, 0))
     with pytest.raises(ConfigError, match="'a' has another reference"):
         compare([row("a", 1)], [other])
+
+
+def test_figures_of_sums_are_those_of_their_values() -> None:
+    draw = np.random.default_rng(2)
+    x, y = draw.normal(100, 3, 50), draw.normal(100, 2, 50)
+    y += 0.5 * x
+    # The sums of two parts are those of the whole.
+    sums = np.array(moments(x[:20], y[:20])) + np.array(moments(x[20:], y[20:]))
+    assert rmse(sums) == pytest.approx(math.sqrt(np.mean((x - y) ** 2)))
+    assert correlation(sums) == pytest.approx(np.corrcoef(x, y)[0, 1])
+    constant = np.array(moments(x, np.full(50, 0.1)))
+    assert math.isnan(correlation(constant))
+    assert math.isnan(correlation(np.array(moments(x[:1], y[:1]))))
+    assert quotient(np.array([[1.0, 4.0], [3.0, 2.0]])).tolist() == [0.25, 1.5]
+    assert excess(np.array([1.0, 4.0, 1.0, 5.0])) == pytest.approx(0.05)
+    assert math.isnan(excess(np.array([1.0, 4.0, 1.0, 0.0])))
+
+
+def long_row(name: str, errors: Sequence[int], *, words: int = 40) -> Row:
+    """A text in whose quarters so many words are heard wrongly."""
+    said = [f"w{n}" for n in range(words)]
+    heard = [f"x{n}" if n % (words // 4) < errors[n * 4 // words] else word for n, word in enumerate(said)]
+    return Row(name, 1.0, " ".join(said), " ".join(heard), word_errors(" ".join(said), " ".join(heard)))
+
+
+def test_drift_shows_in_the_quarters_of_long_texts() -> None:
+    rows = [long_row(str(n), (1, 2, 2, 4)) for n in range(8)]
+    found = summarize([*rows, long_row("short", (5, 5, 5, 5), words=36)])
+    assert [found[f"wer_quarter_{n}"].value for n in range(1, 5)] == pytest.approx([0.1, 0.2, 0.2, 0.4])
+    assert found["wer_drift"].value == pytest.approx(0.3)
+    assert found["wer_drift"].sentences == 8
+    assert found["wer"].sentences == 9
+    even = [long_row(str(n), (2, 2, 2, 2)) for n in range(8)]
+    drifts = compare(rows, even)["wer_drift"]
+    assert drifts.value == pytest.approx(0.3)
+    assert drifts.p < 0.02
+    assert "wer_drift" not in summarize([long_row("short", (1, 1, 1, 1), words=36)])
+
+
+def seam_row(name: str, clicks: int, clicks_whole: int, *, seams: int = 10) -> Row:
+    counts = dict.fromkeys(COUNTS, 0.0) | {"seams": seams, "clicks": clicks, "elsewhere": 100, "clicks_elsewhere": 5}
+    counts |= {"compared": seams, "clicks_whole": clicks_whole, "gaps": 1, "silence_total_s": 0.1}
+    return Row(name, 1.0, f"reference of {name}", seams=counts)
+
+
+def test_clicks_are_compared_with_the_same_places_of_the_full_sentence() -> None:
+    rows = [seam_row(str(n), 3, 1) for n in range(12)]
+    # The first condition's own rows are without seams: they say nothing of the difference.
+    base = [seam_row(str(n), 0, 0, seams=0) for n in range(12)]
+    found, apart = summarize(rows), compare(rows, base)
+    assert found["seam_click_rate"].value == pytest.approx(0.3)
+    assert found["seam_click_excess"].value == pytest.approx(0.25)
+    assert found["seam_gap_rate"].value == pytest.approx(0.1)
+    assert found["seams"].value == 10
+    assert apart["seam_click_rate"].value == pytest.approx(0.2)
+    assert apart["seam_click_rate"].p < 0.01
+    assert apart["seam_jump_rate"].p == 1
+    alone = summarize(base)
+    assert alone["seams"].value == 0
+    assert "seam_click_rate" not in alone
+
+
+def test_prosody_is_compared_with_the_full_sentence_itself() -> None:
+    x, y = np.array([10.0, 20.0, 40.0]), np.array([8.0, 18.0, 38.0])
+    rows = [Row(str(n), 1.0, "a", prosody={"word": moments(x + n, y + n)}) for n in range(12)]
+    found, apart = summarize(rows), compare(rows, rows)
+    assert found["word_rmse_ms"].value == pytest.approx(2)
+    assert found["word_correlation"].value == pytest.approx(1)
+    assert apart["word_ms"].value == pytest.approx(2)
+    assert apart["word_ms"].p < 0.01
+    assert "pitch_rmse_cents" not in found
+
+
+def test_the_largest_difference_to_one_shot_is_that_of_all() -> None:
+    rows = [Row(str(n), 1.0, "a", one_shot={"largest": n / 10, "equal": float(n == 0)}) for n in range(4)]
+    found = summarize([*rows, Row("not looked at", 1.0, "a")])
+    assert (found["one_shot_difference"].value, found["one_shot_difference"].sentences) == (0.3, 4)
+    assert found["one_shot_equal"].value == 0.25

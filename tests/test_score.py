@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from sayahead.audio import FORMATS
 from sayahead.cli import main
 from sayahead.eval.quality import Listeners
 from sayahead.eval.score import score
+from sayahead.eval.scoring import read_sound
+from sayahead.eval.trace import read_traces
 from sayahead.types import Floats
 
 MATRIX = """
@@ -26,14 +31,19 @@ kind = "tokens"
 """
 
 
-@pytest.fixture
-def experiment(tmp_path: Path) -> Path:
-    (tmp_path / "matrix.toml").write_text(MATRIX, encoding="utf-8")
-    (tmp_path / "texts.csv").write_text("a|Hello there, my friend.\nb|How are you?\n", encoding="utf-8")
-    out = tmp_path / "out"
-    texts = str(tmp_path / "texts.csv")
-    assert main(["eval", "run", str(tmp_path / "matrix.toml"), "--texts", texts, "-o", str(out)]) == 0
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("experiment")
+    (folder / "matrix.toml").write_text(MATRIX, encoding="utf-8")
+    (folder / "texts.csv").write_text("a|Hello there, my friend.\nb|How are you?\n", encoding="utf-8")
+    texts, out = str(folder / "texts.csv"), folder / "out"
+    assert main(["eval", "run", str(folder / "matrix.toml"), "--texts", texts, "-o", str(out)]) == 0
     return out
+
+
+@pytest.fixture
+def experiment(spoken: Path, tmp_path: Path) -> Path:
+    return shutil.copytree(spoken, tmp_path / "out")
 
 
 class Counting:
@@ -77,6 +87,128 @@ def test_scores_come_from_the_folder_alone_and_are_not_made_twice(experiment: Pa
     assert main(["eval", "report", str(experiment / "nowhere")]) == 2
 
 
+def ears() -> tuple[Counting, Listeners]:
+    ear = Counting()
+    return ear, Listeners(transcriber=ear, normalizer=plain, distillmos=rate, dnsmos=rate)
+
+
+def quality_of(experiment: Path, condition: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((experiment / condition / "quality.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_streamed_sound_is_held_against_the_full_sentence_and_the_same_text_at_once(experiment: Path) -> None:
+    score(experiment, listeners=ears()[1])
+    full, streamed = (quality_of(experiment, name) for name in ("full", "k = 1"))
+    found = streamed["summary"]
+    trace = next(read_traces(experiment / "k = 1" / "llm.jsonl"))
+    rows = {row["name"]: row for row in streamed["rows"]}
+    assert rows[trace.name]["seams"]["seams"] == len(trace.chunks) - 1
+    assert rows[trace.name]["seams"]["compared"] == len(trace.chunks) - 1
+    assert found["seams"]["value"] == np.mean([row["seams"]["seams"] for row in rows.values()])
+    assert found["one_shot_difference"] == {"value": 0.0, "low": None, "high": None, "sentences": 2}
+    assert 0 < found["word_rmse_ms"]["value"] < 200
+    assert found["word_correlation"]["value"] > 0.5
+    assert 0 < found["pitch_rmse_cents"]["value"] < 400
+    # By phoneme a word's deviation is smaller.
+    assert 0 < found["phoneme_rmse_ms"]["value"] < found["word_rmse_ms"]["value"] / 2
+    assert {"seam_click_rate", "word_ms", "pitch_cents"} <= streamed["against"].keys()
+    # The full sentence has no seams, and is not held against itself.
+    assert full["summary"]["seams"]["value"] == 0
+    assert "word_rmse_ms" not in full["summary"]
+    assert full["summary"]["one_shot_equal"]["value"] == 1
+
+
+def test_a_peer_has_no_columns_that_need_the_engine(experiment: Path) -> None:
+    path = experiment / "experiment.json"
+    about = json.loads(path.read_text(encoding="utf-8"))
+    del about["settings"]["k = 1"]
+    path.write_text(json.dumps(about), encoding="utf-8")
+    score(experiment, listeners=ears()[1])
+    found = quality_of(experiment, "k = 1")["summary"]
+    assert {"wer", "distillmos", "seams", "seam_jump_excess"} <= found.keys()
+    assert not {"word_rmse_ms", "pitch_rmse_cents", "seam_gap_rate", "one_shot_equal"} & found.keys()
+
+
+def test_a_new_column_does_not_have_the_others_made_again(experiment: Path) -> None:
+    ear, listeners = ears()
+    score(experiment, listeners=listeners)
+    before = quality_of(experiment, "k = 1")
+    assert "utmos" not in before["summary"]
+    lines = (experiment / "k = 1" / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    again, more = Counting(), Counting()
+    score(
+        experiment,
+        listeners=Listeners(transcriber=again, normalizer=plain, distillmos=rate, dnsmos=rate, utmos=lambda x: 4.0),
+    )
+    after = quality_of(experiment, "k = 1")
+    assert (ear.heard, again.heard) == (4, 0)
+    assert after["summary"].pop("utmos")["value"] == 4.0
+    assert after["summary"] == before["summary"]
+    kept = (experiment / "k = 1" / "scores.jsonl").read_text(encoding="utf-8").splitlines()
+    assert kept[: len(lines)] == lines
+    assert len(kept) == len(lines) + 2
+    # A line that was cut short is made again, and nothing else.
+    text = (experiment / "k = 1" / "scores.jsonl").read_text(encoding="utf-8")
+    cut = text.index("transcript: given")
+    (experiment / "k = 1" / "scores.jsonl").write_text(text[:cut], encoding="utf-8")
+    score(experiment, listeners=Listeners(transcriber=more, normalizer=plain, distillmos=rate, dnsmos=rate))
+    assert more.heard == 2
+    assert quality_of(experiment, "k = 1")["summary"] == before["summary"]
+
+
+def test_other_sound_is_listened_to_again_and_found_to_be_another(experiment: Path) -> None:
+    score(experiment, listeners=ears()[1])
+    path = experiment / "k = 1" / "wav" / "a.wav"
+    samples, sample_rate = read_sound(experiment / "k = 1", "a")
+    # A click of an eighth of full scale at the second chunk's first sample.
+    at = next(read_traces(experiment / "k = 1" / "llm.jsonl")).chunks[1].start
+    samples[at] += 0.125 if samples[at] < 0 else -0.125
+    writer = FORMATS[".wav"](path, sample_rate=sample_rate)
+    writer.write(samples)
+    writer.close()
+    before = {row["name"]: row for row in quality_of(experiment, "k = 1")["rows"]}
+    ear, listeners = ears()
+    score(experiment, listeners=listeners)
+    assert ear.heard == 1
+    quality = quality_of(experiment, "k = 1")
+    assert quality["summary"]["one_shot_difference"]["value"] == pytest.approx(0.125, abs=1e-3)
+    assert quality["summary"]["one_shot_equal"]["value"] == 0.5
+    after = {row["name"]: row for row in quality["rows"]}
+    assert after["b"] == before["b"]
+    assert after["a"]["seams"]["clicks"] >= max(1, before["a"]["seams"]["clicks"])
+
+
+def test_several_processes_say_the_same(experiment: Path) -> None:
+    made = []
+    for jobs in (1, 2):
+        for name in ("full", "k = 1"):
+            (experiment / name / "scores.jsonl").unlink(missing_ok=True)
+        score(experiment, listeners=ears()[1], jobs=jobs)
+        made.append([quality_of(experiment, name) for name in ("full", "k = 1")])
+    assert made[0] == made[1]
+
+
+def test_one_shot_equality_wants_the_language_model_of_the_run(experiment: Path) -> None:
+    path = experiment / "experiment.json"
+    about = json.loads(path.read_text(encoding="utf-8"))
+    about["settings"]["k = 1"]["context"] = "lm"
+    path.write_text(json.dumps(about), encoding="utf-8")
+    said = score(experiment, listeners=ears()[1])
+    assert any("one-shot equality of conditions with a language model" in line for line in said)
+    assert "one_shot_equal" not in quality_of(experiment, "k = 1")["summary"]
+    assert "one_shot_equal" in quality_of(experiment, "full")["summary"]
+
+
+def test_a_full_sentence_of_other_words_is_noted(experiment: Path) -> None:
+    path = experiment / "full" / "llm.jsonl"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"text": "friend."', '"text": "foe."'), encoding="utf-8")
+    said = score(experiment, listeners=ears()[1])
+    assert "Left out: prosody of a, k = 1: its full sentence has other words." in said
+    assert quality_of(experiment, "k = 1")["summary"]["word_rmse_ms"]["sentences"] == 1
+
+
 def test_listeners_that_are_missing_are_named(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "score", str(experiment), "--whisper", str(experiment / "no-model")]) == 0
     said = capsys.readouterr().err
@@ -88,7 +220,9 @@ def test_listeners_that_are_missing_are_named(experiment: Path, capsys: pytest.C
     ("arguments", "message"),
     [
         (["eval", "sore", "x"], "'sore' is not known (did you mean 'score'?)"),
-        (["eval", "score", "x", "--jobs", "2"], "--jobs belongs to sayahead eval run"),
+        (["eval", "score", "x", "--texts", "t"], "--texts belongs to sayahead eval run, not to score"),
+        (["eval", "report", "x", "--jobs", "2"], "--jobs belongs to sayahead eval run and score, not to report"),
+        (["eval", "run", "x", "--no-page"], "--no-page belongs to sayahead eval report, not to run"),
         (["eval", "run", "missing.toml"], "needs --out"),
         (["eval", "score", "nowhere"], "nowhere is no folder of an experiment"),
     ],

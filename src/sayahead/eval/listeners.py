@@ -152,7 +152,7 @@ def load_utmos(path: str | Path | None) -> Rater:
         try:
             module = load(str(file), map_location="cpu").eval()
         except RuntimeError as error:
-            raise ConfigError(f"{file} is not TorchScript: {str(error).splitlines()[0]} {GET_UTMOS}") from error
+            raise ConfigError(f"{file} is not TorchScript. {GET_UTMOS}") from error
     score = getattr(module, "score", module)
     given = getattr(score, "schema", None) or module.forward.schema
     further = [RATE] if len(given.arguments) > 2 else []
@@ -161,7 +161,7 @@ def load_utmos(path: str | Path | None) -> Rater:
         with torch.no_grad():
             try:
                 found = float(score(torch.from_numpy(np.ascontiguousarray(heard))[None], *further))
-            except (RuntimeError, ValueError) as error:
+            except (RuntimeError, ValueError, torch.jit.Error) as error:
                 last = str(error).strip().splitlines()[-1]
                 raise ConfigError(f"{file} does not take samples (1, S) at 16 kHz: {last}. {GET_UTMOS}") from error
         if not np.isfinite(found):

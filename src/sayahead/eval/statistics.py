@@ -66,7 +66,9 @@ def bootstrap(values: Sequence[float], *, seed: int = 0, draws: int = 2000) -> t
     if len(values) < 2:
         return math.nan, math.nan
     data, draw = np.asarray(values, np.float64), np.random.default_rng(seed)
-    # One row at a time: a long run's resamplings together would not fit into memory.
-    means = [data[draw.integers(0, len(data), len(data))].mean() for _ in range(draws)]
-    low, high = np.quantile(means, [0.025, 0.975])
+    # Some rows at a time: a long run's resamplings together would not fit into memory.
+    rows = max(1, 100_000 // len(data))
+    sizes = [min(rows, draws - done) for done in range(0, draws, rows)]
+    means = [data[draw.integers(0, len(data), (size, len(data)))].mean(axis=1) for size in sizes]
+    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
     return float(low), float(high)
