@@ -110,11 +110,15 @@ def test_a_resumed_run_equals_one_that_was_not_interrupted_bit_for_bit(corpus: P
     assert all(torch.equal(s["rng"][0]["torch"], states[0]["rng"][0]["torch"]) for s in states)
 
 
-def test_validation_changes_nothing_that_training_draws(corpus: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ema", [0.9, 0.0])
+def test_validation_is_without_dropout_and_changes_nothing_that_training_draws(
+    corpus: Path, tmp_path: Path, ema: float
+) -> None:
     for every in (3, 1000):
-        train(toy(sample_every=every), corpus, tmp_path / str(every), device="cpu")
+        train(toy(sample_every=every, ema=ema), corpus, tmp_path / str(every), device="cpu")
     often, once = weights(tmp_path / "3"), weights(tmp_path / "1000")
     assert all(torch.equal(often[key], once[key]) for key in often)
+    assert (tmp_path / "3" / "samples" / "step-000018" / "sample.txt").read_text() == "False"
 
 
 def test_another_seed_gives_other_weights(corpus: Path, tmp_path: Path) -> None:
