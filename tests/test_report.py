@@ -17,21 +17,25 @@ from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from sayahead import ConfigError
-from sayahead.eval import plots
+from sayahead.cli import main
+from sayahead.eval import panels, plots
 from sayahead.eval.drawing import COLOURS, DASHES, MARKERS, Point, levels, save
-from sayahead.eval.latency import durations_s, generation_s, summarize, time_balance_s
+from sayahead.eval.latency import by_position, summarize, time_balance_s
 from sayahead.eval.report import report
 from sayahead.eval.tables import Column, as_csv, as_markdown, filled
 from sayahead.eval.trace import Trace, TracedChunk, TracedFragment, write_traces
-from sayahead.types import WordTiming
+from sayahead.types import Floats, WordTiming
 
 RATE = 1000
 CLOCKS = ("50 tokens per s", "180 words per min")
-NAMES = ("whole", "k=0", "k=1 | random", "peer")
+NAMES = ("whole", "k=0", "k=1 | random", "k=1, 1 core", "k=1, 2 cores", "peer")
+CORES = {"policy": "lookahead", "k": 1, "context": "truth", "voice": "heart"}
 SETTINGS = {
     "whole": {"policy": "wait-all", "k": 1, "context": "none", "voice": "heart"},
     "k=0": {"policy": "lookahead", "k": 0, "context": "none", "voice": "heart"},
     "k=1 | random": {"policy": "lookahead", "k": 1, "context": "random", "voice": "heart"},
+    "k=1, 1 core": {**CORES, "cores": 1},
+    "k=1, 2 cores": {**CORES, "cores": 2},
 }
 
 
@@ -73,11 +77,16 @@ FIGURES: dict[str, tuple[Callable[[], Figure], str, int]] = {
     "balance": (
         lambda: plots.time_balance({"a": [list(time_balance_s(LONG)), list(time_balance_s(SHORT))], "none": []}),
         "balance",
-        2,
+        3,
     ),
     "generation": (
-        lambda: plots.generation_and_audio({"a": ([list(generation_s(LONG))], [list(durations_s(LONG))])}),
+        lambda: plots.generation_and_audio({"a": by_position([LONG]), "b": by_position([LONG, LONG])}),
         "Computing time against",
+        4,
+    ),
+    "cores": (
+        lambda: plots.ratio_over_cores({"k=1": [Point("2", 2, 0.3), Point("1", 1, 0.5, 0.4, 0.6)]}),
+        "by processor cores",
         2,
     ),
     "path": (lambda: plots.policy_path({"k=0": LONG, "whole": WHOLE}), "READ", 2),
@@ -101,7 +110,8 @@ def test_every_figure_is_titled_labelled_and_written(name: str, tmp_path: Path) 
     assert axes.get_xlabel()
     assert axes.get_ylabel() or name == "timeline"
     # Error bars' caps are lines too, without a name of their own.
-    drawn = [line for line in axes.get_lines() if line.get_linestyle() != "None" or str(line.get_marker()) not in "_|"]
+    caps = [line for container in axes.containers for line in getattr(container, "lines", ((), ()))[1]]
+    drawn = [line for line in axes.get_lines() if line not in caps]
     assert len(drawn) == lines
     save(figure, tmp_path / "figure.png")
     png = (tmp_path / "figure.png").read_bytes()
@@ -109,11 +119,82 @@ def test_every_figure_is_titled_labelled_and_written(name: str, tmp_path: Path) 
     assert int.from_bytes(png[16:20], "big") == 1280
 
 
+def diagonal(frames: int, columns: int) -> Floats:
+    """Attention that goes over the columns evenly."""
+    return np.eye(columns, dtype=np.float32)[np.arange(frames) * columns // frames]
+
+
+PANELS: dict[str, tuple[Callable[[], Figure], list[str]]] = {
+    "alignments": (
+        lambda: panels.alignments({"full": diagonal(40, 5), "k = 1": diagonal(50, 5)}, hop_s=0.0125, phonemes="hElo."),
+        ["full", "k = 1"],
+    ),
+    "mels": (
+        lambda: panels.mels({name: diagonal(60, 80) - 4 for name in ("ground truth", "full", "k = 1")}, hop_s=0.01),
+        ["ground truth", "full", "k = 1"],
+    ),
+    "path": (
+        lambda: panels.policy_over_alignment({"wait": (diagonal(40, 10), np.full(40, 10)),
+            "agent": (diagonal(40, 10), np.arange(40) // 4 + 1)}, hop_s=0.01),
+        ["wait, $d_T$ = 1.00", "agent, $d_T$ = 0.55"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_panels_have_a_row_a_method(name: str, tmp_path: Path) -> None:
+    make, methods = PANELS[name]
+    figure = make()
+    rows = figure.axes
+    assert [text.get_text() for axes in rows for text in axes.texts if text.get_text()] == methods
+    assert rows[0].get_title(loc="left")
+    assert rows[-1].get_xlabel() == "time, s"
+    assert all(len(axes.images) == 1 and axes.get_ylabel() for axes in rows)
+    save(figure, tmp_path / "figure.png")
+    assert int.from_bytes((tmp_path / "figure.png").read_bytes()[16:20], "big") == 1280
+
+
+def test_panels_show_the_data() -> None:
+    rows = panels.alignments({"full": diagonal(40, 5), "k = 1": diagonal(50, 5)}, hop_s=0.1, phonemes="hElo.").axes
+    shown = rows[1].images[0]
+    assert np.array_equal(np.asarray(shown.get_array()), diagonal(50, 5).T)
+    assert list(shown.get_extent()) == [0, 5, 0, 5]
+    # Both panels have room for the longer one.
+    assert rows[0].get_xlim() == rows[1].get_xlim() == (0, 5)
+    assert [label.get_text() for label in rows[0].get_yticklabels()] == list("hElo.")
+    mels = panels.mels({"a": diagonal(60, 80), "b": 2 * diagonal(60, 80)}, hop_s=0.01).axes
+    assert mels[0].images[0].get_clim() == mels[1].images[0].get_clim()
+
+
+def test_panels_that_do_not_fit_are_errors() -> None:
+    with pytest.raises(ConfigError, match="full, k = 1 with 5, 6 phonemes and 0 labels do not go together"):
+        panels.alignments({"full": diagonal(9, 5), "k = 1": diagonal(9, 6)}, hop_s=0.1)
+    with pytest.raises(ConfigError, match="with 5 phonemes and 2 labels"):
+        panels.alignments({"full": diagonal(9, 5)}, hop_s=0.1, phonemes="ab")
+    with pytest.raises(ConfigError, match=r"full: an array of frames by rows is drawn, not one of shape \(9,\)"):
+        panels.mels({"full": np.zeros(9, np.float32)}, hop_s=0.1)
+    with pytest.raises(ConfigError, match=r"different bands: \[5, 6\]"):
+        panels.mels({"full": diagonal(9, 5), "k = 1": diagonal(9, 6)}, hop_s=0.1)
+    with pytest.raises(ConfigError, match=r"Policy a: 9 frames of attention, but a path of shape \(8,\)"):
+        panels.policy_over_alignment({"a": (diagonal(9, 5), np.ones(8, np.int64))}, hop_s=0.1)
+
+
+def test_pictures_are_small(tmp_path: Path) -> None:
+    pairs = [(float(at % 30), float(at)) for at in range(800)]
+    save(plots.latency_over_length({str(n): pairs for n in range(8)}, clock="c"), tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size < 80_000
+
+
 def test_figures_show_the_data() -> None:
     axes = plots.latency_over_length({"a": [(3, 0.2), (6, 0.5)]}, clock="c").axes[0]
     cloud = next(item for item in axes.collections if isinstance(item, PathCollection))
     assert np.asarray(cloud.get_offsets()).tolist() == [[3, 0.2], [6, 0.5]]
     assert np.allclose(axes.get_lines()[0].get_xydata(), [[3, 0.2], [6, 0.5]])
+    least = plots.time_balance({"a": [[0.5, 0.2], [0.1, 0.4, 0.9]]}).axes[0].get_lines()[-1]
+    assert np.allclose(least.get_xydata(), [[2, 0.1], [3, 0.2], [4, 0.9]])
+    playing, computing, _, _ = FIGURES["generation"][0]().axes[0].get_lines()
+    assert np.allclose(playing.get_ydata(), 250)
+    assert np.allclose(computing.get_ydata(), 10)
     path = plots.policy_path({"k=0": LONG, "whole": WHOLE})
     names = [text.get_text() for text in path.legends[0].get_texts()]
     # Six equal chunks after 5, 10, ..., 29 of 29 characters.
@@ -181,10 +262,11 @@ def summary_of(whole: bool, gap_s: float) -> dict[str, dict[str, float]]:
 
 @pytest.fixture
 def scored(tmp_path: Path) -> Path:
-    """An experiment of four conditions on two clocks: the peer has no quality, nothing has DNSMOS."""
+    """An experiment of six conditions on two clocks: some have no quality, nothing has DNSMOS."""
     out = tmp_path / "out"
     for name in NAMES:
         (out / name / "latency").mkdir(parents=True)
+        write_traces(out / name / "measured.jsonl", some(name in ("whole", "peer"), 0.0))
         for clock, gap_s in zip(CLOCKS, (0.05, 0.3), strict=True):
             whole = name in ("whole", "peer")
             made = some(whole, gap_s)
@@ -213,6 +295,7 @@ def scored(tmp_path: Path) -> Path:
         "seeds": [0, 7],
         "jobs": 2,
         "settings": SETTINGS,
+        "load": {"k=0": [{"other_cores": 0.1}, {"other_cores": 0.9}], "peer": [{"other_cores": 0.4}], "whole": []},
     }
     (out / "experiment.json").write_text(json.dumps(experiment), encoding="utf-8")
     rated = [
@@ -240,7 +323,8 @@ def test_the_report_has_tables_figures_and_a_page(scored: Path, tmp_path: Path) 
         "pitch cents",
         "| whole | 64.0 (63.0 to 65.0) | 2 |",
         "| whole over k=0 | +20.0 (+20.0 to +20.0), p < 0.001 |",
-        "Quality of peer is missing: run sayahead eval score out.",
+        "Quality of k=1, 1 core, k=1, 2 cores, peer is missing: run sayahead eval score out.",
+        "while these were measured, which makes times long: k=0 (0.9).",
         "DNSMOS is left out.",
         "4 sentences are too few for a claim",
         "2 processes ran beside each other",
@@ -254,10 +338,17 @@ def test_the_report_has_tables_figures_and_a_page(scored: Path, tmp_path: Path) 
     assert float(rows[1]["first audible sample p50, ms"]) == pytest.approx(310)
     assert float(rows[0]["first audible sample p50, ms"]) == pytest.approx(1000 * (0.3 * 6.5 + 0.01))
     assert float(rows[0]["O(1): first sample, ms a word"]) == pytest.approx(300)
+    # All text at once: 10 ms of computing; a word more each 0.3 s else.
+    assert float(rows[1]["with all text there p50, ms"]) == pytest.approx(10)
+    assert float(rows[0]["text wait mean, ms"]) == pytest.approx(1000 * 0.3 * (3 + 5 + 8 + 13) / 4)
+    assert float(rows[1]["text wait mean, ms"]) == pytest.approx(300)
+    assert float(rows[1]["the least of all, s"]) == pytest.approx(0.24)
+    assert float(rows[2]["the least of all, s"]) <= float(rows[2]["least time balance, s"])
     stems = {path.stem for path in target.glob("*.png")}
     assert stems == {
         *(f"{figure}-{clock}" for figure in ("first-audio", "chunk-delay", "timeline") for clock in (1, 2)),
         *("time-balance", "generation-and-audio", "computing-by-word", "policy-path"),
+        *("first-audio-given", "ratio-cores"),
         *(
             f"{metric}-{figure}"
             for metric in ("wer", "distillmos")
@@ -282,20 +373,41 @@ def test_the_report_says_what_is_missing(scored: Path, tmp_path: Path) -> None:
     (scored / "peer" / "latency" / f"{CLOCKS[0]}.json").unlink()
     (scored / "peer" / f"{CLOCKS[1]}.jsonl").unlink()
     about = json.loads((scored / "experiment.json").read_text(encoding="utf-8"))
-    del about["settings"]["k=0"]
+    for name in ("k=0", "k=1, 1 core", "k=1, 2 cores"):
+        del about["settings"][name]
     (scored / "experiment.json").write_text(json.dumps(about), encoding="utf-8")
     report(scored, tmp_path / "report")
     text = (tmp_path / "report" / "tables.md").read_text(encoding="utf-8")
     for part in (
         f"Latency of peer on the text clock {CLOCKS[0]} is missing",
         f"Traces of peer on the text clock {CLOCKS[1]} are missing",
-        "Quality of whole, k=0, k=1 | random, peer is missing",
+        "Quality of whole, k=0, k=1 | random, k=1, 1 core, k=1, 2 cores, peer is missing",
         "WER is left out.",
         "A control is missing from the experiment: no lookahead and no context.",
+        "A control is missing from the experiment: the true future.",
     ):
         assert part in text, part
     assert "## Quality" not in text
     assert not list((tmp_path / "report").glob("wer*"))
+
+
+def test_without_a_page_and_with_ratings_from_elsewhere(scored: Path, tmp_path: Path) -> None:
+    rated = [{"sentence": "u3", "condition": "k=0", "score": 20}, {"sentence": "u3", "condition": "whole", "score": 60}]
+    bob, pairs = tmp_path / "bob.json", tmp_path / "pairs.json"
+    bob.write_text(json.dumps({"page": "p", "rater": "bob", "ratings": rated}), encoding="utf-8")
+    said = [{"sentence": "u3", "condition": "k=0", "against": "whole", "score": 0}]
+    answers = {"page": "q", "design": "ab", "rater": "bob", "ratings": said}
+    pairs.write_text(json.dumps(answers), encoding="utf-8")
+    command = ["eval", "report", str(scored), "-o", str(tmp_path / "report"), "--no-page"]
+    assert main([*command, "--ratings", str(bob), str(pairs)]) == 0
+    text = (tmp_path / "report" / "tables.md").read_text(encoding="utf-8")
+    # Ann gave 43 and 45, Bob 20; Ann 63 and 65, Bob 60.
+    assert re.search(r"\| k=0 \| 36\.0 \(.*\) \| 3 \|", text)
+    assert "| whole over k=0 | 100.0 | 1 |" in text
+    assert "2 raters, 2 sentences, 7 judgements" in text
+    assert not (tmp_path / "report" / "report.html").exists()
+    assert list((tmp_path / "report").glob("*.png"))
+    assert main([*command, "--design", "ab"]) == 2
 
 
 def test_errors_name_the_file(tmp_path: Path) -> None:

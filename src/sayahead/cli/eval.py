@@ -23,11 +23,19 @@ EPILOG = """An evaluation has three steps, each of which can be repeated:
 
 A text file has lines of name|text. run goes on where it was stopped; score and report work from what it left.
 """
-# Options that belong to one step alone, by step.
-OPTIONS = {
-    "run": ("texts", "lm", "jobs", "peers"),
-    "score": ("whisper",),
-    "report": ("listen", "condition"),
+# The steps to which an option belongs.
+STEPS = {
+    "texts": ("run",),
+    "lm": ("run", "score"),
+    "jobs": ("run", "score"),
+    "peers": ("run",),
+    "whisper": ("score",),
+    "utmos": ("score",),
+    "no_page": ("report",),
+    "ratings": ("report",),
+    "listen": ("report",),
+    "design": ("report",),
+    "condition": ("report",),
 }
 
 
@@ -37,15 +45,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", type=Path, help="run: the experiment's TOML; score, report: its folder")
     parser.add_argument("-o", "--out", metavar="FOLDER", type=Path,
         help="run: where traces and sound go; report: where tables and plots go")  # fmt: skip
+    add = parser.add_argument_group("run and score").add_argument
+    add("--lm", metavar="NAME", help="language model for conditions that want one: a transformers name or folder")
+    add("--jobs", metavar="N", type=number(int, 1),
+        help="processes (default: 1; in a run, more disturb each other's times)")  # fmt: skip
     add = parser.add_argument_group("run").add_argument
     add("--texts", metavar="FILE", type=Path, help="lines of name|text")
-    add("--lm", metavar="NAME", help="language model for conditions that want one: a transformers name or folder")
-    add("--jobs", metavar="N", type=number(int, 1), help="processes (default: 1; more disturb each other's times)")
-    add("--peers", metavar="NAMES", help="other engines, separated by commas; see docs/evaluation.md")
+    add("--peers", metavar="NAMES",
+        help="other engines, with commas between; one of your own: FILE.py:FUNCTION (docs/evaluation.md)")  # fmt: skip
     add = parser.add_argument_group("score").add_argument
     add("--whisper", metavar="FOLDER", type=Path, help="Whisper for faster-whisper (or set SAYAHEAD_WHISPER)")
+    add("--utmos", metavar="FILE", type=Path, help="UTMOS as TorchScript (or set SAYAHEAD_UTMOS)")
     add = parser.add_argument_group("report").add_argument
+    add("--no-page", action="store_true", default=None, help="tables and plots alone, without the HTML page")
+    add("--ratings", metavar="FILE", type=Path, nargs="+", help="saved ratings beyond those in FOLDER/ratings")
     add("--listen", metavar="N", type=number(int, 1), help="also a page to rate N sentences in blind order")
+    add("--design", metavar="mushra|ab", type=one_of("mushra", "ab"),
+        help="of that page: all conditions on a scale, or each against the first (default: mushra)")  # fmt: skip
     add(
         "--condition",
         metavar="NAME",
@@ -56,10 +72,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Carry out one step; the exit code."""
-    for step, names in OPTIONS.items():
-        for name in names:
-            if step != arguments.step and getattr(arguments, name, None) is not None:
-                raise ConfigError(f"--{name} belongs to sayahead eval {step}, not to {arguments.step}.")
+    for name, steps in STEPS.items():
+        if arguments.step not in steps and getattr(arguments, name) is not None:
+            option = name.replace("_", "-")
+            raise ConfigError(f"--{option} belongs to sayahead eval {' and '.join(steps)}, not to {arguments.step}.")
     console = Console(quiet=False)
     if arguments.step == "run":
         return run_step(arguments, console)
@@ -68,19 +84,35 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.step == "score":
         from sayahead.eval.score import score
 
-        for line in score(arguments.path, arguments.whisper, progress=console.progress):
+        jobs = arguments.jobs or 1
+        for line in score(
+            arguments.path,
+            arguments.whisper,
+            utmos=arguments.utmos,
+            lm=arguments.lm,
+            jobs=jobs,
+            progress=console.progress,
+        ):
             console.note(line)
         return 0
+    return report_step(arguments, console)
+
+
+def report_step(arguments: argparse.Namespace, console: Console) -> int:
+    """Write tables, plots and pages."""
     from sayahead.eval.report import report
 
+    if arguments.listen is None and (arguments.design or arguments.condition):
+        raise ConfigError("--design and --condition are of the listening page: give --listen N with them.")
     target = arguments.out or arguments.path / "report"
-    report(arguments.path, target)
+    report(arguments.path, target, page=not arguments.no_page, ratings=arguments.ratings or ())
     if arguments.listen is not None:
         from sayahead.eval.listen import listening_page
 
         experiment = json.loads((arguments.path / "experiment.json").read_text(encoding="utf-8"))
         chosen = arguments.condition or experiment["conditions"][:9]
-        listening_page(arguments.path, target / "listen.html", chosen, arguments.listen, 0)
+        design = arguments.design or "mushra"
+        listening_page(arguments.path, target / "listen.html", chosen, arguments.listen, 0, design=design)
     console.note(f"{target}: " + ", ".join(sorted(path.name for path in target.iterdir())))
     return 0
 
@@ -88,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
 def run_step(arguments: argparse.Namespace, console: Console) -> int:
     """Speak and measure all conditions, then the peers."""
     from sayahead.eval.matrix import load_matrix
-    from sayahead.eval.run import read_texts, run
+    from sayahead.eval.run import read_about, read_texts, run
 
     for name in ("out", "texts"):
         if getattr(arguments, name) is None:
@@ -122,6 +154,7 @@ def run_step(arguments: argparse.Namespace, console: Console) -> int:
         "command": shlex.join(["sayahead", *sys.argv[1:]]),
         "jobs": arguments.jobs or 1,
         "seeds": sorted({condition.seed for condition in matrix.conditions}),
+        "load": {name: load for name in names if (load := read_about(out / name).get("load"))},
         **machine(),
     }
     (out / "experiment.json").write_text(json.dumps(experiment, indent=1) + "\n", encoding="utf-8")

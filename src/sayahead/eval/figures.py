@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from sayahead.eval import plots
 from sayahead.eval.drawing import Point
 from sayahead.eval.latency import (
+    by_position,
     chunk_delays_s,
     chunk_of,
     cumulative_processing_s,
-    durations_s,
     first_audible_s,
-    generation_s,
+    policy_area,
     spoken,
     time_balance_s,
     words_per_min,
@@ -26,9 +27,16 @@ from sayahead.eval.trace import Trace
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+LAG, RATIO = Column("", "elapsed_word_lag_mean_s"), Column("", "rtf", interval=True)
+CLOUD = (
+    "A point an utterance, the line by least squares: flat where latency does not grow with length (Ma et al. count "
+    "phonemes and draw means of one length)."
+)
 MOST = 8
 """Conditions that a figure of single utterances or of steps can hold."""
-CONTEXTS = {"none": "no context", "random": "random words", "lm": "language model"}
+CONTEXTS = {"none": "no context", "random": "random words", "lm": "language model", "truth": "true future"}
+MEASURED = "measured"
+"""The traces as they were measured: all letters there at time 0, each read by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,7 @@ class Experiment:
     quality: Mapping[str, Mapping[str, Summary]]
     """Quality metrics by condition."""
     traces: Callable[[str, str], list[Trace]]
-    """A condition's traces on a clock."""
+    """A condition's traces on a clock, or as they were measured."""
 
     @property
     def settings(self) -> Mapping[str, Mapping[str, Any]]:
@@ -98,7 +106,7 @@ def of_clock(experiment: Experiment, clock: str, number: int) -> Iterator[Pictur
         f"From the end of each piece of text to the end of the sound made for it, mean of an utterance. {which}",
         plots.chunk_delay_over_length(delays, clock=clock),
     )
-    one = same_utterance({name: traces[name] for name in list(traces)[:4]})
+    one = same_utterance({name: traces[name] for name in spread(list(traces), 4)})
     if one:
         title = next(iter(one.values())).name
         yield Picture(
@@ -109,42 +117,96 @@ def of_clock(experiment: Experiment, clock: str, number: int) -> Iterator[Pictur
 
 
 def of_steps(experiment: Experiment) -> Iterator[Picture]:
-    """Ma's Fig. 6 and 8, Mohan's Fig. 2 and Saeki's Fig. 4: what does not depend on the clock, or hardly."""
+    """Ma's Fig. 5, 6, 8 and 9, Mohan's Fig. 2 and Saeki's Fig. 4: what depends on no text clock."""
     shown, which = chosen(experiment)
-    clock = experiment.clocks[0]
-    traces = {name: made for name in shown if (made := experiment.traces(name, clock))}
+    traces = {name: made for name in shown if (made := as_measured(experiment, name))}
+    if not any(all_at_once(experiment.traces(name, clock)) for clock in experiment.clocks for name in shown[:1]):
+        first = {name: over_length(made, first_audible_s) for name, made in traces.items()}
+        yield Picture("first-audio-given", f"{CLOUD} {which}", plots.latency_over_length(first, clock="all text there"))
     balances = {name: [list(time_balance_s(one)) for one in made] for name, made in traces.items()}
     yield Picture(
         "time-balance",
-        f"Playing time in hand after generating each chunk: median and 5 to 95 % of the utterances. {which}",
+        "Playing time in hand after generating each chunk: median and 5 to 95 % of the utterances as far as a quarter "
+        f"of them goes, and as strokes the least of all. {which}",
         plots.time_balance({name: series for name, series in balances.items() if any(series)}),
     )
-    both = {
-        name: ([list(generation_s(one)) for one in made], [list(durations_s(one)) for one in made])
-        for name, made in list(traces.items())[:3]
-    }
-    yield Picture(
-        "generation-and-audio",
-        "Median and 5 to 95 % of the utterances, by the chunk's position.",
-        plots.generation_and_audio(both),
-    )
-    steps = {
-        name: ([by_word_s(one) for one in made], finite_mean([words_per_min(one) for one in made]))
-        for name, made in traces.items()
-    }
-    yield Picture(
-        "computing-by-word",
-        f"Median of the utterances; below the grey lines the engine keeps up with that pace of speech. {which}",
-        plots.processing_over_steps(steps),
-    )
-    one = same_utterance({name: traces[name] for name in list(traces)[:5]})
+    positions = {name: found for name, made in traces.items() if (found := by_position(made))["first"]["n"]}
+    if positions:
+        yield Picture(
+            "generation-and-audio",
+            f"Means over utterances of more than four chunks; conditions without any are left out. {which}",
+            plots.generation_and_audio(positions),
+        )
+    yield from of_cores(experiment)
+    yield from of_contexts(experiment)
+    one = same_utterance({name: traces[name] for name in spread(list(traces), 5)})
     if one:
         title, source = next((made.name, made.source) for made in one.values())
         yield Picture(
             "policy-path",
-            f"Utterance {title}: “{source}” READ goes up, SPEAK goes right; text clock: {clock}.",
+            f"Utterance {title}: “{source}” READ takes a character and goes up, SPEAK goes right.",
             plots.policy_path(one),
         )
+
+
+def of_contexts(experiment: Experiment) -> Iterator[Picture]:
+    """Saeki's Fig. 4: computing time by word of every context at one lookahead, and of those that have none."""
+    lookaheads = [one["k"] for one in experiment.settings.values() if one.get("policy") == "lookahead" and "k" in one]
+    k = max(sorted(set(lookaheads)), key=lookaheads.count, default=None)
+    shown = [
+        name
+        for name in experiment.conditions
+        if (settings := experiment.settings.get(name, {})).get("policy") != "lookahead" or settings.get("k") == k
+    ][:MOST]
+    steps = {
+        name: ([by_word_s(one) for one in made], finite_mean([words_per_min(one) for one in made]))
+        for name in shown
+        if (made := as_measured(experiment, name))
+    }
+    if steps:
+        yield Picture(
+            "computing-by-word",
+            "Median of the utterances; below the grey lines the engine keeps up with that pace of speech. "
+            f"{len(steps)} of {len(experiment.conditions)} conditions are drawn.",
+            plots.processing_over_steps(steps),
+        )
+
+
+def of_cores(experiment: Experiment) -> Iterator[Picture]:
+    """Ma's Fig. 9, where there are conditions that differ in their number of processor cores."""
+    families: dict[str, list[Point]] = {}
+    for name, settings in experiment.settings.items():
+        found = RATIO.value(experiment.latency.get(experiment.clocks[0], {}).get(name, {}))
+        if settings.get("cores") is not None and found is not None:
+            point = Point(name, float(settings["cores"]), found.number, known(found.low), known(found.high))
+            families.setdefault(family(settings), []).append(point)
+    compared = {name: points for name, points in families.items() if len({point.x for point in points}) > 1}
+    if compared:
+        yield Picture(
+            "ratio-cores",
+            "Mean of the utterances with 95 % intervals; below 1 sound is made faster than it plays.",
+            plots.ratio_over_cores(compared),
+        )
+
+
+def family(settings: Mapping[str, Any]) -> str:
+    """A condition in words, all but its number of cores."""
+    if settings.get("policy") == "wait-all":
+        return f"{settings.get('voice')}, whole sentences"
+    sizes = (settings.get("first_chunk", 1), settings.get("chunk", 1))
+    chunks = "" if sizes == (1, 1) else f", chunks {sizes[0]}-{sizes[1]}"
+    context = CONTEXTS.get(str(settings.get("context")), str(settings.get("context")))
+    return f"{settings.get('voice')}, k = {settings.get('k')}{chunks}, {context}"
+
+
+def as_measured(experiment: Experiment, name: str) -> list[Trace]:
+    """A condition's measured traces, or where those are not there, those on the first clock."""
+    return experiment.traces(name, MEASURED) or experiment.traces(name, experiment.clocks[0])
+
+
+def all_at_once(traces: Sequence[Trace]) -> bool:
+    """Whether all text was there at time 0."""
+    return any(traces) and all(fragment.at_s == 0 for made in traces for fragment in made.fragments)
 
 
 def of_quality(experiment: Experiment, metric: Column) -> Iterator[Picture]:
@@ -157,11 +219,11 @@ def of_quality(experiment: Experiment, metric: Column) -> Iterator[Picture]:
             f"{error_bars} The dotted line is {full.name if full else 'missing'}.",
             plots.quality_over_lookahead(of_k, full, metric=metric.title),
         )
-    share = series(experiment, metric, experiment.clocks[0], "d_T")
+    share = series(experiment, metric, lambda name: finite_mean(list(map(policy_area, as_measured(experiment, name)))))
     if share:
         yield Picture(f"{metric.key}-share", error_bars, plots.quality_over_proportion(share, metric=metric.title))
     for number, clock in enumerate(experiment.clocks, start=1):
-        lags = series(experiment, metric, clock, "elapsed_word_lag_mean_s")
+        lags = series(experiment, metric, functools.partial(mean_lag_s, experiment.latency[clock]))
         if lags:
             yield Picture(
                 f"{metric.key}-lag-{number}",
@@ -179,12 +241,16 @@ def chosen(experiment: Experiment) -> tuple[list[str], str]:
         name for name in experiment.conditions if experiment.settings.get(name, {}).get("context") in (None, "none")
     ]
     rest = [name for name in plain if name != experiment.conditions[0]]
-    room = MOST - 1
-    if len(rest) > room:
-        rest = [rest[round(at * (len(rest) - 1) / (room - 1))] for at in range(room)]
-    shown = [experiment.conditions[0], *rest]
+    shown = [experiment.conditions[0], *spread(rest, MOST - 1)]
     left = len(experiment.conditions) - len(shown)
     return shown, f"{len(shown)} of {len(experiment.conditions)} conditions are drawn." if left else ""
+
+
+def spread(names: list[str], most: int) -> list[str]:
+    """At most so many of the names, evenly spaced, the first and the last among them."""
+    if len(names) <= most:
+        return names
+    return [names[round(at * (len(names) - 1) / (most - 1))] for at in range(most)]
 
 
 def group(experiment: Experiment, name: str) -> str:
@@ -197,17 +263,22 @@ def group(experiment: Experiment, name: str) -> str:
     return f"{settings.get('voice')}, {context}" if len(voices) > 1 else context
 
 
-def series(experiment: Experiment, metric: Column, clock: str, cost: str) -> dict[str, list[Point]]:
-    """A point for every condition that has the quality and the mean of the cost on a clock, by series."""
+def series(experiment: Experiment, metric: Column, cost: Callable[[str], float]) -> dict[str, list[Point]]:
+    """A point for every condition that has the quality and a cost, by series."""
     out: dict[str, list[Point]] = {}
     for name in experiment.conditions:
-        value = metric.value(experiment.quality.get(name, {}))
-        paid = Column("", cost).value(experiment.latency.get(clock, {}).get(name, {}))
-        if value and paid:
-            point = Point(name, paid.number, value.number, known(value.low), known(value.high))
+        value, paid = metric.value(experiment.quality.get(name, {})), cost(name)
+        if value and math.isfinite(paid):
+            point = Point(name, paid, value.number, known(value.low), known(value.high))
             out.setdefault(group(experiment, name), []).append(point)
     # Lines before single points, so that a context has the same colour in all figures.
     return dict(sorted(out.items(), key=lambda item: len(item[1]) == 1))
+
+
+def mean_lag_s(scored: Mapping[str, Mapping[str, Summary]], name: str) -> float:
+    """A condition's mean word lag by the scores of a clock; nan where there is none."""
+    found = LAG.value(scored.get(name, {}))
+    return math.nan if found is None else found.number
 
 
 def over_lookahead(experiment: Experiment, metric: Column) -> tuple[dict[str, list[Point]], Point | None]:

@@ -146,8 +146,7 @@ def generation_s(made: Trace) -> Times:
 def positions_s(made: Trace) -> Times:
     """(5, 2): generation time and audio time of the first three and the last two chunks, as in Ma Fig. 8.
 
-    Ma takes sentences of more than four chunks: nan under five. Cores (Ma Fig. 9) are a matter of the run, not of a
-    trace: traces of runs on different numbers of cores are told apart by their condition.
+    Ma takes sentences of more than four chunks: nan under five. Cores (Ma Fig. 9) are a matter of the condition.
     """
     if len(made.chunks) < 5:
         return np.full((5, 2), math.nan)
@@ -286,8 +285,8 @@ def by_position(traces: Iterable[Trace]) -> dict[str, dict[str, float]]:
 def summarize(traces: Iterable[Trace], *, seed: int = 0) -> dict[str, dict[str, float]]:
     """What ``latency`` says over many traces, by metric, and the tests over the set; nan where nothing is defined.
 
-    For each metric: ``mean``, ``p50``, ``p95``, ``p99``, the 95 % interval of the mean ``low`` to ``high`` (bootstrap
-    over utterances, seeded), and ``n``, the utterances in which it is defined; nothing without traces. Further
+    For each metric: ``mean``, ``min``, ``p50``, ``p95``, ``p99``, the 95 % interval of the mean ``low`` to ``high``
+    (bootstrap over utterances, seeded), and ``n``, the utterances in which it is defined; nothing without traces. And
     ``O1_elapsed_first_audible_s``, ``O1_elapsed_word_lag_max_s`` and both with ``ideal`` (see ``constant``), and
     ``position_first`` to ``position_last`` (see ``by_position``).
     """
@@ -301,6 +300,7 @@ def summarize(traces: Iterable[Trace], *, seed: int = 0) -> dict[str, dict[str, 
         low, high = bootstrap(values, seed=seed)
         out[name] = {
             "mean": math.fsum(values) / len(values) if values else math.nan,
+            "min": min(values, default=math.nan),
             **{f"p{share}": quantile(values, share / 100) for share in (50, 95, 99)},
             "low": low,
             "high": high,

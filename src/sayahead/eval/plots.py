@@ -31,7 +31,7 @@ from sayahead.eval.drawing import (
     shifted,
     whole_steps,
 )
-from sayahead.eval.latency import first_heard_s, heard_s, policy_area, spoken, word_arrivals_s
+from sayahead.eval.latency import POSITIONS, first_heard_s, heard_s, policy_area, spoken, word_arrivals_s
 from sayahead.eval.trace import Trace
 
 if TYPE_CHECKING:
@@ -66,9 +66,10 @@ def latency_over_length(groups: Mapping[str, Sequence[tuple[float, float]]], *, 
 
 
 def time_balance(groups: Mapping[str, Band]) -> Figure:
-    """Sound in hand when chunk j is ready, in s, median and 5 to 95 %: below 0 it stalls (Ma et al. 2020, Fig. 6).
+    """Sound in hand when chunk j is ready, in s: below 0 it stalls (Ma et al. 2020, Fig. 6).
 
-    Each series holds the balances of chunks 2, 3, ... of one utterance.
+    Median and 5 to 95 % of the utterances, and the least of all as short strokes. Each series holds the balances of
+    chunks 2, 3, ... of one utterance.
     """
     figure, axes = canvas("Time balance by chunk", "chunk", "time balance, s (below 0: playback stops)")
     axes.axhline(0, color=INK, linewidth=1)
@@ -85,28 +86,50 @@ def chunk_delay_over_length(groups: Mapping[str, Sequence[tuple[float, float]]],
     return figure
 
 
-def generation_and_audio(groups: Mapping[str, tuple[Band, Band]]) -> Figure:
-    """Computing time and playing time of the chunks by position, in ms; medians (Ma et al. 2020, Fig. 8).
+def generation_and_audio(groups: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Figure:
+    """Mean computing and playing time of the first three and the last two chunks, in ms (Ma et al. 2020, Fig. 8).
 
-    Each condition has its series of computing times and of playing times, both in s. As long as a chunk's computing
-    takes less than those before it play, playback goes on.
+    Each condition has what ``latency.by_position`` says, in s: a filled mark for playing, an empty one for computing.
+    As long as a chunk's computing takes less than the one before it plays, playback goes on.
     """
-    figure, axes = canvas("Computing time against playing time by chunk", "chunk", "time a chunk, ms (logarithmic)")
-    for number, (name, (generation, audio)) in enumerate(groups.items()):
+    figure, axes = canvas(
+        "Computing time against playing time by chunk", "chunk", "ms, logarithmic (filled: playing, empty: computing)"
+    )
+    for number, (name, positions) in enumerate(groups.items()):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        for what, series, dash in (("audio", audio, "-"), ("computing", generation, "--")):
-            low, middle, high = (1000 * level for level in levels(series))
-            steps = np.arange(1, len(middle) + 1)
-            axes.plot(steps, middle, dash, color=colour, marker=marker, markersize=4, label=f"{name}: {what}")
-            axes.fill_between(steps, low, high, color=colour, alpha=0.12, linewidth=0)
+        # Beside each other, so that conditions do not cover one another.
+        places = np.arange(len(POSITIONS)) + 0.09 * (number - (len(groups) - 1) / 2)
+        audio, generation = (
+            np.array([1000 * positions[at][key] for at in POSITIONS]) for key in ("audio_s", "generation_s")
+        )
+        axes.vlines(places, generation, audio, color=colour, linewidth=1, alpha=0.5)
+        axes.plot(places, audio, marker, markersize=6, color=colour, label=name)
+        axes.plot(places, generation, marker, markersize=6, color=colour, fillstyle="none")
     axes.set_yscale("log")
-    whole_steps(axes)
-    legend(axes, columns=len(groups))
+    axes.set_xticks(range(len(POSITIONS)), [position.replace("_", " ") for position in POSITIONS])
+    axes.set_xlim(-0.5, len(POSITIONS) - 0.5)
+    legend(axes)
+    return figure
+
+
+def ratio_over_cores(series: Mapping[str, Sequence[Point]]) -> Figure:
+    """Computing time over audio time, mean of the utterances, over processor cores (Ma et al. 2020, Fig. 9)."""
+    figure, axes = canvas(
+        "Computing time by processor cores", "processor cores", "computing time / audio time (logarithmic)"
+    )
+    axes.axhline(1, color=INK, linewidth=1)
+    axes.annotate("as fast as it plays", (1, 1), xycoords=("axes fraction", "data"), xytext=(-4, 4),
+        textcoords="offset points", ha="right", color=MUTED, fontsize=SMALL)  # fmt: skip
+    for number, (name, points) in enumerate(series.items()):
+        dots(axes, sorted(points, key=lambda point: point.x), number, label=name, line=True)
+    axes.set_yscale("log")
+    axes.set_xticks(sorted({point.x for points in series.values() for point in points}))
+    legend(axes)
     return figure
 
 
 def policy_path(traces: Mapping[str, Trace]) -> Figure:
-    """One utterance's READ/SPEAK path: characters read over seconds spoken (Mohan et al. 2020, Fig. 2).
+    """One utterance's READ/SPEAK path: characters read over seconds spoken (Mohan et al. 2020, Fig. 1 and 2).
 
     READ goes up, SPEAK goes right. The share of the picture under the path is d_T: 1 where all is read first.
     """

@@ -1,7 +1,8 @@
 """The report of an experiment: tables in Markdown and CSV, figures as PNG, and all of it in one HTML file.
 
-It works from what running and scoring left in the experiment's folder, and from OUT/ratings/*.json, which the listening
-page saved. What is missing is named in the report, with how to get it, and left out.
+It works from what running and scoring left in the experiment's folder, and from the ratings that the listening page
+saved: OUT/ratings/*.json and files that are named. What is missing is named in the report, with how to get it, and left
+out.
 
     TARGET/tables.md      all tables          TARGET/<table>.csv     each table, numbers in full
     TARGET/report.html    tables and figures  TARGET/<figure>.png    each figure
@@ -12,6 +13,7 @@ from __future__ import annotations
 import base64
 import functools
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from html import escape
@@ -21,14 +23,27 @@ from typing import Any
 
 from sayahead.errors import ConfigError
 from sayahead.eval.drawing import save
-from sayahead.eval.figures import Experiment, Picture, pictures
+from sayahead.eval.figures import MEASURED, Experiment, Picture, pictures
+from sayahead.eval.latency import first_audible_s, text_wait_s
 from sayahead.eval.listen import listening_statistics
+from sayahead.eval.machine import BUSY_CORES
 from sayahead.eval.quality import Listeners
-from sayahead.eval.tables import Column, Summary, Table, as_csv, as_html, as_markdown, filled, latency_table
+from sayahead.eval.statistics import quantile
+from sayahead.eval.tables import (
+    AGAINST,
+    LATENCY,
+    LATENCY_NOTES,
+    Column,
+    Summary,
+    Table,
+    as_csv,
+    as_html,
+    as_markdown,
+    filled,
+    further_tables,
+)
 from sayahead.eval.trace import Trace, read_traces
 
-AGAINST = "against "
-"""Prefix of a paired difference's key in a condition's quality."""
 QUALITY = (
     Column("WER, %", "wer", factor=100, interval=True),
     Column("CER, %", "cer", factor=100, interval=True),
@@ -39,17 +54,29 @@ DRAWN = tuple(column for column in QUALITY if column.key != "cer")
 """The character error rate's figures would repeat the word error rate's."""
 ENOUGH = 100
 """Sentences that a claim needs."""
+GIVEN = (
+    Column("with all text there p50, ms", "given_first_audible_s", "p50", 1000, 0),
+    Column("text wait mean, ms", "text_wait_s", "mean", 1000, 0),
+)
+WORST = Column("the least of all, s", "time_balance_least_s", "min")
+NOTES = (
+    "First audible sample with all text there: FPL-A; on a language model's clock the first audible sample is FPL-L, "
+    "and the text wait their difference, utterance by utterance.",
+)
 DIFFERENCES = tuple(
     Column(f"{column.title}: difference", AGAINST + column.key, factor=column.factor, interval=True, signed=True)
     for column in QUALITY
 )
 
 
-def report(out: Path, target: Path) -> None:
-    """Write the report of the experiment in ``out`` into the folder ``target``; ConfigError where there is none."""
+def report(out: Path, target: Path, *, page: bool = True, ratings: Sequence[Path] = ()) -> None:
+    """Write the report of the experiment in ``out`` into the folder ``target``; ConfigError where there is none.
+
+    Without ``page``, tables and figures only. ``ratings`` are files beyond those in the experiment's folder.
+    """
     experiment = read_experiment(out)
     notes = [*missing(experiment, out), *cautions(experiment)]
-    ratings = sorted((out / "ratings").glob("*.json"))
+    ratings = [*sorted((out / "ratings").glob("*.json")), *ratings]
     tables = [*quality_tables(experiment), *listening_tables(ratings), *latency_tables(experiment)]
     target.mkdir(parents=True, exist_ok=True)
     drawn = list[tuple[Picture, bytes]]()
@@ -60,7 +87,8 @@ def report(out: Path, target: Path) -> None:
     for table in tables:
         (target / f"{table.stem}.csv").write_text(as_csv(table), encoding="utf-8")
     (target / "tables.md").write_text(markdown(experiment, notes, tables), encoding="utf-8")
-    (target / "report.html").write_text(page(experiment, notes, tables, drawn), encoding="utf-8")
+    if page:
+        (target / "report.html").write_text(as_page(experiment, notes, tables, drawn), encoding="utf-8")
 
 
 def read_experiment(out: Path) -> Experiment:
@@ -162,58 +190,96 @@ def cautions(experiment: Experiment) -> Iterator[str]:
                 for one in settings
             ),
             "random words as the future": any(one.get("context") == "random" for one in settings),
+            "the true future": any(one.get("context") == "truth" for one in settings),
         }
         for control, there in controls.items():
             if not there:
                 yield f"A control is missing from the experiment: {control}."
+    busy = others_busy(about.get("load", {}))
+    if busy:
+        names = ", ".join(f"{name} ({cores:.1f})" for name, cores in busy.items())
+        yield f"Other processes kept processor cores busy while these were measured, which makes times long: {names}."
+
+
+def others_busy(loads: Mapping[str, Any]) -> dict[str, float]:
+    """Cores that other processes took while a condition was measured, where they are enough to disturb it."""
+    found = {name: max((one.get("other_cores") or 0.0 for one in load), default=0.0) for name, load in loads.items()}
+    return {name: cores for name, cores in found.items() if cores > BUSY_CORES}
 
 
 def quality_tables(experiment: Experiment) -> list[Table]:
     """Quality by condition with the difference to the first one; further measures, if there are any, in a second."""
     rows = {name: experiment.quality.get(name, {}) for name in experiment.conditions}
     columns = [column for pair in zip(QUALITY, DIFFERENCES, strict=True) for column in pair]
-    first = experiment.conditions[0]
     notes = (
         "In brackets 95 % intervals over utterances. WER and CER: Whisper's transcription against the text, over the "
         "whole set; DistillMOS and DNSMOS predict opinion scores from 1 to 5.",
-        f"Differences are to {first}, paired by utterance, with their p; the tests are not corrected for their number.",
+        f"Differences are to {experiment.conditions[0]}, paired by utterance, with their p; the tests are not corrected "
+        "for their number.",
     )
-    known = {column.key for column in columns}
-    further = sorted({key for row in rows.values() for key in row} - known)
-    extra = [Column(key.replace("_", " "), key, digits=3, interval=True) for key in further]
-    tables = [
-        filled("quality", "Quality", columns, rows, notes=notes),
-        filled("further", "Further measures of quality", extra, rows, notes=notes[:1]),
-    ]
-    return [table for table in tables if table.columns]
+    main = filled("quality", "Quality", columns, rows, notes=notes)
+    shown = {column.key for column in columns}
+    return [table for table in (main, *further_tables(rows, shown)) if table.columns]
 
 
 def listening_tables(files: Sequence[Path]) -> list[Table]:
-    """People's ratings by condition, and the paired differences; nothing where there are none."""
+    """People's ratings and preferences by condition, and the paired differences; nothing where there are none."""
     if not files:
         return []
     found = listening_statistics(files)
     notes = (
-        f"{found['raters']} raters, {found['sentences']} sentences, {found['ratings']} ratings, in blind order. In "
+        f"{found['raters']} raters, {found['sentences']} sentences, {found['ratings']} judgements, in blind order. In "
         "brackets 95 % intervals over raters and sentences; the tests are not corrected for their number.",
     )
     means = {name: {"score": summary} for name, summary in found["conditions"].items()}
     pairs = {f"{one['condition']} over {one['against']}": {"score": one} for one in found["differences"]}
-    score = Column("rating, 0 to 100", "score", digits=1, interval=True)
-    return [
-        filled("listening", "Rated by listeners", [score, Column("ratings", "score", "n", digits=0)], means),
+    preferred = {f"{one['condition']} over {one['against']}": {"score": one} for one in found["preferences"]}
+    score, count = (
+        Column("rating, 0 to 100", "score", digits=1, interval=True),
+        Column("ratings", "score", "n", digits=0),
+    )
+    share = Column("preferred, % (no difference: half)", "score", factor=100, digits=1, interval=True)
+    tables = [
+        filled("listening", "Rated by listeners", [score, count], means, notes=notes),
         filled("listening-pairs", "Rated by listeners: differences", [replace(score, signed=True)], pairs, notes=notes),
+        filled(
+            "listening-ab", "Preferred by listeners", [share, replace(count, title="answers")], preferred, notes=notes
+        ),
     ]
+    return [table for table in tables if table.rows]
 
 
 def latency_tables(experiment: Experiment) -> list[Table]:
-    """A table a clock that has scores."""
+    """A table a clock that has scores; the first has the notes."""
     tables = []
     for number, clock in enumerate(experiment.clocks, start=1):
         scored = experiment.latency[clock]
         if scored:
-            tables.append(latency_table(clock, number, {name: scored.get(name, {}) for name in experiment.conditions}))
+            rows = {name: {**scored.get(name, {}), **waits(experiment, name, clock)} for name in experiment.conditions}
+            title = f"Latency, text clock: {clock}"
+            notes = (*LATENCY_NOTES, *NOTES) if number == 1 else ()
+            tables.append(filled(f"latency-{number}", title, columns_of_latency(), rows, notes=notes))
     return tables
+
+
+def columns_of_latency() -> list[Column]:
+    """The columns of all latency tables, with what only several traces of an utterance tell."""
+    columns = list[Column]()
+    for column in LATENCY:
+        columns.append(column)
+        if column.key == WORST.key:
+            columns.append(WORST)
+    return [*columns[:2], *GIVEN, *columns[2:]]
+
+
+def waits(experiment: Experiment, name: str, clock: str) -> dict[str, Summary]:
+    """First audible sample with all text there (FPL-A), and what the clock's text adds to it (FPL-L - FPL-A)."""
+    given = {made.name: made for made in experiment.traces(name, MEASURED)}
+    paced = [made for made in experiment.traces(name, clock) if made.name in given]
+    first = [value for made in given.values() if math.isfinite(value := first_audible_s(made))]
+    wait = [value for made in paced if math.isfinite(value := text_wait_s(made, given[made.name]))]
+    return {key: {"mean": math.fsum(values) / len(values), "p50": quantile(values, 0.5)}
+        for key, values in (("given_first_audible_s", first), ("text_wait_s", wait)) if values}  # fmt: skip
 
 
 def facts(experiment: Experiment) -> list[tuple[str, str]]:
@@ -245,7 +311,7 @@ def markdown(experiment: Experiment, notes: Sequence[str], tables: Sequence[Tabl
     return "\n".join([*lines, "", "\n".join(as_markdown(table) for table in tables)])
 
 
-def page(
+def as_page(
     experiment: Experiment, notes: Sequence[str], tables: Sequence[Table], drawn: Sequence[tuple[Picture, bytes]]
 ) -> str:
     """The whole report as an HTML page that needs nothing else."""
