@@ -9,15 +9,14 @@ The voice's own durations and pitch are compared, word by word and frame by fram
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from quality import Cached, Condition
+from quality import read_conditions
 
-from sayahead import ContextPredictor, LanguageModel, LookaheadK, NoContext, RandomWords, WaitAll, load_voice
-from sayahead.config import from_mapping
+from sayahead import load_voice
+from sayahead.eval.matrix import Condition, context, policy
 from sayahead.eval.prosody import Deviation, Recording, differences, prosody, recorded
 
 
@@ -36,25 +35,16 @@ def main() -> int:
     arguments = parser.parse_args()
     lines = [line.split("|", 1)[1] for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
     texts = lines[:: max(1, len(lines) // arguments.count)][: arguments.count]
-    conditions = [
-        from_mapping(Condition, item, where=str(arguments.conditions))
-        for item in json.loads(arguments.conditions.read_text(encoding="utf-8"))
-    ]
-    contexts: dict[str, ContextPredictor] = {"none": NoContext(), "random": RandomWords()}
-    if arguments.lm:
-        contexts["lm"] = Cached(LanguageModel(arguments.lm))
     voice, recorder = recorded(load_voice())
 
     def record(condition: Condition, text: str) -> Recording:
-        options: dict[str, Any] = {"policy": WaitAll()}
-        if condition.k is not None:
-            options = {"policy": LookaheadK(condition.k, condition.first_chunk, condition.chunk)}
-            options |= {"context": contexts[condition.context], "hold_back_s": condition.hold_back_s}
+        options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
+        options |= {"policy": policy(condition), "context": context(condition, text, arguments.lm)}
         for _ in voice.stream([text], **options):
             pass
         return recorder.recording
 
-    full = [record(Condition("full"), text) for text in texts]
+    full = [record(Condition("full", policy="wait-all"), text) for text in texts]
     rows = [
         f"{len(texts)} sentences of the LJ Speech test split; `python benchmarks/prosody.py {arguments.conditions} "
         "--texts test.csv --lm DIR`. Mean absolute deviation from the whole sentence (95 % interval), and the bias.",
@@ -62,10 +52,10 @@ def main() -> int:
         "| condition | word duration, ms | pause, ms | pitch, cents | voicing differs, % of frames |",
         "|---|---|---|---|---|",
     ]
-    for condition in conditions:
-        if condition.k is None:
+    for condition in read_conditions(arguments.conditions):
+        if condition.policy == "wait-all":
             continue
-        if condition.context not in contexts:
+        if condition.context == "lm" and not arguments.lm:
             print(f"Left out: {condition.name} (no --lm).", file=sys.stderr)
             continue
         made = [record(condition, text) for text in texts]

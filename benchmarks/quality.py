@@ -3,9 +3,10 @@
     python benchmarks/quality.py CONDITIONS.json OUT_FOLDER --texts test.csv --scorer score_wavs.py --whisper DIR
     [--lm DIR]
 
-For each condition the sentences are synthesised word by word and written as WAV files; the scorer (called as
-``scorer WHISPER_DIR LIST.tsv --json OUT.json``) gives WER, DistillMOS and DNSMOS, which come back as one table: means,
-and the paired difference to the first condition with its 95 % interval. What is scored already is left alone.
+CONDITIONS.json is a list of conditions as those of ``sayahead eval run``, and they are run as there; the scorer
+(called as ``scorer WHISPER_DIR LIST.tsv --json OUT.json``) gives WER, DistillMOS and DNSMOS of the sound, which come
+back as one table: means, and the paired difference to the first condition with its 95 % interval. What is spoken or
+scored already is left alone.
 """
 
 from __future__ import annotations
@@ -15,85 +16,39 @@ import json
 import platform
 import subprocess
 import sys
-import time
-import wave
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sayahead import (
-    ContextPredictor,
-    LanguageModel,
-    LookaheadK,
-    NoContext,
-    Policy,
-    RandomWords,
-    Voice,
-    WaitAll,
-    load_voice,
-)
-from sayahead.audio import to_pcm16
 from sayahead.config import from_mapping
 from sayahead.eval.bench import versions
+from sayahead.eval.matrix import Condition, Matrix
+from sayahead.eval.run import measured_traces, read_texts, run
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """One row of the table."""
-
-    name: str
-    """What the row is called; also the folder's name."""
-    k: int | None = None
-    """Words of lookahead; none: the whole sentence at once."""
-    context: str = "none"
-    """none, random or lm."""
-    hold_back_s: float | None = None
-    """Hold-back in seconds; none: the voice's own."""
-    first_chunk: int = 1
-    """Least phonemes of the first chunk."""
-    chunk: int = 1
-    """Least phonemes of the others."""
-    voice: str = "heart"
-    """Name or folder of the voice."""
+def read_conditions(path: Path) -> list[Condition]:
+    """The conditions of a JSON list."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return [from_mapping(Condition, item, where=str(path)) for item in data]
 
 
-class Cached:
-    """A context predictor that remembers: conditions share the language model's futures."""
-
-    def __init__(self, predictor: ContextPredictor) -> None:
-        self._predictor, self._known = predictor, dict[tuple[str, ...], Any]()
-
-    def predict(self, words: Any) -> Any:
-        key = tuple(words)
-        if key not in self._known:
-            self._known[key] = self._predictor.predict(words)
-        return self._known[key]
+def folder_name(condition: Condition) -> str:
+    """Its name as that of a folder."""
+    return condition.name.replace("/", "-")
 
 
-def synthesize(
-    voice: Voice, condition: Condition, texts: dict[str, str], folder: Path, context: ContextPredictor
-) -> float:
-    """Write one WAV a text; computing time over audio time."""
-    options: dict[str, Any] = {"context": context}
-    policy: Policy = (
-        WaitAll() if condition.k is None else LookaheadK(condition.k, condition.first_chunk, condition.chunk)
-    )
-    if condition.hold_back_s is not None:
-        options["hold_back_s"] = condition.hold_back_s
-    folder.mkdir(parents=True, exist_ok=True)
-    elapsed = audio = 0.0
-    for name, text in texts.items():
-        begun = time.perf_counter()
-        chunks = [c.samples for c in voice.stream([w + " " for w in text.split()], policy=policy, **options)]
-        elapsed += time.perf_counter() - begun
-        samples = np.concatenate(chunks)
-        audio += len(samples) / voice.sample_rate
-        with wave.open(str(folder / f"{name}.wav"), "wb") as file:
-            file.setparams((1, 2, voice.sample_rate, len(samples), "NONE", ""))
-            file.writeframes(to_pcm16(samples).tobytes())
-    return elapsed / audio
+def scored(folder: Path, texts: dict[str, str], scorer: list[str], whisper: Path) -> dict[str, Any]:
+    """What the scorer says of a condition's sound, kept beside it."""
+    scores = folder / "scores.json"
+    if not scores.exists():
+        lines = "".join(f"{folder / 'wav' / name}.wav\t{text}\n" for name, text in texts.items())
+        (folder / "list.tsv").write_text(lines, encoding="utf-8")
+        command = [*scorer, str(whisper), str(folder / "list.tsv"), "--json", str(scores)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    found: dict[str, Any] = json.loads(scores.read_text(encoding="utf-8"))
+    return found
 
 
 def paired(rows: list[dict[str, Any]], base: list[dict[str, Any]], key: str) -> tuple[float, float]:
@@ -147,41 +102,24 @@ def main() -> None:
     parser.add_argument("--lm", help="language model, name or folder, for conditions that want one")
     parser.add_argument("--results", type=Path, help="write FILE.md (the table) and FILE.json (its figures)")
     arguments = parser.parse_args()
-    lines = [line.split("|", 1) for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
-    texts = dict(lines[:: max(1, len(lines) // arguments.count)][: arguments.count])
-    conditions = [
-        from_mapping(Condition, item, where=str(arguments.conditions))
-        for item in json.loads(arguments.conditions.read_text(encoding="utf-8"))
-    ]
-    contexts: dict[str, ContextPredictor] = {"none": NoContext(), "random": RandomWords()}
-    if any(condition.context == "lm" for condition in conditions):
-        if not arguments.lm:
-            parser.error("a condition wants a language model: give --lm")
-        contexts["lm"] = Cached(LanguageModel(arguments.lm))
+    texts = read_texts(arguments.texts, arguments.count)
+    conditions = read_conditions(arguments.conditions)
+    if any(condition.context == "lm" for condition in conditions) and not arguments.lm:
+        parser.error("a condition wants a language model: give --lm")
+    matrix = Matrix(tuple(replace(one, name=folder_name(one)) for one in conditions), (), len(texts))
+    run(matrix, texts, arguments.out, lm=arguments.lm, progress=lambda line: print(line, file=sys.stderr))
     figures: dict[str, dict[str, Any]] = {}
     base: dict[str, Any] | None = None
+    by_name = {text.name: text.text for text in texts}
     for condition in conditions:
-        folder = arguments.out / condition.name.replace(" ", "_").replace("/", "-").replace("=", "")
-        scores = folder / "scores.json"
-        if not scores.exists():
-            speed = synthesize(load_voice(condition.voice), condition, texts, folder, contexts[condition.context])
-            (folder / "list.tsv").write_text(
-                "".join(f"{folder / n}.wav\t{t}\n" for n, t in texts.items()), encoding="utf-8"
-            )
-            command = [
-                arguments.scorer_python,
-                arguments.scorer,
-                arguments.whisper,
-                folder / "list.tsv",
-                "--json",
-                scores,
-            ]
-            subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
-            # A language model's own time is its machine's affair and is shared between conditions by the cache.
-            (folder / "rtf.json").write_text(json.dumps(None if condition.context == "lm" else speed))
-        scored = json.loads(scores.read_text(encoding="utf-8"))
-        base = base or scored
-        figures[condition.name] = row(scored, base, json.loads((folder / "rtf.json").read_text()))
+        folder = arguments.out / folder_name(condition)
+        found = scored(folder, by_name, [arguments.scorer_python, str(arguments.scorer)], arguments.whisper)
+        base = base or found
+        made = measured_traces(folder, texts)
+        computing_s = sum(chunk.generation_s for one in made for chunk in one.chunks)
+        # A language model's own time is its machine's affair.
+        rtf = None if condition.context == "lm" else computing_s / sum(one.duration_s for one in made)
+        figures[condition.name] = row(found, base, rtf)
         print(table(figures).splitlines()[-1], flush=True)
     if arguments.results:
         options = f"--texts {arguments.texts.name} --count {len(texts)}"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
 from sayahead.eval.alignment import Errors
 from sayahead.eval.latency import summarize as summarize_latency
 from sayahead.eval.matrix import Condition
@@ -182,6 +183,19 @@ def row_of(made: Trace, found: Mapping[str, Any]) -> Row:
     rest = {key: value for key, value in found.items() if key != "errors"}
     about = {"name": made.name, "duration_s": made.duration_s, "reference": made.source}
     return Row(**{**about, **rest}, errors=None if errors is None else Errors(**errors))
+
+
+def read_rows(folder: Path) -> tuple[list[Row], dict[str, str]]:
+    """The rows of a scored condition, and by column who listened; ConfigError where it is not scored."""
+    path = folder / "quality.json"
+    if not path.is_file():
+        raise ConfigError(f"{path} is missing: run sayahead eval score.")
+    data = json.loads(path.read_text(encoding="utf-8"))
+    rows = []
+    for row in data["rows"]:
+        errors = row.pop("errors")
+        rows.append(Row(**row, errors=None if errors is None else Errors(**errors)))
+    return rows, dict(data["listeners"])
 
 
 def write_quality(folder: Path, rows: Sequence[Row], base: Sequence[Row], made_by: Mapping[str, str]) -> None:
