@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import platform
 import signal
 import socket
 import subprocess
@@ -12,7 +13,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -396,6 +397,13 @@ def test_a_recipe_that_does_not_fit_is_refused_with_its_key(tmp_path: Path, text
         load_recipe(path)
 
 
+def test_every_recipe_of_the_repository_loads() -> None:
+    paths = sorted((Path(__file__).parents[1] / "recipes").rglob("*.toml"))
+    assert paths
+    for path in paths:
+        assert load_recipe(path).name == path.stem
+
+
 def test_a_recipe_survives_being_written() -> None:
     settings = replace(PLAIN, clip=math.inf, learning_rate=1e-5, half_life_steps=None, checkpoint_s=7.0)
     tables = {"name": 'a "quoted"\\ one', "sizes": (1, 2), "nested": {"on": True, "x": [0.5]}}
@@ -437,7 +445,11 @@ def test_a_trained_model_is_loaded_with_or_without_its_average(corpus: Path, tmp
     folder = toy_corpus(tmp_path / "corpus")
     train(toy(), folder, tmp_path / "out", device="cpu")
     state = load_checkpoint(tmp_path / "out")
+    torch.manual_seed(1)
     trained = load_trained(tmp_path / "out")
+    drawn = torch.rand(3)
+    torch.manual_seed(1)
+    assert torch.equal(drawn, torch.rand(3))
     assert torch.equal(trained.model.state_dict()["0.weight"], state["ema"]["0.weight"])
     assert (trained.recipe.resolved(), trained.step) == (toy().resolved(), 20)
     assert not trained.model.training
@@ -449,6 +461,11 @@ def test_a_trained_model_is_loaded_with_or_without_its_average(corpus: Path, tmp
     assert len(load_trained(tmp_path / "out", corpus=tmp_path / "moved").corpus.split("train")) == ITEMS
     with pytest.raises(ConfigError, match="is no corpus"):
         load_trained(tmp_path / "out", corpus=folder)
+
+
+def test_the_documents_name_every_setting() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "training.md").read_text(encoding="utf-8")
+    assert [field.name for field in fields(Settings) if f"| `{field.name}` |" not in text] == []
 
 
 def test_a_log_that_was_cut_off_goes_on_whole(tmp_path: Path) -> None:
@@ -478,12 +495,20 @@ def test_batches_made_ahead_come_in_order_with_their_errors() -> None:
         list(ahead(failing(), 2))
 
 
-def test_bfloat16_is_used_where_it_is_asked_for(corpus: Path, tmp_path: Path) -> None:
+def test_bfloat16_is_used_where_it_is_asked_for(
+    corpus: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.setattr(torch.cpu, name, lambda: False)
     lines: list[str] = []
     train(toy(precision="bfloat16"), corpus, tmp_path / "half", device="cpu", note=lines.append)
     train(toy(), corpus, tmp_path / "full", device="cpu")
     half, full = weights(tmp_path / "half"), weights(tmp_path / "full")
     assert "bfloat16" in lines[0]
+    assert [record.message for record in caplog.records] == [
+        'This processor has no bfloat16 arithmetic: precision = "float32" is faster here.'
+    ]
     assert half["model.0.weight"].dtype == torch.float32
     assert not torch.equal(half["model.0.weight"], full["model.0.weight"])
     torch.testing.assert_close(half["model.0.weight"], full["model.0.weight"], rtol=0.1, atol=0.1)

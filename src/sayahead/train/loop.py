@@ -21,7 +21,7 @@ from sayahead import __version__
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.train import checkpoint as checkpoints
 from sayahead.train.curves import Log, draw_losses
-from sayahead.train.parallel import Ranks, ahead, join
+from sayahead.train.parallel import Ranks, ahead, emulates_bfloat16, join
 from sayahead.train.recipe import Recipe, as_toml, first_difference
 from sayahead.train.schedule import Budget, Counters, Interrupt, ema_decay
 from sayahead.train.task import Batch, Task, task_maker
@@ -127,6 +127,8 @@ class Run:
             f"{self.ranks.count} x {self.ranks.device.type}, {torch.get_num_threads()} threads, "
             f"{'bfloat16' if self.bfloat16 else 'float32'}, {hours(self.corpus):.1f} h of corpus"
         )
+        if self.bfloat16 and self.ranks.rank == 0 and emulates_bfloat16(self.ranks.device):
+            logger.warning('This processor has no bfloat16 arithmetic: precision = "float32" is faster here.')
         state = checkpoints.load_checkpoint(self.out) if resume else None
         if state is not None:
             self._load(state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import queue
 import threading
 from collections.abc import Iterator, Sequence
@@ -89,6 +90,14 @@ def device_kind(device: str) -> str:
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigError("This torch finds no CUDA device: use --device cpu, or install a build of torch for CUDA.")
     return "cuda" if device != "cpu" and torch.cuda.is_available() else "cpu"
+
+
+def emulates_bfloat16(device: torch.device) -> bool:
+    """Whether the device computes bfloat16 by way of float32, slower than that; False where it cannot be told."""
+    if device.type != "cpu" or platform.machine() not in ("x86_64", "AMD64"):
+        return False
+    known = [getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile")]
+    return all(ask is not None and not ask() for ask in known)
 
 
 def ahead(items: Iterator[T], count: int) -> Iterator[T]:

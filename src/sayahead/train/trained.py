@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import nn
 
 from sayahead.errors import ConfigError
@@ -52,7 +53,9 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
     opened = open_corpus(folder)
     check_corpus(state, folder, str(path))
     task = task_maker(recipe.task)(recipe.model, recipe.data, opened)
-    model = task.model()
+    # Whoever loads a model amid a training must not change what that draws.
+    with torch.random.fork_rng(devices=[]):
+        model = task.model()
     weights = state["ema"] if ema and state["ema"] is not None else state["model"]
     load_weights(model, weights, str(path))
     return Trained(task, model.eval(), recipe, opened, int(state["counters"]["step"]))
