@@ -22,7 +22,7 @@ CHARACTERS_A_SECOND = 17.0
 """Characters of LJ Speech's transcripts that the default voice speaks in a second: what --hours reckons with."""
 LISTED = 10
 """Names shown of what was left out; names.json of each shard has them all."""
-EPILOG = """From transcripts, spoken by the default voice (durations and pitch are exact):
+EPILOG = """From transcripts, spoken by the default voice (durations and pitch are its own):
 
   sayahead train corpus corpus/ma --train train.csv --val val.csv --test test.csv --punctuation final --jobs 4
 
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--count", metavar="N", help="an evenly spaced part of the texts: of train, or train=2400,val=60")
     add("--hours", metavar="H", type=number(float, 0), help="an evenly spaced part of train, about so many hours")
     add("--front-end", metavar="NAME", type=one_of(*PRESETS), default="ma", help="ma (default), saeki or mohan")
-    add("--lead", metavar="N", type=number(int, 1), default=8, help="frames kept before the first phoneme (default: 8)")
+    add("--lead", metavar="N", type=number(int, 1), default=4, help="frames kept before the first phoneme (default: 4)")
     add("--tail", metavar="N", type=number(int, 4), default=12, help="frames of silence kept at the end (default: 12)")
     add("--no-audio", action="store_true", help="leave the samples out: a fifth of the size is left")
     add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts a shard (default: 250)")

@@ -42,7 +42,7 @@ class RecordingSpec:
     """With NAME.TextGrid, in itself or in its subfolders."""
     symbols: tuple[str, ...]
     """The aligner's, in order; the first has the id 2."""
-    lead: int = 8
+    lead: int = 4
     """Most frames of silence kept in front of the first phoneme."""
     tail: int = 12
     """Most frames of silence kept behind the last one."""
@@ -67,7 +67,7 @@ class RecordingSpec:
         return {" ": SPACE, **{symbol: number for number, symbol in enumerate(self.symbols, SPACE + 1)}}, PAD
 
     def describe(self) -> dict[str, str]:
-        """What corpus.json says of the source."""
+        """What corpus.json says of the source; not what is skipped, so that a run that stopped there can go on."""
         return {
             "kind": "recordings",
             "folder": self.folder.name,
@@ -75,7 +75,6 @@ class RecordingSpec:
             "lead": str(self.lead),
             "tail": str(self.tail),
             "audio": str(self.audio).lower(),
-            "skip_missing": str(self.skip_missing).lower(),
         }
 
     def open(self) -> Recordings:
@@ -84,7 +83,7 @@ class RecordingSpec:
 
 
 def scan(
-    front_end: FrontEnd, folder: Path, alignments: Path, names: Iterable[str], *, lead: int = 8, tail: int = 12,
+    front_end: FrontEnd, folder: Path, alignments: Path, names: Iterable[str], *, lead: int = 4, tail: int = 12,
     audio: bool = True, skip_missing: bool = False,
 ) -> RecordingSpec:  # fmt: skip
     """The spec of the named recordings, with all symbols of their alignments; ConfigError where one is missing."""

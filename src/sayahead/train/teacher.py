@@ -1,4 +1,4 @@
-"""The default voice as a teacher: whole sentences with exact durations, pitch and features, from text alone.
+"""The default voice as a teacher: whole sentences with durations, pitch and features, from text alone.
 
 The graph of the package hibari-tts (Apache-2.0), of which the default voice is made, runs a sentence at once and in
 int8 throughout: about three times as fast as the three streaming graphs.
@@ -6,6 +6,7 @@ int8 throughout: about three times as fast as the three streaming graphs.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import itertools
@@ -32,6 +33,8 @@ RATE, HOP = 24000, 300
 """The teacher's own: samples per second, samples a frame."""
 UNIT = 2
 """Frames in a unit of its durations."""
+EARLY = 4
+"""Frames by which its sound is ahead of its durations: as measured, phonemes so shifted explain the mel best."""
 DURATIONS, FEATURES = "/Clip_output_0", "/dec_norm/LayerNormalization_output_0"
 """Tensors of its graph: units of each id (P + 2,), and what its last layer gets (1, T, 256)."""
 AUDIBLE = 10 ** (-50 / 20)
@@ -48,8 +51,8 @@ class TeacherSpec:
     """How its sound becomes frames."""
     punctuation: str = "all"
     """all, or final: no punctuation reaches the teacher but the sentence's last (Ma 5.1)."""
-    lead: int = 8
-    """Frames (12.5 ms) that are kept of the first pad. Sound begins up to seven frames before its phoneme does."""
+    lead: int = 4
+    """Frames (12.5 ms) that are kept of the first pad. The first phoneme is audible up to three frames early."""
     tail: int = 12
     """Frames that are kept behind the last audible one."""
     seed: int = 0
@@ -82,6 +85,7 @@ class TeacherSpec:
         return {
             "kind": "teacher",
             "voice": f"hibari-tts {importlib.metadata.version('hibari-tts')}",
+            "early": str(EARLY),
             "lead": str(self.lead),
             "tail": str(self.tail),
             "audio": str(self.audio).lower(),
@@ -114,7 +118,7 @@ class Teacher:
         self.spec = spec
         config = voice_config()
         self._pad, self._phonemes = int(config.model["pad"]), config.phonemes
-        self._phonemizer = EnglishPhonemizer(config.phonemes, stand_in=config.stand_in)
+        self._phonemizer = load_reader()
         self._pauses = frozenset(config.phonemes[mark] for mark in PAUSES if mark in config.phonemes)
         self._graph = load_graph()
 
@@ -122,7 +126,7 @@ class Teacher:
         """The sentences of a text; and the names of those without a sound, which are left out."""
         normalizer = Normalizer()
         sentences = list(split([*normalizer.push(text), *normalizer.flush()]))
-        made, left_out = [], []
+        made, left_out = [], [] if sentences else [name]
         for number, words in enumerate(sentences, 1):
             own = name if len(sentences) == 1 else f"{name}.{number}"
             said = self._phonemizer.phonemize(words, left=[])
@@ -173,17 +177,18 @@ class Teacher:
 def trim(edges: Frames, samples: Floats, marks: int, *, lead: int, tail: int) -> tuple[int, Frames]:
     """Frames to cut off the front, and the edges (P + 3,) of the pads and phonemes in what is kept.
 
-    ``edges`` are those of the whole, ``marks`` the number of ids behind the last phoneme that sounds. Of the first pad
+    ``edges`` are those of the whole by the teacher's durations, ``marks`` the number of ids behind the last phoneme
+    that sounds. All phonemes are moved to where they are heard, ``EARLY`` frames to the front; of the first pad
     ``lead`` frames are kept. At the end the teacher is silent for half a second, most of which it counts to the last
     phoneme: ``tail`` frames are kept behind the last audible one; the phoneme gets two of them, marks and pad share
     the rest.
     """
-    edges = edges.copy()
+    whole, edges = int(edges[-1]), np.maximum(edges - EARLY, 0)
     audible = np.flatnonzero(np.abs(samples) > AUDIBLE)
     silent = int(audible[-1]) // HOP + 1 if len(audible) else 0
     last = len(edges) - 3 - marks
     sounding = min(int(edges[last + 1]), max(silent, int(edges[last])) + 2)
-    end = min(int(edges[-1]), max(silent, sounding - 2) + tail)
+    end = min(whole, max(silent, sounding - 2) + tail)
     edges[last + 1 :] = np.rint(np.linspace(min(sounding, end), end, marks + 2))
     first = max(0, int(edges[1]) - lead)
     edges -= first
@@ -245,6 +250,14 @@ def voice_config() -> VoiceConfig:
     return from_mapping(VoiceConfig, json.loads(path.read_text(encoding="utf-8")), where=str(path))
 
 
+@functools.cache
+def load_reader() -> EnglishPhonemizer:
+    """The default voice's front end, loaded once in a process."""
+    config = voice_config()
+    return EnglishPhonemizer(config.phonemes, stand_in=config.stand_in)
+
+
+@functools.cache
 def load_graph() -> Any:
     """ONNX Runtime's session of the package's own graph, with durations and features among its outputs."""
     import hibari
