@@ -18,7 +18,7 @@ from sayahead.train.teacher import TeacherSpec
 
 HELP = "make a corpus from transcripts and a voice, or from recordings"
 SPLITS = ("train", "val", "test")
-CHARACTERS_A_SECOND = 17.0
+CHARACTERS_A_SECOND = 18.0
 """Characters of LJ Speech's transcripts that the default voice speaks in a second: what --hours reckons with."""
 LISTED = 10
 """Names shown of what was left out; names.json of each shard has them all."""
