@@ -2,23 +2,26 @@
 
     python benchmarks/figures.py [--check]
 
-A document has places between ``<!-- figures:NAME -->`` and ``<!-- /figures -->``, made from the committed results. With
-``--check`` nothing is written, and a document that differs ends the run with an error.
+A document has places between ``<!-- figures:NAME -->`` and ``<!-- /figures -->``, made from the committed results: from
+files of their own, or from the tables that ``sayahead eval report`` wrote there. With ``--check`` nothing is written,
+and a document that differs ends the run with an error.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-DOCUMENTS = ("README.md", "docs/heart.md")
+DOCUMENTS = ("README.md", "docs/heart.md", "docs/evaluation.md")
 
 
 # The summary's rows and the conditions of quality.json that they show.
@@ -69,12 +72,98 @@ def table(name: str) -> Callable[[], str]:
     return lambda: (RESULTS / name).read_text(encoding="utf-8").strip()
 
 
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A column of a table that is made from an evaluation's report."""
+
+    heading: str
+    """What stands over it."""
+    file: str
+    """The report's table, a CSV file."""
+    column: str
+    """Its column; one named so with " low" and " high" behind has the 95 % interval."""
+    digits: int = 2
+    """Decimal places."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromReport:
+    """A table of conditions from the CSV files of an evaluation's report."""
+
+    folder: str
+    """The report, among the results."""
+    command: str
+    """What makes it."""
+    figures: tuple[Figure, ...]
+    """Its columns."""
+    rows: Mapping[str, str] | None = None
+    """Label to the condition's name; none: all conditions of the first figure's file under their own names."""
+
+    def __call__(self) -> str:
+        if not (RESULTS / self.folder).is_dir():
+            return f"Not measured yet: `{self.command}`."
+        tables = {figure.file: read_table(RESULTS / self.folder / figure.file) for figure in self.figures}
+        rows = self.rows or {name: name for name in tables[self.figures[0].file]}
+        lines = [["", *(figure.heading for figure in self.figures)], ["---", *["---:"] * len(self.figures)]]
+        for label, name in rows.items():
+            lines.append([label, *(cell(tables[one.file], name, one, self.folder) for one in self.figures)])
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def read_table(path: Path) -> dict[str, dict[str, str]]:
+    """A report's CSV file by condition."""
+    if not path.is_file():
+        sys.exit(f"{path} is missing: write the report anew with sayahead eval report.")
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["condition"]: row for row in csv.DictReader(file)}
+
+
+def cell(table: Mapping[str, Mapping[str, str]], name: str, figure: Figure, folder: str) -> str:
+    """A figure with its interval; a dash where the report has none."""
+    if name not in table or figure.column not in table[name]:
+        what = f"condition {name!r}" if name not in table else f"column {figure.column!r}"
+        sys.exit(
+            f"{RESULTS / folder / figure.file} has no {what}: measure it, or change what {Path(__file__).name} asks."
+        )
+    parts = [table[name].get(figure.column + part, "") for part in ("", " low", " high")]
+    value, low, high = (f"{float(part):.{figure.digits}f}" if part else "" for part in parts)
+    return f"{value} ({low} to {high})" if value and low and high else value or "–"
+
+
+LOOKAHEAD = FromReport(
+    "lookahead",
+    "sayahead eval run benchmarks/lookahead.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
+        Figure("first sound, ms, 180 words/min", "latency-2.csv", "first audible sample p50, ms", 0),
+        Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
+    ),
+)
+
+SUMMARY = replace(
+    LOOKAHEAD,
+    rows={
+        "whole sentences": "full",
+        "two words of lookahead": "k = 2",
+        "one word (the default)": "k = 1",
+        "none": "k = 0",
+        "none, random words in its place": "k = 0, random",
+        "none, a language model's guess in its place": "k = 0, LM",
+        "none, the words that really follow in its place": "k = 0, true",
+        "hibari-tts, sentence by sentence": "hibari",
+    },
+)
+
 PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
     "quality": table("quality.md"),
     "prosody": table("prosody.md"),
     "held_out": table("held_out.md"),
     "arithmetic": table("arithmetic.md"),
+    "lookahead": LOOKAHEAD,
+    "lookahead_summary": SUMMARY,
 }
 
 
@@ -87,10 +176,10 @@ def filled(text: str) -> str:
     return re.sub(r"(<!-- figures:(\w+) -->)\n.*?(<!-- /figures -->)", place, text, flags=re.DOTALL)
 
 
-def main() -> int:
+def main(command: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(command)
     wrong = []
     for name in DOCUMENTS:
         path = ROOT / name

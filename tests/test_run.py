@@ -89,6 +89,11 @@ def test_a_bad_matrix_says_where(files: Path, old: str, new: str, message: str) 
         load_matrix(files / "matrix.toml")
 
 
+@pytest.mark.parametrize("path", sorted((Path(__file__).parent.parent / "benchmarks").glob("*.toml")), ids=str)
+def test_the_experiments_that_come_with_the_package_can_be_read(path: Path) -> None:
+    assert load_matrix(path).conditions[0].policy == "wait-all"
+
+
 def test_bad_texts_say_where(files: Path) -> None:
     (files / "texts.csv").write_text("a|One.\nno bar\n", encoding="utf-8")
     with pytest.raises(ConfigError, match=r"line 2: expected name\|text, found 'no bar'"):
