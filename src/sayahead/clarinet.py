@@ -1,0 +1,131 @@
+"""ClariNet's student at run time: mel frames to samples, and the pulse train that a small student hears beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.onnx import OnnxGraph
+from sayahead.overlap import OverlapState, OverlapVocoder
+from sayahead.types import Floats
+
+VOICED_HZ, TOP_HZ = 40.0, 11000.0
+"""Pitch from which on there are pulses, and up to where their harmonics go."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClariNetModel:
+    """What a voice's ``model`` table says of its ClariNet vocoder under ``vocoder``."""
+
+    n_mels: int
+    """Mel bands."""
+    sample_rate: int
+    """Samples per second."""
+    hop_length: int
+    """Samples a frame."""
+    left: int
+    """Frames on the left that make a difference."""
+    right: int
+    """Frames on the right that make a difference."""
+    pulses: bool
+    """Whether the student hears pulses; ``pitch.onnx`` then reads the pitch."""
+    pitch_left: int = 0
+    """Frames on the left that the pitch of a frame is read from."""
+    pitch_right: int = 0
+    """Frames on the right."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClariNetState:
+    """The past of a sentence."""
+
+    past: Floats
+    """(<= pitch_left, n_mels) the last final frames."""
+    f0: float | None
+    """Pitch of the last of them in Hz; None before a sentence's first frame."""
+    phase: float
+    """Turns of the pulse train where the first frame begins that is not final."""
+    overlap: OverlapState
+    """What the student is given again."""
+
+
+class ClariNetVocoder:
+    """See Vocoder: the pitch is read from the mel where the student wants pulses, the rest is OverlapVocoder's."""
+
+    def __init__(
+        self, model: ClariNetModel, folder: Path, *, left: int | None = None, fade: int = 0, temperature: float = 1.0,
+        threads: int = 1,
+    ) -> None:  # fmt: skip
+        """Load the graphs in the folder.
+
+        ``left`` bounds the frames that are rendered again before new ones (Ma's delta), ``temperature`` scales the
+        noise.
+        """
+        self.hop_length, self._model, self._temperature = model.hop_length, model, np.float32(temperature)
+        self._student = OnnxGraph(folder / "student.onnx", threads=threads)
+        self._pitch = OnnxGraph(folder / "pitch.onnx", threads=threads) if model.pulses else None
+        # A frame's pulses lean on the pitch of the frame behind it.
+        self.context = model.right + (1 + model.pitch_right if model.pulses else 0)
+        self._overlap = OverlapVocoder(
+            self._render, hop_length=model.hop_length, left=model.left if left is None else left, right=model.right,
+            fade=fade,
+        )  # fmt: skip
+
+    def _render(self, frames: Floats, z: Floats) -> Floats:
+        n_mels = self._model.n_mels
+        inputs = {"mel": frames[:, :n_mels], "z": self._temperature * z}
+        if self._model.pulses:
+            inputs["pulses"] = frames[:, n_mels:]
+        return np.asarray(self._student(**inputs)["samples"], np.float32)
+
+    def initial(self, frame: int) -> ClariNetState:
+        """See Vocoder."""
+        return ClariNetState(np.zeros((0, self._model.n_mels), np.float32), None, 0.0, self._overlap.initial(frame))
+
+    def step(
+        self, final: Floats, right: Floats, state: ClariNetState, *, seed: int, ended: bool
+    ) -> tuple[Floats, ClariNetState]:
+        """See Vocoder; frames are log mel."""
+        if not len(final):
+            return np.zeros(0, np.float32), state
+        right = right[:0] if ended else right[: self.context]
+        past, f0, phase = state.past, state.f0, state.phase
+        if self._pitch is not None:
+            hertz = self._pitch(mel=np.concatenate([past, final, right]))["f0"][len(past) :]
+            curve = pitch_curve(hertz, f0, hop=self.hop_length)
+            turns = phase + np.cumsum(curve, dtype=np.float64) / self._model.sample_rate
+            train = pulse_train(turns, curve).reshape(-1, self.hop_length)
+            f0, phase = float(hertz[len(final) - 1]), float(turns[len(final) * self.hop_length - 1] % 1.0)
+            past = np.concatenate([past, final])[-self._model.pitch_left :]
+            final, right = np.hstack([final, train[: len(final)]]), np.hstack([right, train[len(final) :]])
+        samples, overlap = self._overlap.step(final, right, state.overlap, seed=seed, ended=ended)
+        return samples, ClariNetState(past, f0, phase, overlap)
+
+
+def pitch_curve(f0: Floats, before: float | None, *, hop: int) -> Floats:
+    """(T * hop,) Hz at each sample, at least 40, for the pitch (T,) of frames, taken in each one's middle.
+
+    ``before`` is the pitch of the frame before the first; at a sentence's ends the pitch is held.
+    """
+    known = np.concatenate([[f0[0] if before is None else before], f0]).astype(np.float64)
+    curve = np.interp(np.arange(len(f0) * hop) + 0.5, (np.arange(len(known)) - 0.5) * hop, known)
+    hertz: Floats = np.maximum(curve, VOICED_HZ).astype(np.float32)
+    return hertz
+
+
+def pulse_train(turns: NDArray[np.float64], hertz: Floats) -> Floats:
+    """(S,) pulses of unit power once a turn, of all harmonics below 11 kHz; nothing where the pitch is 40 Hz.
+
+    sum_(h = 1 .. H) cos(h t) = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2.
+    """
+    angle = (2 * np.pi * (turns % 1.0)).astype(np.float32)
+    order = np.floor(np.float32(TOP_HZ) / hertz)
+    below = 2 * np.sin(angle / 2)
+    flat = np.abs(below) < 2e-3
+    below[flat] = 1
+    pulses = np.where(flat, order, np.sin((order + np.float32(0.5)) * angle) / below - np.float32(0.5))
+    heard: Floats = np.where(hertz > VOICED_HZ, pulses * np.sqrt(2 / order), 0).astype(np.float32)
+    return heard

@@ -1,0 +1,130 @@
+"""The trained student as graphs for the runtime (``sayahead.clarinet``)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.clarinet import ClariNetModel
+from sayahead.models.conditioner import PITCH_RIGHT, PITCH_TAPS, REFERENCE_HZ, bank_reach
+from sayahead.models.iaf import GaussianIAF, iaf_reach
+from sayahead.train.graph import Array, Graph
+
+
+class Writer:
+    """A graph that is being written, and the weights it is written of; signals are (1, channels, steps)."""
+
+    def __init__(self, model: GaussianIAF) -> None:
+        self.g, self.config, self.conditioner = Graph(), model.config, model.config.conditioner
+        self.tensors: dict[str, Array] = {name: value.cpu().numpy() for name, value in model.state_dict().items()}
+        self.filters = model.conditioner.bank.filters.cpu().numpy() if self.conditioner.bands > 1 else None
+
+    def conv(self, x: str, name: str, pads: tuple[int, int] = (0, 0), dilation: int = 1) -> str:
+        """The named convolution."""
+        weight, bias = (self.g.constant(self.tensors[f"{name}.{part}"]) for part in ("weight", "bias"))
+        return str(self.g.op("Conv", x, weight, bias, dilations=[dilation], pads=list(pads)))
+
+    def shape(self, x: str, *shape: int) -> str:
+        return str(self.g.op("Reshape", x, self.g.constant(np.array(shape, np.int64))))
+
+    def normalized(self) -> str:
+        """The input ``mel`` (T, n_mels), normalized, as a signal."""
+        g, n_mels = self.g, self.conditioner.n_mels
+        mel = g.input("mel", np.float32, ["T", n_mels])
+        mean, std = (g.constant(self.tensors[f"conditioner.{name}"]) for name in ("mean", "std"))
+        return self.shape(g.op("Transpose", g.op("Div", g.op("Sub", mel, mean), std), perm=[1, 0]), 1, n_mels, -1)
+
+    def conditions(self) -> str:
+        """What Conditioner makes of ``mel`` and, where it wants any, ``pulses`` (T, hop)."""
+        g, c = self.g, self.conditioner
+        x = self.normalized()
+        if c.channels:
+            x = g.op("LeakyRelu", self.conv(x, "conditioner.reduce", (1, 1)), alpha=0.4)
+        width = c.channels or c.n_mels
+        x = self.shape(x, 1, 1, width, -1)
+        for number, stride in enumerate(c.strides):
+            weight, bias = (g.constant(self.tensors[f"conditioner.upsample.{number}.{p}"]) for p in ("weight", "bias"))
+            early = stride // 2
+            pads = [1, early, 1, stride - early]
+            x = g.op("ConvTranspose", x, weight, bias, strides=[1, stride], pads=pads)
+            x = g.op("LeakyRelu", x, alpha=0.4)
+        x = self.shape(x, 1, width, -1)
+        if not c.pulses:
+            return x
+        pulses, side = self.shape(g.input("pulses", np.float32, ["T", c.hop]), 1, 1, -1), bank_reach(c.bands)
+        if self.filters is not None:
+            pads = [side, side - c.bands + 1]
+            pulses = g.op("Conv", pulses, g.constant(self.filters), strides=[c.bands], pads=pads)
+        reach = self.tensors["conditioner.source.weight"].shape[2] // 2
+        return str(g.op("Concat", x, self.conv(pulses, "conditioner.source", (reach, reach)), axis=1))
+
+    def flow(self, x: str, conditions: str, number: int) -> str:
+        """x through a flow: scaled and shifted by what its WaveNet says of its past."""
+        g, config, name = self.g, self.config, f"flows.{number}"
+        layers = config.flows[number]
+        first, bias = self.tensors[f"{name}.input.weight"], self.tensors[f"{name}.input.bias"]
+        # A filter of two taps, of which the second is nothing, sees the step before.
+        late = g.constant(np.concatenate([first, np.zeros_like(first)], 2))
+        h = g.op("Conv", x, late, g.constant(bias), pads=[1, 0])
+        total = ""
+        for layer in range(layers):
+            own, dilation = f"{name}.layers.{layer}", 2 ** (layer % config.cycle)
+            mixed = self.conv(h, f"{own}.conv", (dilation * (config.kernel - 1), 0), dilation)
+            mixed = g.op("Add", mixed, self.conv(conditions, f"{own}.condition"))
+            signal, gate = g.op("Split", mixed, outputs=2, axis=1)
+            skip = self.conv(g.op("Mul", g.op("Tanh", signal), g.op("Sigmoid", gate)), f"{own}.out")
+            if layer < layers - 1:
+                sizes = g.constant(np.array([config.residual, config.skip]))
+                onward, skip = g.op("Split", skip, sizes, outputs=2, axis=1)
+                h = g.op("Mul", g.op("Add", h, onward), g.constant(np.float32(0.5**0.5)))
+            total = g.op("Add", total, skip) if total else skip
+        total = g.op("Relu", g.op("Mul", total, g.constant(np.float32(layers**-0.5))))
+        out = self.conv(g.op("Relu", self.conv(total, f"{name}.hidden")), f"{name}.output")
+        mean, log_deviation = g.op("Split", out, outputs=2, axis=1)
+        return str(g.op("Add", g.op("Mul", x, g.op("Exp", log_deviation)), mean))
+
+    def student(self) -> Graph:
+        """mel (T, n_mels), z (T, hop), perhaps pulses (T, hop) -> samples (T, hop): models.iaf.Vocoder."""
+        g, c = self.g, self.conditioner
+        conditions = self.conditions()
+        z = self.shape(g.input("z", np.float32, ["T", c.hop]), 1, -1, c.bands)
+        x = str(g.op("Transpose", z, perm=[0, 2, 1]))
+        for number in range(len(self.config.flows)):
+            x = self.flow(x, conditions, number)
+        if self.filters is not None:
+            side = bank_reach(c.bands)
+            pads = [side, side + 1 - c.bands]
+            x = g.op("ConvTranspose", x, g.constant(self.filters), strides=[c.bands], pads=pads)
+        g.output(self.shape(x, -1, c.hop), "samples", np.float32, ["T", c.hop])
+        return g
+
+    def pitch(self) -> Graph:
+        """mel (T, n_mels) -> f0 (T,) in Hz, 0 where unvoiced: PitchReader."""
+        g, x = self.g, self.normalized()
+        for name in ("first", "second"):
+            x = g.gelu(self.conv(x, f"conditioner.pitch.{name}", (PITCH_TAPS - 1 - PITCH_RIGHT, PITCH_RIGHT)))
+        pitch, voicing = g.op("Split", self.conv(x, "conditioner.pitch.last"), outputs=2, axis=1)
+        voiced = g.op("Cast", g.op("Greater", voicing, g.constant(np.float32(0))), to=1)
+        hertz = g.op("Mul", g.op("Mul", g.op("Exp", pitch), g.constant(np.float32(REFERENCE_HZ))), voiced)
+        g.output(self.shape(hertz, -1), "f0", np.float32, ["T"])
+        return g
+
+
+def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> tuple[list[Path], dict[str, Any]]:
+    """Write ``student.onnx``, and ``pitch.onnx`` where the student hears pulses.
+
+    Their paths, and what a voice's ``model`` table says of them under ``vocoder``: the fields of ClariNetModel.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    c, reader = model.config.conditioner, model.conditioner.pitch
+    paths = [folder / "student.onnx"]
+    Writer(model).student().save(str(paths[0]))
+    if reader is not None:
+        paths.append(folder / "pitch.onnx")
+        Writer(model).pitch().save(str(paths[1]))
+    left, right = iaf_reach(model.config)
+    pitch = {} if reader is None else {"pitch_left": reader.reach[0], "pitch_right": reader.reach[1]}
+    return paths, asdict(ClariNetModel(c.n_mels, sample_rate, c.hop, left, right, reader is not None, **pitch))
