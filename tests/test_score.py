@@ -12,9 +12,10 @@ import pytest
 
 from sayahead.audio import FORMATS
 from sayahead.cli import main
-from sayahead.eval.quality import Listeners
+from sayahead.eval.quality import MEASURES, Listeners
 from sayahead.eval.score import score
 from sayahead.eval.scoring import read_sound
+from sayahead.eval.tables import as_markdown, further_tables
 from sayahead.eval.trace import read_traces
 from sayahead.types import Floats
 
@@ -117,6 +118,24 @@ def test_streamed_sound_is_held_against_the_full_sentence_and_the_same_text_at_o
     assert full["summary"]["seams"]["value"] == 0
     assert "word_rmse_ms" not in full["summary"]
     assert full["summary"]["one_shot_equal"]["value"] == 1
+
+
+def test_every_measure_has_its_place_in_a_table() -> None:
+    # Whatever can stand in a quality.json: figures, and differences.
+    alone = {measure.name for measure in MEASURES if measure.alone} | {"one_shot_difference"}
+    apart = {f"against {measure.name}" for measure in MEASURES if measure.compared}
+    row = {key: {"mean": 0.25, "low": 0.125, "high": 0.5, "sentences": 3} for key in alone | apart}
+    shown = {f"{prefix}{key}" for key in ("wer", "cer", "distillmos", "dnsmos") for prefix in ("", "against ")}
+    tables = {table.stem: table for table in further_tables({"k = 1": row}, shown)}
+    assert list(tables) == ["seams", "prosody", "one-shot", "long-text", "further"]
+    titles = [column.title for table in tables.values() for column in table.columns]
+    assert len(set(titles)) == len(titles) == len((alone | apart) - shown) + 2
+    assert [column.title for column in tables["further"].columns][:2] == ["UTMOS", "UTMOS: difference"]
+    assert "25.0 (12.5 to 50.0)" in as_markdown(tables["seams"])
+    # One that no table knows is seen all the same; without any there is no table.
+    found = further_tables({"k = 1": {"new_metric": {"mean": 1.0}}})
+    assert [(table.stem, table.columns[0].title) for table in found] == [("further", "new metric")]
+    assert further_tables({"k = 1": {}}) == []
 
 
 def test_a_peer_has_no_columns_that_need_the_engine(experiment: Path) -> None:

@@ -106,14 +106,14 @@ def blocks(rows: NDArray[np.uint16]) -> Iterator[Values]:
         yield rows[first : first + BLOCK].astype(np.float64)
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=8)
 def bootstrap_weights(count: int, seed: int) -> NDArray[np.uint16]:
     """(ROUNDS, N) how often each of N sentences is drawn; all figures over the same sentences share the draws."""
     draw = np.random.default_rng([seed, 0])
     return draw.multinomial(count, np.full(count, 1 / count), size=ROUNDS).astype(np.uint16)
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=8)
 def permutations(count: int, seed: int) -> NDArray[np.uint16]:
     """(ROUNDS, N) of 0 and 1."""
     return np.random.default_rng([seed, 1]).integers(2, size=(ROUNDS, count), dtype=np.uint16)
