@@ -11,29 +11,23 @@ import socket
 import subprocess
 import sys
 import time
-import zipfile
-from collections.abc import Mapping
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from toytask import ITEMS, toy_corpus
+from toytask import ITEMS, hurt, toy, toy_corpus, weights
 
 from sayahead.cli import main
 from sayahead.errors import ConfigError
-from sayahead.train import curves, loop
+from sayahead.train import loop
 from sayahead.train.checkpoint import load_checkpoint, save_checkpoint
-from sayahead.train.curves import Log, read_log
+from sayahead.train.curves import read_log
 from sayahead.train.loop import BAD_STEPS, Outcome, TrainingError, train
-from sayahead.train.parallel import ahead
-from sayahead.train.recipe import Recipe, as_toml, load_recipe, recipe_from
-from sayahead.train.schedule import Budget, ema_decay
-from sayahead.train.task import Settings
+from sayahead.train.recipe import as_toml, load_recipe
+from sayahead.train.schedule import ema_decay
 from sayahead.train.trained import load_trained
 
-PLAIN = Settings(batch_size=8, steps=20, learning_rate=1e-2, log_every=5, ema=0.9)
 TOML = """task = "toy"
 [train]
 batch_size = 8
@@ -53,18 +47,6 @@ def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     torch.set_num_threads(1)
     if "curve" not in request.node.name and "matplotlib" not in request.node.name:
         monkeypatch.setattr(loop, "draw_losses", lambda log, path: None)
-
-
-def toy(data: Mapping[str, Any] | None = None, dropout: float = 0.2, **settings: Any) -> Recipe:
-    return Recipe("toy", "toy", replace(PLAIN, **settings), model={"dropout": dropout}, data=data or {})
-
-
-def weights(out: Path) -> dict[str, torch.Tensor]:
-    """All numbers of the newest checkpoint that training changes."""
-    state = load_checkpoint(out)
-    flat = {f"{part}.{k}": v for part in ("model", "ema") for k, v in (state[part] or {}).items()}
-    moments = {f"{n}.{k}": v for n, one in state["optimizer"]["state"].items() for k, v in one.items()}
-    return flat | moments
 
 
 def run(*arguments: str, **environment: str) -> subprocess.Popen[str]:
@@ -268,20 +250,6 @@ def test_two_damaged_checkpoints_are_an_error(corpus: Path, tmp_path: Path) -> N
         train(toy(), corpus, tmp_path, device="cpu", resume=True)
 
 
-def hurt(path: Path, damage: str) -> None:
-    """Damage a checkpoint: cut it off, turn a bit of its weights, empty it, or put another file there."""
-    data = bytearray(path.read_bytes())
-    if damage == "bit":
-        with zipfile.ZipFile(path) as archive:
-            largest = max(archive.infolist(), key=lambda info: info.file_size)
-            where = data.index(archive.read(largest))
-        data[where + 5] ^= 1
-    if damage == "other":
-        torch.save({"weights": torch.ones(3)}, path)
-    else:
-        path.write_bytes(data[: {"cut": len(data) // 2, "bit": len(data), "empty": 0}[damage]])
-
-
 def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one(tmp_path: Path) -> None:
     state: dict[str, Any] = {key: {} for key in ("recipe", "corpus", "versions", "model", "optimizer")}
     state |= {"name": "x", "ema": None, "rng": [], "counters": {"step": 1}}
@@ -348,22 +316,6 @@ def test_minutes_end_an_invocation_with_all_saved(corpus: Path, tmp_path: Path) 
     assert more.step > outcome.step
 
 
-def test_the_rate_warms_up_halves_and_falls_to_zero() -> None:
-    settings = Settings(8, 100, learning_rate=2.0, warmup_steps=10, half_life_steps=20.0, final_share=0.25)
-    budget = Budget(settings, None, 0.0)
-    assert [budget.rate(step) for step in (0, 4, 9, 10, 30, 50)] == [0.2, 1.0, 2.0, 2.0, 1.0, 0.5]
-    assert budget.rate(75) == pytest.approx(2 * 0.5 ** (65 / 20))
-    assert budget.rate(95) == pytest.approx(0.2 * 2 * 0.5 ** (85 / 20))
-    assert budget.rate(100) == 0
-    # Where the minutes end first, they count.
-    timed = Budget(settings, 10.0, 0.0, seconds=570.0)
-    assert timed.rate(30) == pytest.approx(0.2)
-    assert timed.ended(30) == ""
-    assert timed.left_s(30, 1.0) == pytest.approx(30.0)
-    timed.seconds = 600.0
-    assert timed.ended(30) == "minutes"
-
-
 def test_gradients_are_clipped_and_their_norm_before_it_is_logged(corpus: Path, tmp_path: Path) -> None:
     train(toy(steps=1, clip=1e-9, log_every=1, dropout=0.0), corpus, tmp_path / "small", device="cpu")
     train(toy(steps=1, clip=math.inf, log_every=1, dropout=0.0), corpus, tmp_path / "all", device="cpu")
@@ -373,45 +325,6 @@ def test_gradients_are_clipped_and_their_norm_before_it_is_logged(corpus: Path, 
         moments.append(load_checkpoint(tmp_path / name)["optimizer"]["state"][0]["exp_avg"].norm())
     assert norms[0] == norms[1] > 0.01
     assert moments[0] < 1e-9 < 1e-4 < moments[1]
-
-
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        (TOML + "step = 3\n", r"train: unknown key 'step' \(did you mean 'steps'\?\)"),
-        (TOML + "[mode]\n", r"unknown key 'mode' \(did you mean 'model'\?\)"),
-        (TOML.replace("toy", "toyy", 1), r"task 'toyy' is not known \(did you mean 'toy'\?\)"),
-        (TOML.replace("steps = 20", ""), "the key 'steps' is missing"),
-        (TOML.replace("[train]", "[model]"), "the key 'train' is missing"),
-        (TOML.replace("20", "0"), "train: steps must be at least 1, found int 0"),
-        (TOML + "ema = 1.0\n", "train: ema must be from 0 to below 1"),
-        (TOML + "precision = 'float16'\n", "precision must be auto, float32 or bfloat16"),
-        ("model = 3\n" + TOML, "model: expected a table"),
-        ("task = [", "is not TOML"),
-    ],
-)
-def test_a_recipe_that_does_not_fit_is_refused_with_its_key(tmp_path: Path, text: str, why: str) -> None:
-    path = tmp_path / "x.toml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError, match=why):
-        load_recipe(path)
-
-
-def test_every_recipe_of_the_repository_loads() -> None:
-    paths = sorted((Path(__file__).parents[1] / "recipes").rglob("*.toml"))
-    assert paths
-    for path in paths:
-        assert load_recipe(path).name == path.stem
-
-
-def test_a_recipe_survives_being_written() -> None:
-    settings = replace(PLAIN, clip=math.inf, learning_rate=1e-5, half_life_steps=None, checkpoint_s=7.0)
-    tables = {"name": 'a "quoted"\\ one', "sizes": (1, 2), "nested": {"on": True, "x": [0.5]}}
-    recipe = Recipe("x", "toy", settings, corpus="a/b", model=tables)
-    import tomllib
-
-    again = recipe_from(tomllib.loads(as_toml(recipe.resolved())), name="x", where="x")
-    assert again.resolved() == recipe.resolved()
 
 
 def test_what_is_missing_is_named_by_the_command(
@@ -461,38 +374,6 @@ def test_a_trained_model_is_loaded_with_or_without_its_average(corpus: Path, tmp
     assert len(load_trained(tmp_path / "out", corpus=tmp_path / "moved").corpus.split("train")) == ITEMS
     with pytest.raises(ConfigError, match="is no corpus"):
         load_trained(tmp_path / "out", corpus=folder)
-
-
-def test_the_documents_name_every_setting() -> None:
-    text = (Path(__file__).parents[1] / "docs" / "training.md").read_text(encoding="utf-8")
-    assert [field.name for field in fields(Settings) if f"| `{field.name}` |" not in text] == []
-
-
-def test_a_log_that_was_cut_off_goes_on_whole(tmp_path: Path) -> None:
-    log = Log(tmp_path / "log.jsonl")
-    log.write({"step": 1, "loss": math.nan})
-    log.write({"step": 2, "loss": 1.0})
-    with log.path.open("a", encoding="utf-8") as file:
-        file.write('{"step": 3, "lo')
-    log.begin(1)
-    log.write({"step": 2, "loss": 2.0})
-    assert read_log(log.path) == [{"step": 1, "loss": None}, {"step": 2, "loss": 2.0}]
-    curves.draw_losses(log.path, tmp_path / "loss.png")
-    assert (tmp_path / "loss.png").exists()
-
-
-def test_batches_made_ahead_come_in_order_with_their_errors() -> None:
-    assert list(ahead(iter(range(50)), 3)) == list(range(50))
-    endless = ahead(iter(int, 1), 2)
-    assert next(endless) == 0
-    endless.close()  # type: ignore[attr-defined]
-
-    def failing() -> Any:
-        yield 1
-        raise ConfigError("no more")
-
-    with pytest.raises(ConfigError, match="no more"):
-        list(ahead(failing(), 2))
 
 
 def test_bfloat16_is_used_where_it_is_asked_for(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import time
+import zipfile
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from sayahead.train.checkpoint import load_checkpoint
 from sayahead.train.corpus import Item
 from sayahead.train.frontend import FrontEnd
 from sayahead.train.making import make_corpus
-from sayahead.train.task import TASKS, Batch
+from sayahead.train.recipe import Recipe
+from sayahead.train.task import TASKS, Batch, Settings
 
 ITEMS = 40
 
@@ -77,6 +81,35 @@ class ToyTask:
             raise ValueError("no sound today")
         torch.rand(3)
         (folder / "sample.txt").write_text(str(model.training), encoding="utf-8")
+
+
+PLAIN = Settings(batch_size=8, steps=20, learning_rate=1e-2, log_every=5, ema=0.9)
+
+
+def toy(data: Mapping[str, Any] | None = None, dropout: float = 0.2, **settings: Any) -> Recipe:
+    return Recipe("toy", "toy", replace(PLAIN, **settings), model={"dropout": dropout}, data=data or {})
+
+
+def weights(out: Path) -> dict[str, torch.Tensor]:
+    """All numbers of the newest checkpoint that training changes."""
+    state = load_checkpoint(out)
+    flat = {f"{part}.{k}": v for part in ("model", "ema") for k, v in (state[part] or {}).items()}
+    moments = {f"{n}.{k}": v for n, one in state["optimizer"]["state"].items() for k, v in one.items()}
+    return flat | moments
+
+
+def hurt(path: Path, damage: str) -> None:
+    """Damage a checkpoint: cut it off, turn a bit of its weights, empty it, or put another file there."""
+    data = bytearray(path.read_bytes())
+    if damage == "bit":
+        with zipfile.ZipFile(path) as archive:
+            largest = max(archive.infolist(), key=lambda info: info.file_size)
+            where = data.index(archive.read(largest))
+        data[where + 5] ^= 1
+    if damage == "other":
+        torch.save({"weights": torch.ones(3)}, path)
+    else:
+        path.write_bytes(data[: {"cut": len(data) // 2, "bit": len(data), "empty": 0}[damage]])
 
 
 TASKS["toy"] = ("toytask", "ToyTask")
