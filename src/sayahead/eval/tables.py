@@ -119,15 +119,6 @@ LATENCY_NOTES = (
 )
 
 
-def latency_table(clock: str, number: int, summaries: Mapping[str, Mapping[str, Summary]]) -> Table:
-    """The table of one clock from each condition's summaries; columns that nobody fills are left out.
-
-    The notes stand under the first clock's table only.
-    """
-    notes = LATENCY_NOTES if number == 1 else ()
-    return filled(f"latency-{number}", f"Latency, text clock: {clock}", LATENCY, summaries, notes=notes)
-
-
 AGAINST = "against "
 """Prefix of the key of a difference to the first condition, or to the voice's own full sentence."""
 
