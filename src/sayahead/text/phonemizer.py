@@ -13,6 +13,20 @@ from sayahead.types import Ids, Pronunciation, Word
 PAUSES = ' ;:,.!?—…"“”()'
 
 
+CLOSING, PAUSING = ".!?…", ",;:—"
+
+
+def with_final_mark(phonemes: str, *, final: bool) -> str:
+    """A word's phonemes without punctuation, but for one mark at the end of a ``final`` one (Ma 5.1)."""
+    bare = " ".join("".join(symbol for symbol in phonemes if symbol == " " or symbol not in PAUSES).split())
+    behind = phonemes[len(phonemes.rstrip(PAUSES)) :] if final else ""
+    for marks in (CLOSING, PAUSING):
+        found = [symbol for symbol in behind if symbol in marks]
+        if found:
+            return bare + found[-1]
+    return bare
+
+
 class Phonemizer(Protocol):
     """Spoken words to the phoneme ids of one voice."""
 
@@ -58,10 +72,10 @@ class EnglishPhonemizer:
         made = []
         read = self._read(texts)[len(left) : len(left) + len(words)]
         for word, found in zip(words, read, strict=True):
-            phonemes = found
-            if not self._inner_punctuation:
-                phonemes = found.lstrip(PAUSES) if word.ends else found.strip(PAUSES)
-            before = self.ids(" " if inside and phonemes else "")
+            phonemes = found if self._inner_punctuation else with_final_mark(found, final=word.ends)
+            # A mark that stands alone joins the word before it where words have none of their own.
+            apart = phonemes if self._inner_punctuation else phonemes.strip(PAUSES)
+            before = self.ids(" " if inside and apart else "")
             sounding, whole = self.ids(phonemes.rstrip(PAUSES)), self.ids(phonemes)
             end = len(before) + (len(sounding) or len(whole))
             made.append(Pronunciation(np.concatenate([before, whole]), len(before), end))

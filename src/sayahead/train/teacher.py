@@ -11,8 +11,8 @@ import hashlib
 import importlib.metadata
 import itertools
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,7 @@ class Teacher:
         self.spec = spec
         config = voice_config()
         self._pad, self._phonemes = int(config.model["pad"]), config.phonemes
-        self._phonemizer = load_reader()
+        self._phonemizer = load_reader(self.spec.punctuation == "all")
         self._pauses = frozenset(config.phonemes[mark] for mark in PAUSES if mark in config.phonemes)
         self._graph = load_graph()
 
@@ -130,8 +130,6 @@ class Teacher:
         for number, words in enumerate(sentences, 1):
             own = name if len(sentences) == 1 else f"{name}.{number}"
             said = self._phonemizer.phonemize(words, left=[])
-            if self.spec.punctuation == "final":
-                said = final_punctuation(said, self._phonemes)
             ids = np.concatenate([word.ids for word in said])
             if all(int(i) in self._pauses for i in ids):
                 left_out.append(own)
@@ -213,37 +211,6 @@ def spans(said: Sequence[Pronunciation]) -> NDArray[np.int16]:
     return np.array(edges, np.int16).reshape(-1, 2)
 
 
-def final_punctuation(said: Sequence[Pronunciation], phonemes: Mapping[str, int]) -> list[Pronunciation]:
-    """The same words without punctuation, but for one mark at the end of all (Ma 5.1).
-
-    The reader has seen the punctuation ("U.S." and "read," are read as they stand); whoever speaks the ids has not.
-    A word of nothing but punctuation becomes empty.
-    """
-    space, marks = phonemes[" "], {phonemes[mark] for mark in PAUSES if mark in phonemes and mark != " "}
-    made: list[Pronunciation] = []
-    begun = False
-    for word in said:
-        kept: list[int] = []
-        for i in word.ids:
-            if i not in marks and not (i == space and (kept[-1:] == [space] or not (begun or kept))):
-                kept.append(int(i))
-        while kept[-1:] == [space]:
-            kept.pop()
-        first = min(word.first, len(kept)) if begun else 0
-        made.append(Pronunciation(np.array(kept, np.int64), first, len(kept)))
-        begun = begun or bool(kept)
-    every = [int(i) for word in said for i in word.ids]
-    behind = list(itertools.takewhile(lambda i: i == space or i in marks, reversed(every)))
-    closing = [phonemes[mark] for mark in ".!?…" if mark in phonemes]
-    pausing = [phonemes[mark] for mark in ",;:—" if mark in phonemes]
-    for wanted in (closing, pausing):
-        found = [i for i in behind if i in wanted]
-        if found:
-            made[-1] = replace(made[-1], ids=np.append(made[-1].ids, found[0]))
-            break
-    return made
-
-
 def voice_config() -> VoiceConfig:
     """The default voice's phonemes and settings, without its graphs."""
     path = VOICES / "heart" / "voice.json"
@@ -251,10 +218,10 @@ def voice_config() -> VoiceConfig:
 
 
 @functools.cache
-def load_reader() -> EnglishPhonemizer:
+def load_reader(inner_punctuation: bool) -> EnglishPhonemizer:
     """The default voice's front end, loaded once in a process."""
     config = voice_config()
-    return EnglishPhonemizer(config.phonemes, stand_in=config.stand_in)
+    return EnglishPhonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=inner_punctuation)
 
 
 @functools.cache
