@@ -12,7 +12,7 @@ import importlib.metadata
 import itertools
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -195,13 +195,13 @@ def trim(edges: Frames, samples: Floats, marks: int, *, lead: int, tail: int) ->
 
 
 def split(words: Sequence[Word]) -> list[list[Word]]:
-    """The words of each sentence."""
+    """The sentences; the last word of each ends it, as ``Session`` has it."""
     sentences: list[list[Word]] = [[]]
     for word in words:
         sentences[-1].append(word)
         if word.ends:
             sentences.append([])
-    return [sentence for sentence in sentences if sentence]
+    return [[*sentence[:-1], replace(sentence[-1], ends=True)] for sentence in sentences if sentence]
 
 
 def spans(said: Sequence[Pronunciation]) -> NDArray[np.int16]:
