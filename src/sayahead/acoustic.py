@@ -75,12 +75,14 @@ class HeartAcoustic:
         window: int,
         continuation: Ids,
         blind_continuation: Ids,
+        early: int,
     ) -> None:
         self._text, self._prosody = text, prosody
         # Provisional frames that the second stage has a use for.
         self._right_units = -(-right_frames // self.FRAMES_PER_UNIT)
         self._pad, self._lead_units, self._window = pad, lead_units, window
         self._continuation, self._blind_continuation = continuation, blind_continuation
+        self._early = early
 
     def initial(self) -> HeartState:
         empty = np.zeros(0, np.int64)
@@ -93,7 +95,7 @@ class HeartAcoustic:
         ended = segment.ends and segment.speak == len(segment.ids)
         if not (segment.speak or ended):
             # Words without a sound: nothing to say, and nothing new about the future.
-            end = (state.done + state.held) * self.FRAMES_PER_UNIT
+            end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._early)
             nothing = np.zeros((0, self.FEATURES), np.float32)
             return Frames(nothing, nothing, ((end, end),) * len(segment.words), False), state
         first = state.done + state.held == 0
@@ -129,12 +131,10 @@ class HeartAcoustic:
             [text["sound_encoding"][rows], prosody["f0"][:, None], prosody["energy"][:, None]], axis=1
         )
         cut = commit * self.FRAMES_PER_UNIT
-        # Where the sentence's units begin in this window's count.
-        ends = np.concatenate([[0], np.cumsum(units)]) + (state.done - past)
-        words = tuple(
-            (int(ends[len(left) + a]) * self.FRAMES_PER_UNIT, int(ends[len(left) + b]) * self.FRAMES_PER_UNIT)
-            for a, b in segment.words
-        )
+        # Frames at which the window's phonemes are heard, from the start of the sentence.
+        heard = (np.concatenate([[0], np.cumsum(units)]) + (state.done - past)) * self.FRAMES_PER_UNIT - self._early
+        heard = np.maximum(heard, 0)
+        words = tuple((int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words)
         frames = Frames(features[:cut], features[cut:], words, ended)
         if ended:
             return frames, self.initial()

@@ -30,6 +30,8 @@ class HeartModel:
     """Phonemes that stand behind the visible words while the sentence goes on."""
     blind_continuation: str
     """The same where no word behind the spoken ones is visible."""
+    early: int
+    """Frames by which the sound of a phoneme is ahead of its nominal place, for the timings of words."""
 
 
 def load_heart(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
@@ -40,7 +42,7 @@ def load_heart(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonem
     acoustic = HeartAcoustic(
         graphs["text"], graphs["prosody"], right_frames=vocoder.context, pad=own.pad, lead_units=own.lead_units,
         window=own.window, continuation=phonemizer.ids(own.continuation),
-        blind_continuation=phonemizer.ids(own.blind_continuation),
+        blind_continuation=phonemizer.ids(own.blind_continuation), early=own.early,
     )  # fmt: skip
     return acoustic, vocoder
 

@@ -140,10 +140,12 @@ class TwoStage(Generic[A, V]):
         words, unheard = [], []
         for first_frame, end_frame in state.unheard:
             onset = max(origin + first_frame * hop, state.emitted)
+            offset = origin + end_frame * hop
             if ended:
-                onset = min(onset, emitted - 1)
+                # A model may give the silence behind a sentence to its last phoneme.
+                onset, offset = min(onset, emitted - 1), min(offset, emitted - self._pauses.pause)
             if onset < emitted:
-                words.append((onset, max(onset, origin + end_frame * hop)))
+                words.append((onset, max(onset, offset)))
             else:
                 unheard.append((first_frame, end_frame))
         state = replace(state, origin=origin, lead=None, silence=silence, emitted=emitted, unheard=tuple(unheard))

@@ -44,7 +44,14 @@ SETTINGS: dict[str, Any] = {
     "pause_s": 0.4,
     "speed": [0.5, 2.0],
     "defaults": {"lookahead": 1, "hold_back_s": 0.05, "blind_hold_back_s": 0.1},
-    "model": {"pad": 0, "lead_units": 3, "window": 80, "continuation": " pˈipᵊl", "blind_continuation": " "},
+    "model": {
+        "pad": 0,
+        "lead_units": 3,
+        "window": 80,
+        "continuation": " pˈipᵊl",
+        "blind_continuation": " ",
+        "early": 4,
+    },
 }
 
 
