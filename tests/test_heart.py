@@ -125,3 +125,15 @@ def test_words_that_make_no_sound_are_passed_over(heart: Voice, hold_back_s: flo
     """A word of which the voice knows no phoneme takes its place in the timings and no time."""
     chunks = list(heart.stream(["Hello ", "| ", "there."], policy=LookaheadK(0), hold_back_s=hold_back_s))
     assert [w.text for c in chunks for w in c.words][-1] == "there."
+
+
+@pytest.mark.parametrize("k", [0, 1, None])
+def test_words_are_timed_where_they_sound(heart: Voice, k: int | None) -> None:
+    policy = WaitAll() if k is None else LookaheadK(k)
+    for text in ("Nobody had told them about the time.", "Apples are eaten by many animals.", "We never knew."):
+        chunks = list(heart.stream([text], policy=policy))
+        sound = np.flatnonzero(np.abs(np.concatenate([chunk.samples for chunk in chunks])) > 10 ** (-40 / 20))
+        words = [word for chunk in chunks for word in chunk.words]
+        # An onset is where the phoneme begins, which may be a little before it is loud.
+        assert -0.05 < (words[0].onset - sound[0]) / 24000 < 0.03
+        assert -0.05 < (words[-1].offset - sound[-1]) / 24000 < 0.06
