@@ -26,6 +26,8 @@ class Speak:
     """How many of the pending words to say; at least one, and none beyond the end of a sentence."""
     lookahead: int
     """How many words after them the model may see, fewer where the sentence ends before."""
+    alone: bool = False
+    """Whether they are an utterance of their own: the model sees nothing before them, and an end behind them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +103,23 @@ class WaitAll:
             return READ
         pauses = [i for i, word in enumerate(view.pending[: self.max_words], 1) if word.text[-1:] in ",;:—"]
         return Speak(pauses[-1] if pauses else self.max_words, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Independent:
+    """Speak every few words as an utterance of their own: no past, no future (Saeki-a's independent baseline).
+
+    The lower bound that every incremental method has to beat.
+    """
+
+    words: int = 2
+    """Words of an utterance; a sentence's last has what is left. Saeki-a: 2."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.words, int) or self.words < 1:
+            raise ConfigError(f"Independent: words is {self.words!r}, but must be a whole number of at least 1.")
+
+    def decide(self, view: View) -> Read | Speak:
+        if len(view.pending) >= self.words:
+            return Speak(self.words, 0, alone=True)
+        return Speak(len(view.pending), 0, alone=True) if view.pending[-1:] and view.pending[-1].ends else READ

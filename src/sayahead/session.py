@@ -167,6 +167,8 @@ class Session:
     def _carry_out(self, action: Speak) -> Speech:
         pending = tuple(self._sentence())
         words, visible = pending[: action.words], pending[action.words : action.words + action.lookahead]
+        if action.alone:
+            words, visible = (*words[:-1], replace(words[-1], ends=True)), ()
         # Spoken first and taken off the pending ones then: an error on the way loses no word.
         speech = self._speak(self._segment(words, visible))
         for word in words:

@@ -116,6 +116,10 @@ class TwoStage(Generic[A, V]):
             )  # fmt: skip
         return speech, state
 
+    def vocode(self, frames: Floats, *, seed: int = 0) -> Floats:
+        """Samples (S,) of a whole sentence's frames (T, D), as they are, without bounds on silence."""
+        return self._vocoder.step(frames, frames[:0], self._vocoder.initial(0), seed=seed, ended=True)[0]
+
     def _hand_out(
         self, samples: Floats, state: TwoStageState[A, V], *, ended: bool
     ) -> tuple[Speech, TwoStageState[A, V]]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayahead import READ, ConfigError, LookaheadK, Policy, Speak, View, WaitAll, Word
+from sayahead import READ, ConfigError, Independent, LookaheadK, Policy, Speak, View, WaitAll, Word
 
 
 def words(text: str) -> tuple[Word, ...]:
@@ -54,6 +54,9 @@ def spoken(policy: Policy, sentence: tuple[Word, ...]) -> list[tuple[int, int]]:
         (WaitAll(), "a b c.", True, Speak(3, 0)),
         (WaitAll(max_words=3), "a b, c d", True, Speak(2, 0)),
         (WaitAll(max_words=3), "a b c d", True, Speak(3, 0)),
+        (Independent(2), "a", False, READ),
+        (Independent(2), "a b c", False, Speak(2, 0, alone=True)),
+        (Independent(2), "a.", True, Speak(1, 0, alone=True)),
     ],
 )
 def test_decisions(policy: Policy, text: str, first: bool, expected: object) -> None:
@@ -83,3 +86,5 @@ def test_bad_parameters_are_named(bad: dict[str, int]) -> None:
 def test_wait_all_takes_at_least_one_word() -> None:
     with pytest.raises(ConfigError, match="max_words"):
         WaitAll(max_words=0)
+    with pytest.raises(ConfigError, match="Independent: words"):
+        Independent(0)

@@ -14,6 +14,7 @@ from toy import toy_session
 
 from sayahead import (
     AudioChunk,
+    Independent,
     LookaheadK,
     Policy,
     Prediction,
@@ -36,6 +37,7 @@ POLICIES: list[Policy] = [
     LookaheadK(3, first_chunk=7, chunk=7),
     WaitAll(),
     WaitAll(max_words=3),
+    Independent(2),
 ]
 
 
@@ -219,3 +221,12 @@ def test_a_long_text_pushed_at_once_is_not_read_before_its_turn() -> None:
     session.push("one two three. " * 10_000)
     assert session.pull() is not None
     assert len(session._pending) < 50
+
+
+def test_words_that_are_spoken_alone_sound_as_if_there_were_no_others() -> None:
+    whole = sound(run(toy_session(Independent(2)), ["one two three four five."]))
+    alone = [sound(run(toy_session(WaitAll()), [text])) for text in ("one two", "three four", "five.")]
+    # The toy's sine begins at another phase in each sentence of a session: lengths tell.
+    assert len(whole) == sum(map(len, alone))
+    together = sound(run(toy_session(WaitAll()), ["one two three four five."]))
+    assert len(together) != len(whole)

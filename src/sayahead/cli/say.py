@@ -60,8 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
     add("--seed", type=int, metavar="N", help="another number, slightly other sound (default: 0)")
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
-    add("--policy", type=one_of("lookahead", "wait-all"), default="lookahead", metavar="NAME",
-        help="lookahead: speak a word when the next ones are there (default); wait-all: whole sentences")  # fmt: skip
+    add("--policy", type=one_of("lookahead", "wait-all", "independent"), default="lookahead", metavar="NAME",
+        help="lookahead: speak a word when the next ones are there (default); wait-all: whole sentences; "
+        "independent: every two words by themselves")  # fmt: skip
     add(
         "-k", "--lookahead", type=number(int, 0), metavar="N", help="how many words must follow before a word is spoken"
     )
@@ -199,10 +200,10 @@ def check(arguments: argparse.Namespace) -> None:
         raise ConfigError(
             "Sound is not for a terminal: send it on (| aplay -q ...), or write a file with -o hello.wav."
         )
-    if arguments.policy == "wait-all":
+    if arguments.policy != "lookahead":
         for name in ("lookahead", "first_chunk", "chunk"):
             if getattr(arguments, name) is not None:
-                raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --policy wait-all.")
+                raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --policy {arguments.policy}.")
     if arguments.context == "lm" and arguments.lm is None:
         raise ConfigError("--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2.")
     if arguments.lm is not None and arguments.context not in (None, "lm"):
@@ -271,13 +272,13 @@ def keep_timings(path: Path, speaker: Speaker, sample_rate: int) -> Callable[[],
 def session_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, Any]:
     """Voice.session's options; what was not given is absent."""
     from sayahead.context import LanguageModel, NoContext, RandomWords
-    from sayahead.policy import LookaheadK, WaitAll
+    from sayahead.policy import Independent, LookaheadK, WaitAll
 
     options = {name: getattr(arguments, name) for name in ("speed", "volume", "seed", "k2", "delta")}
     if arguments.hold_back is not None:
         options["hold_back_s"] = arguments.hold_back / 1000
-    if arguments.policy == "wait-all":
-        options["policy"] = WaitAll()
+    if arguments.policy != "lookahead":
+        options["policy"] = WaitAll() if arguments.policy == "wait-all" else Independent()
     else:
         k = voice.config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
         options["policy"] = LookaheadK(k, arguments.first_chunk or 1, arguments.chunk or 1)

@@ -13,7 +13,7 @@ from sayahead.context import ContextPredictor, LanguageModel, NoContext, RandomW
 from sayahead.errors import ConfigError
 from sayahead.eval.clock import AllAtOnce, Reader, TextClock, Tokens, Typist, WordEnds
 from sayahead.eval.machine import check_cores
-from sayahead.policy import LookaheadK, Policy, WaitAll
+from sayahead.policy import Independent, LookaheadK, Policy, WaitAll
 from sayahead.session import Session
 from sayahead.voice import Voice, load_voice
 
@@ -25,9 +25,11 @@ class Condition:
     name: str
     """What the tables call it."""
     policy: str = "lookahead"
-    """lookahead or wait-all."""
+    """lookahead, wait-all or independent."""
     k: int = 1
     """Words of lookahead."""
+    words: int = 2
+    """independent: words of an utterance."""
     first_chunk: int = 1
     """Least phonemes of a sentence's first chunk (Ma 5.1)."""
     chunk: int = 1
@@ -40,6 +42,10 @@ class Condition:
     """A voice's name or folder."""
     hold_back_s: float | None = None
     """Sound held back; none: the voice's own."""
+    k2: int = 0
+    """Ma's second lookahead: SPEAKs that must follow before frames become sound."""
+    delta: int | None = None
+    """Frames of right context of the second stage (Ma 4.2); none: all that it can use."""
     speed: float = 1.0
     """Pace."""
     seed: int = 0
@@ -133,7 +139,7 @@ def located(clock: Clock, folder: Path) -> Clock:
 
 
 CONTEXTS = ("none", "random", "lm", "truth")
-POLICIES = ("lookahead", "wait-all")
+POLICIES = ("lookahead", "wait-all", "independent")
 CLOCKS = ("all-at-once", "tokens", "reader", "typist", "word-ends")
 
 
@@ -162,6 +168,8 @@ def policy(condition: Condition) -> Policy:
     """The policy that a table of the matrix describes."""
     if condition.policy == "wait-all":
         return WaitAll()
+    if condition.policy == "independent":
+        return Independent(condition.words)
     if condition.policy == "lookahead":
         return LookaheadK(condition.k, condition.first_chunk, condition.chunk)
     raise unknown(f"condition {condition.name!r}: policy", condition.policy, POLICIES)
@@ -199,6 +207,8 @@ def session(condition: Condition, text: str, lm: str | None = None) -> Session:
         context=context(condition, text, lm),
         speed=condition.speed,
         seed=condition.seed,
+        k2=condition.k2,
+        delta=condition.delta,
         **options,
     )
 

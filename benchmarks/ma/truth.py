@@ -1,0 +1,58 @@
+"""Ground truth for the experiments of Ma et al. (2020), as peers: the corpus's own speaker, and its mel vocoded.
+
+    sayahead eval run benchmarks/ma/quality.toml --texts test.csv -o out \
+        --peers benchmarks/ma/truth.py:truth,benchmarks/ma/truth.py:vocoded
+
+The speaker is the default voice as teacher, whole sentences without inner punctuation, as in training.
+SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import numpy as np
+
+from sayahead import load_voice
+from sayahead.eval.peer_worker import Speak, serve
+from sayahead.eval.peers import Peer, WorkerPeer
+from sayahead.synthesizer import TwoStage
+from sayahead.types import Floats
+
+
+def load(vocode: bool) -> Speak:
+    """Runs in the worker: the teacher, and the voice's vocoder where its mel is to be vocoded."""
+    from sayahead.train.frontend import PRESETS
+    from sayahead.train.teacher import TeacherSpec
+
+    teacher = TeacherSpec(PRESETS["ma"], "final").open()
+    voice = load_voice(os.environ.get("SAYAHEAD_MA_VOICE", "ma-lj"))
+    synthesizer = voice.synthesizer
+    assert isinstance(synthesizer, TwoStage)
+
+    def sound(text: str) -> tuple[Floats, int]:
+        made = []
+        for item in teacher.items("text", text)[0]:
+            assert item.audio is not None
+            if vocode:
+                made.append(synthesizer.vocode(item.mel.astype(np.float32)))
+            else:
+                made.append(item.audio.astype(np.float32) / np.float32(32767))
+        return np.concatenate(made) if made else np.zeros(0, np.float32), voice.sample_rate
+
+    return sound
+
+
+def truth() -> Peer:
+    """Runs in the evaluation: the ground truth."""
+    return WorkerPeer("ground truth", [sys.executable, __file__, "truth"])
+
+
+def vocoded() -> Peer:
+    """Runs in the evaluation: the ground truth's mel through the vocoder."""
+    return WorkerPeer("ground truth mel", [sys.executable, __file__, "vocoded"])
+
+
+if __name__ == "__main__":
+    serve(lambda: load(vocode=sys.argv[1:] == ["vocoded"]))
