@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from sayahead.clarinet import ClariNetModel, ClariNetVocoder, pitch_curve, pulse_train
+from sayahead.clarinet import load_clarinet, pitch_curve, pulse_train
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.models.conditioner import Conditioner, ConditionerConfig, FilterBank
@@ -432,13 +432,12 @@ def test_graphs_say_what_torch_says_and_stream_exactly(conditioner: ConditionerC
     model = student(conditioner)
     paths, about = export(model, tmp_path, sample_rate=24000)
     assert [path.name for path in paths] == ["student.onnx", "pitch.onnx"][: 1 + bool(conditioner.pulses)]
-    config = from_mapping(ClariNetModel, about, where="model")
-    vocoder = ClariNetVocoder(config, tmp_path)
+    vocoder = load_clarinet(about, tmp_path, threads=1)
     mel = np.random.default_rng(0).standard_normal((37, conditioner.n_mels)).astype(np.float32)
 
     z = np.random.default_rng(1).standard_normal((37, conditioner.hop)).astype(np.float32)
     train = np.random.default_rng(2).standard_normal((37, conditioner.hop)).astype(np.float32)
-    said = vocoder._render(np.hstack([mel, train]) if config.pulses else mel, z)
+    said = vocoder._render(np.hstack([mel, train]) if conditioner.pulses else mel, z)
     with torch.no_grad():
         noise = torch.from_numpy(z).reshape(1, -1, conditioner.bands).transpose(1, 2)
         x, _, _ = model(noise, torch.from_numpy(mel)[None], torch.from_numpy(train).reshape(1, -1))
@@ -452,9 +451,8 @@ def test_graphs_say_what_torch_says_and_stream_exactly(conditioner: ConditionerC
 
 def test_a_smaller_delta_is_heard(tmp_path: Path) -> None:
     _, about = export(student(PLAIN), tmp_path, sample_rate=24000)
-    config = from_mapping(ClariNetModel, about, where="model")
     mel = np.random.default_rng(0).standard_normal((30, PLAIN.n_mels)).astype(np.float32)
-    vocoder = ClariNetVocoder(config, tmp_path, left=0)
+    vocoder = load_clarinet(about | {"delta": 0}, tmp_path, threads=1)
     whole, steps = whole_and_steps(vocoder, mel, [15, 15])
     assert np.abs(whole - steps)[: 15 * PLAIN.hop].max() < 1e-4
     assert np.abs(whole - steps)[15 * PLAIN.hop :].max() > 1e-3

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sayahead.config import from_mapping
 from sayahead.onnx import OnnxGraph
 from sayahead.overlap import OverlapState, OverlapVocoder
 from sayahead.types import Floats
@@ -36,6 +39,12 @@ class ClariNetModel:
     """Frames on the left that the pitch of a frame is read from."""
     pitch_right: int = 0
     """Frames on the right."""
+    delta: int | None = None
+    """Frames that are rendered again before new ones (Ma's delta); None: all that make a difference."""
+    fade: int = 0
+    """Samples over which a step's sound grows out of what the one before expected, for a delta that is too small."""
+    temperature: float = 1.0
+    """Factor on the noise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +64,21 @@ class ClariNetState:
 class ClariNetVocoder:
     """See Vocoder: the pitch is read from the mel where the student wants pulses, the rest is OverlapVocoder's."""
 
-    def __init__(
-        self, model: ClariNetModel, folder: Path, *, left: int | None = None, fade: int = 0, temperature: float = 1.0,
-        threads: int = 1,
-    ) -> None:  # fmt: skip
-        """Load the graphs in the folder.
-
-        ``left`` bounds the frames that are rendered again before new ones (Ma's delta), ``temperature`` scales the
-        noise.
-        """
-        self.hop_length, self._model, self._temperature = model.hop_length, model, np.float32(temperature)
+    def __init__(self, model: ClariNetModel, folder: Path, *, threads: int = 1) -> None:
+        """Load ``student.onnx``, and ``pitch.onnx`` where there are pulses."""
+        self.hop_length, self._model = model.hop_length, model
         self._student = OnnxGraph(folder / "student.onnx", threads=threads)
         self._pitch = OnnxGraph(folder / "pitch.onnx", threads=threads) if model.pulses else None
         # A frame's pulses lean on the pitch of the frame behind it.
         self.context = model.right + (1 + model.pitch_right if model.pulses else 0)
+        left = model.left if model.delta is None else min(model.delta, model.left)
         self._overlap = OverlapVocoder(
-            self._render, hop_length=model.hop_length, left=model.left if left is None else left, right=model.right,
-            fade=fade,
-        )  # fmt: skip
+            self._render, hop_length=model.hop_length, left=left, right=model.right, fade=model.fade
+        )
 
     def _render(self, frames: Floats, z: Floats) -> Floats:
         n_mels = self._model.n_mels
-        inputs = {"mel": frames[:, :n_mels], "z": self._temperature * z}
+        inputs = {"mel": frames[:, :n_mels], "z": np.float32(self._model.temperature) * z}
         if self._model.pulses:
             inputs["pulses"] = frames[:, n_mels:]
         return np.asarray(self._student(**inputs)["samples"], np.float32)
@@ -103,6 +105,11 @@ class ClariNetVocoder:
             final, right = np.hstack([final, train[: len(final)]]), np.hstack([right, train[len(final) :]])
         samples, overlap = self._overlap.step(final, right, state.overlap, seed=seed, ended=ended)
         return samples, ClariNetState(past, f0, phase, overlap)
+
+
+def load_clarinet(table: Mapping[str, Any], folder: Path, threads: int) -> ClariNetVocoder:
+    """The student in a voice's folder, by what its ``model`` table has under ``vocoder``."""
+    return ClariNetVocoder(from_mapping(ClariNetModel, table, where="model: vocoder"), folder, threads=threads)
 
 
 def pitch_curve(f0: Floats, before: float | None, *, hop: int) -> Floats:

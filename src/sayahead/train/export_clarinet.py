@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from sayahead.clarinet import ClariNetModel
 from sayahead.models.conditioner import PITCH_RIGHT, PITCH_TAPS, REFERENCE_HZ, bank_reach
 from sayahead.models.iaf import GaussianIAF, iaf_reach
 from sayahead.train.graph import Array, Graph
+
+if TYPE_CHECKING:
+    from sayahead.train.trained import Trained
 
 
 class Writer:
@@ -113,6 +116,12 @@ class Writer:
         return g
 
 
+def write_clarinet(trained: Trained, folder: Path) -> tuple[list[Path], dict[str, Any]]:
+    """Graphs of a trained student, and what a voice says of them: see ``export``."""
+    assert isinstance(trained.model, GaussianIAF)
+    return export(trained.model, folder, sample_rate=trained.corpus.info.front_end.sample_rate)
+
+
 def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> tuple[list[Path], dict[str, Any]]:
     """Write ``student.onnx``, and ``pitch.onnx`` where the student hears pulses.
 
@@ -127,4 +136,5 @@ def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> tuple[list[
         Writer(model).pitch().save(str(paths[1]))
     left, right = iaf_reach(model.config)
     pitch = {} if reader is None else {"pitch_left": reader.reach[0], "pitch_right": reader.reach[1]}
-    return paths, asdict(ClariNetModel(c.n_mels, sample_rate, c.hop, left, right, reader is not None, **pitch))
+    about = ClariNetModel(c.n_mels, sample_rate, c.hop, left, right, reader is not None, **pitch)
+    return paths, {key: value for key, value in asdict(about).items() if value is not None}
