@@ -1,4 +1,4 @@
-"""What acoustic models, vocoders and their pair promise: the toy ones and those of the default voice."""
+"""What acoustic models, vocoders and their pair promise: the toy ones, the default voice's, tiny networks."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tiny import tiny_voice
 from toy import HOP, ToyAcoustic, ToyVocoder
 
 from sayahead import Voice
@@ -16,12 +17,30 @@ from sayahead.types import Floats, Rendering, Segment
 RENDERING = Rendering(hold_back_s=0.1)
 
 
-def stages(name: str, heart: Voice) -> tuple[Any, Any, int]:
-    """Acoustic model, vocoder and feature width."""
+Voices = dict[str, Voice]
+
+
+@pytest.fixture(scope="module")
+def voices(heart: Voice, tmp_path_factory: pytest.TempPathFactory) -> Voices:
+    """Voices of all kinds."""
+    return {"heart": heart, "deepvoice3": tiny_voice(tmp_path_factory.mktemp("deepvoice3"))}
+
+
+def stages(name: str, voices: Voices) -> tuple[Any, Any]:
+    """Acoustic model and vocoder."""
     if name == "toy":
-        return ToyAcoustic(), ToyVocoder(), 1
-    synthesizer: Any = heart.synthesizer
-    return synthesizer._acoustic, synthesizer._vocoder, 130
+        return ToyAcoustic(), ToyVocoder()
+    synthesizer: Any = voices[name].synthesizer
+    return synthesizer._acoustic, synthesizer._vocoder
+
+
+def features(name: str, frames: int) -> Floats:
+    """Frames as the vocoder gets them."""
+    draw = np.random.default_rng(1)
+    made = draw.normal(size=(frames, {"toy": 1, "heart": 130, "deepvoice3": 80}[name])).astype(np.float32)
+    if name != "deepvoice3":
+        made[:, 0 if name == "toy" else 128] = draw.uniform(100, 300, frames)
+    return made
 
 
 def segment(ids: list[int], speak: int, *, ends: bool) -> Segment:
@@ -29,7 +48,7 @@ def segment(ids: list[int], speak: int, *, ends: bool) -> Segment:
 
 
 SENTENCE = [50, 83, 54, 156, 31, 16, 81, 156, 86, 123, 4]
-VOICES = pytest.mark.parametrize("name", ["toy", "heart"])
+VOICES = pytest.mark.parametrize("name", ["toy", "heart", "deepvoice3"])
 
 
 def same(a: Any, b: Any) -> bool:
@@ -44,8 +63,8 @@ def same(a: Any, b: Any) -> bool:
 
 
 @VOICES
-def test_acoustic_steps_twice_from_one_state_give_one_result(name: str, heart: Voice) -> None:
-    acoustic, _, _ = stages(name, heart)
+def test_acoustic_steps_twice_from_one_state_give_one_result(name: str, voices: Voices) -> None:
+    acoustic, _ = stages(name, voices)
     _, state = acoustic.step(segment(SENTENCE, 5, ends=True), acoustic.initial(), RENDERING, hold_back=3)
     one = acoustic.step(segment(SENTENCE[5:], 6, ends=True), state, RENDERING, hold_back=3)
     two = acoustic.step(segment(SENTENCE[5:], 6, ends=True), state, RENDERING, hold_back=3)
@@ -54,8 +73,8 @@ def test_acoustic_steps_twice_from_one_state_give_one_result(name: str, heart: V
 
 
 @VOICES
-def test_frames_add_up_and_words_lie_in_them(name: str, heart: Voice) -> None:
-    acoustic, _, _ = stages(name, heart)
+def test_frames_add_up_and_words_lie_in_them(name: str, voices: Voices) -> None:
+    acoustic, _ = stages(name, voices)
     state, total, ends = acoustic.initial(), 0, [0]
     for a, b, last in ((0, 5, False), (5, 8, False), (8, 11, True)):
         made, state = acoustic.step(segment(SENTENCE[a:], b - a, ends=True), state, RENDERING, hold_back=4)
@@ -69,8 +88,8 @@ def test_frames_add_up_and_words_lie_in_them(name: str, heart: Voice) -> None:
 
 
 @VOICES
-def test_hold_back_keeps_that_much_and_no_more(name: str, heart: Voice) -> None:
-    acoustic, _, _ = stages(name, heart)
+def test_hold_back_keeps_that_much_and_no_more(name: str, voices: Voices) -> None:
+    acoustic, _ = stages(name, voices)
     free, _ = acoustic.step(segment(SENTENCE, 5, ends=True), acoustic.initial(), RENDERING, hold_back=0)
     held, _ = acoustic.step(segment(SENTENCE, 5, ends=True), acoustic.initial(), RENDERING, hold_back=4)
     assert len(free.final) - len(held.final) == 4
@@ -79,16 +98,13 @@ def test_hold_back_keeps_that_much_and_no_more(name: str, heart: Voice) -> None:
 
 @VOICES
 @pytest.mark.parametrize("sizes", [[40], [1] * 40, [3, 0, 17, 20], [39, 1]])
-def test_vocoder_step_by_step_equals_whole(name: str, heart: Voice, sizes: list[int]) -> None:
-    _, vocoder, width = stages(name, heart)
-    draw = np.random.default_rng(1)
-    features = draw.normal(size=(40, width)).astype(np.float32)
-    features[:, 0 if width == 1 else 128] = draw.uniform(100, 300, 40)
+def test_vocoder_step_by_step_equals_whole(name: str, voices: Voices, sizes: list[int]) -> None:
+    (_, vocoder), given = stages(name, voices), features(name, 40)
 
     def render(parts: list[int]) -> Floats:
         state, at, out = vocoder.initial(0), 0, []
         for i, size in enumerate(parts):
-            final, right = features[at : at + size], features[at + size :]
+            final, right = given[at : at + size], given[at + size :]
             samples, state = vocoder.step(final, right, state, seed=3, ended=i == len(parts) - 1)
             at += size
             assert len(samples) == size * vocoder.hop_length
@@ -102,12 +118,11 @@ def test_vocoder_step_by_step_equals_whole(name: str, heart: Voice, sizes: list[
 
 
 @VOICES
-def test_vocoder_leaves_the_state_as_it_was(name: str, heart: Voice) -> None:
-    _, vocoder, width = stages(name, heart)
-    features = np.full((20, width), 0.1, np.float32)
-    _, state = vocoder.step(features, features[:0], vocoder.initial(5), seed=0, ended=False)
-    one = vocoder.step(features, features[:0], state, seed=0, ended=False)
-    two = vocoder.step(features, features[:0], state, seed=0, ended=False)
+def test_vocoder_leaves_the_state_as_it_was(name: str, voices: Voices) -> None:
+    (_, vocoder), given = stages(name, voices), features(name, 20)
+    _, state = vocoder.step(given, given[:0], vocoder.initial(5), seed=0, ended=False)
+    one = vocoder.step(given, given[:0], state, seed=0, ended=False)
+    two = vocoder.step(given, given[:0], state, seed=0, ended=False)
     assert same(one, two)
 
 
