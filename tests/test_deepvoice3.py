@@ -291,3 +291,12 @@ def test_what_does_not_fit_is_told(corpus: Corpus, model: dict[str, Any], told: 
 def test_a_model_without_sense_is_refused() -> None:
     with pytest.raises(ValueError, match="two blocks"):
         DeepVoice3(replace(DeepVoice3Config(phonemes=3), decoder_layers=1))
+
+
+def test_a_prefix_attends_to_nothing_that_it_does_not_show(corpus: Corpus) -> None:
+    task = made(corpus, data={**TRUE, "prefix_share": 1.0, "lookahead": 0})
+    for seed in range(6):
+        for batch in task.batches("train", batch_size=5, seed=seed, rank=0, ranks=1):
+            for name in ("path", "attended"):
+                last = batch[name].flatten(1).max(1).values
+                assert (last < batch["lengths"]).all()

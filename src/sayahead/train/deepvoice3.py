@@ -133,6 +133,9 @@ class DeepVoice3Task:
             counts[row, :spoken] = 1
             own = -(-spoken // r)
             path[row, :own], attended[row, :own], stayed[row, :own] = self.path(item, own, draw, training=training)
+            # The last step may reach into a phoneme that a prefix does not show.
+            np.minimum(path[row], shown - 1, out=path[row])
+            np.minimum(attended[row], shown - 1, out=attended[row])
             learned[row, :own] = 1
             ends[row, own - 1] = shown == len(padded)
         named = {
