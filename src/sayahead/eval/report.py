@@ -214,8 +214,8 @@ def quality_tables(experiment: Experiment) -> list[Table]:
     notes = (
         "In brackets 95 % intervals over utterances. WER and CER: Whisper's transcription against the text, over the "
         "whole set; DistillMOS and DNSMOS predict opinion scores from 1 to 5.",
-        f"Differences are to {experiment.conditions[0]}, paired by utterance, with their p; the tests are not corrected "
-        "for their number.",
+        f"Differences are to {experiment.conditions[0]}, paired by utterance, with their p; the tests are not "
+        "corrected for their number.",
     )
     main = filled("quality", "Quality", columns, rows, notes=notes)
     shown = {column.key for column in columns}
