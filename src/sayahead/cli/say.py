@@ -64,7 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="lookahead: speak a word when the next ones are there (default); wait-all: whole sentences; "
         "independent: every two words by themselves")  # fmt: skip
     add(
-        "-k", "--lookahead", type=number(int, 0), metavar="N", help="how many words must follow before a word is spoken"
+        "-k",
+        "--k1",
+        "--lookahead",
+        dest="lookahead",
+        type=number(int, 0),
+        metavar="N",
+        help="how many words must follow before a word is spoken",
     )
     add("--first-chunk", type=number(int, 1), metavar="N", help="least phonemes of a sentence's first piece of speech")
     add("--chunk", type=number(int, 1), metavar="N", help="least phonemes of every other piece of speech")
