@@ -20,6 +20,7 @@ from sayahead import ConfigError
 from sayahead.cli import main
 from sayahead.eval import panels, plots
 from sayahead.eval.drawing import COLOURS, DASHES, MARKERS, Point, levels, save
+from sayahead.eval.figures import Experiment, family, group, over_lookahead
 from sayahead.eval.latency import by_position, summarize, time_balance_s
 from sayahead.eval.report import report
 from sayahead.eval.tables import Column, as_csv, as_markdown, filled
@@ -408,6 +409,34 @@ def test_without_a_page_and_with_ratings_from_elsewhere(scored: Path, tmp_path: 
     assert not (tmp_path / "report" / "report.html").exists()
     assert list((tmp_path / "report").glob("*.png"))
     assert main([*command, "--design", "ab"]) == 2
+
+
+def test_conditions_of_one_manner_are_one_series() -> None:
+    plain = {"policy": "lookahead", "k": 1, "context": "none", "voice": "heart"}
+    settings = {
+        "full": {**plain, "policy": "wait-all"},
+        "alone": {**plain, "policy": "independent", "words": 2},
+        "lookahead-1": {**plain, "k2": 0},
+        "lookahead-2": {**plain, "k2": 1},
+        "chunks": {**plain, "first_chunk": 18, "chunk": 6, "delta": 0},
+    }
+    assert [family(one) for one in settings.values()] == [
+        "heart, whole sentences",
+        "heart, every 2 words by themselves",
+        "heart, k = 1, no context",
+        "heart, k = 1, k2 = 1, no context",
+        "heart, k = 1, no context, chunks 18-6, delta 0",
+    ]
+    quality = {name: {"wer": {"mean": 0.1}} for name in settings}
+    experiment = Experiment({"settings": settings}, tuple(settings), (), {}, quality, lambda name, clock: [])
+    found, full = over_lookahead(experiment, Column("WER, %", "wer"))
+    assert {name: [(p.name, p.x) for p in points] for name, points in found.items()} == {
+        "no context": [("lookahead-1", 1), ("lookahead-2", 2)],
+        "no context, chunks 18-6, delta 0": [("chunks", 1)],
+    }
+    assert full is not None
+    assert full.name == group(experiment, "full") == "full"
+    assert group(experiment, "alone") == "alone"
 
 
 def test_errors_name_the_file(tmp_path: Path) -> None:

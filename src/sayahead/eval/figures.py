@@ -191,12 +191,23 @@ def of_cores(experiment: Experiment) -> Iterator[Picture]:
 
 def family(settings: Mapping[str, Any]) -> str:
     """A condition in words, all but its number of cores."""
-    if settings.get("policy") == "wait-all":
-        return f"{settings.get('voice')}, whole sentences"
+    match settings.get("policy"):
+        case "wait-all":
+            what = "whole sentences"
+        case "independent":
+            what = f"every {settings.get('words')} words by themselves"
+        case _:
+            k2 = f", k2 = {settings['k2']}" if settings.get("k2") else ""
+            what = f"k = {settings.get('k')}{k2}, {manner(settings)}"
+    return f"{settings.get('voice')}, {what}"
+
+
+def manner(settings: Mapping[str, Any]) -> str:
+    """A condition's context, and how it differs from word by word with all right context that the voice can use."""
     sizes = (settings.get("first_chunk", 1), settings.get("chunk", 1))
     chunks = "" if sizes == (1, 1) else f", chunks {sizes[0]}-{sizes[1]}"
-    context = CONTEXTS.get(str(settings.get("context")), str(settings.get("context")))
-    return f"{settings.get('voice')}, k = {settings.get('k')}{chunks}, {context}"
+    delta = "" if settings.get("delta") is None else f", delta {settings['delta']}"
+    return CONTEXTS.get(str(settings.get("context")), str(settings.get("context"))) + chunks + delta
 
 
 def as_measured(experiment: Experiment, name: str) -> list[Trace]:
@@ -254,13 +265,12 @@ def spread(names: list[str], most: int) -> list[str]:
 
 
 def group(experiment: Experiment, name: str) -> str:
-    """The series that a condition's point belongs to: its context and, where there are several, its voice."""
+    """The series that a condition's point belongs to: all but its lookahead, and the voice where there are several."""
     settings = experiment.settings.get(name)
-    if settings is None or settings.get("policy") == "wait-all":
+    if settings is None or settings.get("policy") != "lookahead":
         return name
     voices = {other.get("voice") for other in experiment.settings.values()}
-    context = CONTEXTS.get(str(settings.get("context")), str(settings.get("context")))
-    return f"{settings.get('voice')}, {context}" if len(voices) > 1 else context
+    return f"{settings.get('voice')}, {manner(settings)}" if len(voices) > 1 else manner(settings)
 
 
 def series(experiment: Experiment, metric: Column, cost: Callable[[str], float]) -> dict[str, list[Point]]:
@@ -282,14 +292,15 @@ def mean_lag_s(scored: Mapping[str, Mapping[str, Summary]], name: str) -> float:
 
 
 def over_lookahead(experiment: Experiment, metric: Column) -> tuple[dict[str, list[Point]], Point | None]:
-    """Points over k by series, and the full sentence; only of conditions whose settings are known."""
+    """Points over Ma's lookahead, k1 + k2, by series, and the full sentence; of conditions whose settings are known."""
     out: dict[str, list[Point]] = {}
     full = None
     for name in experiment.conditions:
         settings, value = experiment.settings.get(name), metric.value(experiment.quality.get(name, {}))
         if settings is None or value is None:
             continue
-        point = Point(name, float(settings.get("k", 0)), value.number, known(value.low), known(value.high))
+        lookahead = float(settings.get("k", 0) + settings.get("k2", 0))
+        point = Point(name, lookahead, value.number, known(value.low), known(value.high))
         if settings.get("policy") == "wait-all":
             full = full or point
         elif settings.get("policy") == "lookahead":
