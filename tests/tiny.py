@@ -14,7 +14,9 @@ from torch import nn
 from torch.nn.utils.parametrize import is_parametrized
 
 from sayahead import load_voice
+from sayahead.models.conditioner import ConditionerConfig
 from sayahead.models.deepvoice3 import DeepVoice3, DeepVoice3Config
+from sayahead.models.iaf import GaussianIAF, IAFConfig
 from sayahead.models.melvocoder import MelVocoder, MelVocoderConfig
 from sayahead.train.export import make_voice
 from sayahead.train.frontend import FrontEnd
@@ -27,6 +29,10 @@ ACOUSTIC = DeepVoice3Config(
     own_windows=False,
 )  # fmt: skip
 VOCODER = MelVocoderConfig(front_blocks=1, blocks=2, right=(2, 0, 0, 1))
+STUDENT = IAFConfig(
+    flows=(2, 3), cycle=2, residual=6, skip=5,
+    conditioner=ConditionerConfig(channels=4, strides=(10, 15), bands=2, pulses=3, pitch=8),
+)  # fmt: skip
 
 
 def deepvoice3(config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0, scale: float = 1.0) -> DeepVoice3:
@@ -47,10 +53,12 @@ def deepvoice3(config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0, scale: flo
     return model
 
 
-def vocoder(config: MelVocoderConfig = VOCODER) -> MelVocoder:
+def vocoder(task: str) -> nn.Module:
     """Random weights."""
     torch.manual_seed(1)
-    model = MelVocoder(config).eval()
+    if task == "clarinet":
+        return GaussianIAF(STUDENT).eval()
+    model = MelVocoder(VOCODER).eval()
     model.get_buffer("mean").fill_(-4.0)
     model.get_buffer("std").fill_(1.5)
     return model
@@ -69,10 +77,12 @@ def trained(task: str, model: nn.Module, **info: Any) -> Any:
     return SimpleNamespace(model=model, corpus=corpus, recipe=SimpleNamespace(name="tiny", task=task), step=1)
 
 
-def tiny_voice(folder: Path, config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0) -> Voice:
-    """A voice of both."""
+def tiny_voice(
+    folder: Path, task: str = "melvocoder", config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0
+) -> Voice:  # fmt: skip
+    """A voice of Deep Voice 3 and the vocoder of a task."""
     acoustic = trained("deepvoice3", deepvoice3(config, seed=seed))
-    make_voice(acoustic, trained("melvocoder", vocoder()), folder, name="tiny")
+    make_voice(acoustic, trained(task, vocoder(task)), folder, name="tiny")
     return load_voice(folder)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from sayahead.acoustic import AcousticModel, HeartAcoustic
 from sayahead.attention import AttentionAcoustic, AttentionModel
+from sayahead.clarinet import load_clarinet
 from sayahead.config import from_mapping, nearest
 from sayahead.errors import ConfigError
 from sayahead.onnx import OnnxGraph
@@ -93,5 +94,8 @@ def load_melvocoder(table: Mapping[str, Any], folder: Path, threads: int) -> Mel
 
 KINDS = {"heart": load_heart, "deepvoice3": load_deepvoice3}
 """Each kind's loader, by the name in voice.json."""
-VOCODERS: dict[str, Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = {"melvocoder": load_melvocoder}
+VOCODERS: dict[str, Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = {
+    "melvocoder": load_melvocoder,
+    "clarinet": load_clarinet,
+}
 """Loaders of vocoders of mel frames, for any kind that makes these; by the name of the task that trained them."""

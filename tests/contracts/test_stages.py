@@ -23,7 +23,8 @@ Voices = dict[str, Voice]
 @pytest.fixture(scope="module")
 def voices(heart: Voice, tmp_path_factory: pytest.TempPathFactory) -> Voices:
     """Voices of all kinds."""
-    return {"heart": heart, "deepvoice3": tiny_voice(tmp_path_factory.mktemp("deepvoice3"))}
+    small = {task: tiny_voice(tmp_path_factory.mktemp(task), task) for task in ("melvocoder", "clarinet")}
+    return {"heart": heart, **{f"deepvoice3 {task}": voice for task, voice in small.items()}}
 
 
 def stages(name: str, voices: Voices) -> tuple[Any, Any]:
@@ -37,8 +38,8 @@ def stages(name: str, voices: Voices) -> tuple[Any, Any]:
 def features(name: str, frames: int) -> Floats:
     """Frames as the vocoder gets them."""
     draw = np.random.default_rng(1)
-    made = draw.normal(size=(frames, {"toy": 1, "heart": 130, "deepvoice3": 80}[name])).astype(np.float32)
-    if name != "deepvoice3":
+    made = draw.normal(size=(frames, {"toy": 1, "heart": 130}.get(name, 80))).astype(np.float32)
+    if name in ("toy", "heart"):
         made[:, 0 if name == "toy" else 128] = draw.uniform(100, 300, frames)
     return made
 
@@ -48,7 +49,7 @@ def segment(ids: list[int], speak: int, *, ends: bool) -> Segment:
 
 
 SENTENCE = [50, 83, 54, 156, 31, 16, 81, 156, 86, 123, 4]
-VOICES = pytest.mark.parametrize("name", ["toy", "heart", "deepvoice3"])
+VOICES = pytest.mark.parametrize("name", ["toy", "heart", "deepvoice3 melvocoder", "deepvoice3 clarinet"])
 
 
 def same(a: Any, b: Any) -> bool:

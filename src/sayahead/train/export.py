@@ -66,9 +66,21 @@ def write_melvocoder(trained: Trained, folder: Path) -> Made:
     return [path], about
 
 
+def write_clarinet(trained: Trained, folder: Path) -> Made:
+    """See Part."""
+    from sayahead.models.iaf import GaussianIAF
+    from sayahead.train.export_clarinet import export
+
+    assert isinstance(trained.model, GaussianIAF)
+    return export(trained.model, folder, sample_rate=trained.corpus.info.front_end.sample_rate)
+
+
 ACOUSTICS = {"deepvoice3": Part(write_deepvoice3, "Deep Voice 3", ("", " "))}
 """Acoustic models by their task, which is the voice's kind."""
-VOCODERS = {"melvocoder": Part(write_melvocoder, "the mel vocoder")}
+VOCODERS = {
+    "melvocoder": Part(write_melvocoder, "the mel vocoder"),
+    "clarinet": Part(write_clarinet, "ClariNet's student"),
+}
 """Vocoders of mel frames by their task, which is their kind."""
 
 
