@@ -228,6 +228,16 @@ def test_a_full_sentence_of_other_words_is_noted(experiment: Path) -> None:
     assert quality_of(experiment, "k = 1")["summary"]["word_rmse_ms"]["sentences"] == 1
 
 
+def test_a_column_that_is_not_wanted_is_left_out_and_said_to_be(experiment: Path) -> None:
+    _, listeners = ears()
+    notes = score(experiment, listeners=listeners, without=("dnsmos",))
+    assert "Left out: dnsmos, as asked." in notes
+    found = quality_of(experiment, "k = 1")
+    assert "dnsmos" not in found["columns"]
+    assert "dnsmos" not in found["summary"]
+    assert "distillmos" in found["summary"]
+
+
 def test_listeners_that_are_missing_are_named(experiment: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["eval", "score", str(experiment), "--whisper", str(experiment / "no-model")]) == 0
     said = capsys.readouterr().err

@@ -31,6 +31,7 @@ STEPS = {
     "peers": ("run",),
     "whisper": ("score",),
     "utmos": ("score",),
+    "without": ("score",),
     "no_page": ("report",),
     "ratings": ("report",),
     "listen": ("report",),
@@ -56,6 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("score").add_argument
     add("--whisper", metavar="FOLDER", type=Path, help="Whisper for faster-whisper (or set SAYAHEAD_WHISPER)")
     add("--utmos", metavar="FILE", type=Path, help="UTMOS as TorchScript (or set SAYAHEAD_UTMOS)")
+    add("--without", metavar="COLUMN", action="append", type=one_of("wer", "cer", "distillmos", "dnsmos"),
+        help="leave a column out; may be repeated")  # fmt: skip
     add = parser.add_argument_group("report").add_argument
     add("--no-page", action="store_true", default=None, help="tables and plots alone, without the HTML page")
     add("--ratings", metavar="FILE", type=Path, nargs="+", help="saved ratings beyond those in FOLDER/ratings")
@@ -91,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
             utmos=arguments.utmos,
             lm=arguments.lm,
             jobs=jobs,
+            without=arguments.without or (),
             progress=console.progress,
         ):
             console.note(line)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,7 @@ def score(
     utmos: Path | None = None,
     lm: str | None = None,
     jobs: int = 1,
+    without: Collection[str] = (),
     listeners: Listeners | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> list[str]:
@@ -59,11 +60,12 @@ def score(
     Quality is compared with the first condition, sentence by sentence; seams and prosody with the voice's own full
     sentence: the first condition of the same voice and pace that waits for all text. What was scored by the same
     listeners already is left alone. A listener that is missing is named in the result, and has no column. ``lm`` is the
-    language model that the conditions were run with, which one-shot equality needs. Several jobs listen at once.
+    language model that the conditions were run with, which one-shot equality needs. Several jobs listen at once. Columns
+    named in ``without`` (such as dnsmos) are left out.
     """
     about = json.loads((out / "experiment.json").read_text(encoding="utf-8"))
     listeners = listeners or Listeners(whisper, utmos=utmos, threads=2 if jobs == 1 else 1)
-    available = listeners.available()
+    available = listeners.available() | {column: f"{column}, as asked." for column in without}
     notes = {f"Left out: {lack}": None for lack in available.values() if lack is not None}
     made_by = {column: name for column, name in listeners.identities().items() if available[column] is None}
     all_spoken = {}
