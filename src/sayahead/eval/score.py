@@ -60,8 +60,8 @@ def score(
     Quality is compared with the first condition, sentence by sentence; seams and prosody with the voice's own full
     sentence: the first condition of the same voice and pace that waits for all text. What was scored by the same
     listeners already is left alone. A listener that is missing is named in the result, and has no column. ``lm`` is the
-    language model that the conditions were run with, which one-shot equality needs. Several jobs listen at once. Columns
-    named in ``without`` (such as dnsmos) are left out.
+    language model that the conditions were run with, which one-shot equality needs. Several jobs listen at once.
+    Columns named in ``without`` (such as dnsmos) are left out.
     """
     about = json.loads((out / "experiment.json").read_text(encoding="utf-8"))
     listeners = listeners or Listeners(whisper, utmos=utmos, threads=2 if jobs == 1 else 1)
