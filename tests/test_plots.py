@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from sayahead import ConfigError
 from sayahead.eval import panels, plots
 from sayahead.eval.drawing import COLOURS, DASHES, MARKERS, Point, levels, save
-from sayahead.eval.figures import Experiment, family, group, over_lookahead
+from sayahead.eval.figures import Experiment, chosen, family, group, over_lookahead
 from sayahead.eval.latency import by_position, time_balance_s
 from sayahead.eval.tables import Column
 from sayahead.eval.trace import Trace, TracedChunk, TracedFragment
@@ -204,6 +204,25 @@ def test_levels_stop_where_few_utterances_are_left() -> None:
 def test_styles_differ() -> None:
     assert len(COLOURS) == len(MARKERS) == len(set(COLOURS)) == len(set(MARKERS))
     assert len(set(DASHES)) == len(DASHES)
+
+
+def test_too_many_conditions_are_thinned_out_and_peers_kept() -> None:
+    settings = {f"k = {k}": {"policy": "lookahead", "k": k, "context": "none"} for k in range(9)}
+    settings |= {f"k = {k}, LM": {"policy": "lookahead", "k": k, "context": "lm"} for k in range(9)}
+
+    def shown(names: list[str]) -> list[str]:
+        about = {"settings": {name: settings[name] for name in names if name in settings}}
+        return chosen(Experiment(about, tuple(names), (), {}, {}, lambda name, clock: []))[0]
+
+    peers = [f"peer {n}" for n in range(5)]
+    own = list(settings)
+    assert shown([*own, *peers]) == ["k = 0", "k = 1", "k = 3", "k = 6", "k = 8", "peer 0", "peer 2", "peer 4"]
+    assert shown([*own[:5], *peers[:4]]) == [*own[:5], "peer 0", "peer 2", "peer 3"]
+    assert shown([*own[:3], *peers]) == [*own[:3], *peers]
+    assert len(shown(own)) == 8
+    assert chosen(Experiment({"settings": settings}, tuple(own), (), {}, {}, lambda name, clock: []))[1] == (
+        "8 of 18 conditions are drawn."
+    )
 
 
 def test_conditions_of_one_manner_are_one_series() -> None:

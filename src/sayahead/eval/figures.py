@@ -248,11 +248,11 @@ def chosen(experiment: Experiment) -> tuple[list[str], str]:
 
     The first one, then those without a context, then peers; evenly spaced where they are too many.
     """
-    plain = [
-        name for name in experiment.conditions if experiment.settings.get(name, {}).get("context") in (None, "none")
-    ]
-    rest = [name for name in plain if name != experiment.conditions[0]]
-    shown = [experiment.conditions[0], *spread(rest, MOST - 1)]
+    first, settings = experiment.conditions[0], experiment.settings
+    own = [name for name in experiment.conditions if name != first and settings.get(name, {}).get("context") == "none"]
+    peers = [name for name in experiment.conditions if name != first and name not in settings]
+    own = spread(own, max(MOST // 2, MOST - 1 - len(peers)))
+    shown = [first, *own, *spread(peers, MOST - 1 - len(own))]
     left = len(experiment.conditions) - len(shown)
     return shown, f"{len(shown)} of {len(experiment.conditions)} conditions are drawn." if left else ""
 

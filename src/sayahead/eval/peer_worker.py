@@ -87,7 +87,7 @@ def espeak_ng() -> Speak:
 
 
 def piper() -> Speak:
-    """Piper with its voice loaded once, on as many threads as it takes; without its package, its command line."""
+    """Piper with its voice loaded once, a thread for each core it may use; without its package, its command line."""
     model = sys.argv[2]
     try:
         package = importlib.import_module("piper")
@@ -95,6 +95,12 @@ def piper() -> Speak:
         rate = int(json.loads(Path(f"{model}.json").read_text(encoding="utf-8"))["audio"]["sample_rate"])
         return lambda text: (from_pcm16(output_of(["piper", "-m", model, "--output_raw"], text + "\n")), rate)
     voice = package.PiperVoice.load(model)
+    if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) < (os.cpu_count() or 1):
+        # Left to itself, ONNX Runtime binds a thread to each of the machine's cores, those that others compute on too.
+        runtime = importlib.import_module("onnxruntime")
+        options = runtime.SessionOptions()
+        options.intra_op_num_threads = len(os.sched_getaffinity(0))
+        voice.session = runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
     def speak(text: str) -> tuple[NDArray[np.float32], int]:
         parts = [np.asarray(chunk.audio_float_array, np.float32) for chunk in voice.synthesize(text)]
