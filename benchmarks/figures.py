@@ -15,13 +15,13 @@ import json
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-DOCUMENTS = ("README.md", "docs/heart.md", "docs/evaluation.md")
+DOCUMENTS = ("README.md", "docs/heart.md", "docs/evaluation.md", "docs/papers/ma.md")
 
 
 # The summary's rows and the conditions of quality.json that they show.
@@ -98,15 +98,19 @@ class FromReport:
     """Its columns."""
     rows: Mapping[str, str] | None = None
     """Label to the condition's name; none: all conditions of the first figure's file under their own names."""
+    beside: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Further columns, such as a paper's own figures: heading to condition to what stands there."""
 
     def __call__(self) -> str:
         if not (RESULTS / self.folder).is_dir():
             return f"Not measured yet: `{self.command}`."
         tables = {figure.file: read_table(RESULTS / self.folder / figure.file) for figure in self.figures}
         rows = self.rows or {name: name for name in tables[self.figures[0].file]}
-        lines = [["", *(figure.heading for figure in self.figures)], ["---", *["---:"] * len(self.figures)]]
+        headings = [*(figure.heading for figure in self.figures), *self.beside]
+        lines = [["", *headings], ["---", *["---:"] * len(headings)]]
         for label, name in rows.items():
-            lines.append([label, *(cell(tables[one.file], name, one, self.folder) for one in self.figures)])
+            cells = [cell(tables[one.file], name, one, self.folder) for one in self.figures]
+            lines.append([label, *cells, *(column.get(name, "–") for column in self.beside.values())])
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -156,6 +160,46 @@ SUMMARY = replace(
     },
 )
 
+MA_QUALITY = FromReport(
+    "ma/quality",
+    "sayahead eval run benchmarks/ma/quality.toml",
+    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    rows={
+        "ground truth": "ground truth",
+        "ground truth mel, vocoded": "ground truth mel",
+        **{name: name for name in ("full sentence", "lookahead-2", "lookahead-1", "independent words")},
+    },
+    beside={
+        "MOS in the paper": {
+            "ground truth": "4.12",
+            "ground truth mel": "4.05",
+            "full sentence": "3.56",
+            "lookahead-2": "3.46",
+            "lookahead-1": "3.37",
+        }
+    },
+)
+MA_LATENCY = FromReport(
+    "ma/quality",
+    "sayahead eval run benchmarks/ma/quality.toml",
+    (
+        Figure("first sound, ms", "latency-1.csv", "first audible sample p50, ms", 0),
+        Figure("over sentence length, ms a word", "latency-1.csv", "O(1): first sample, ms a word"),
+        Figure("RTF", "latency-1.csv", "RTF", 3),
+        Figure("least time balance, s: mean", "latency-1.csv", "least time balance, s"),
+        Figure("of all", "latency-1.csv", "the least of all, s"),
+    ),
+    rows={name: name for name in ("full sentence", "lookahead-2", "lookahead-1")},
+)
+MA_SHADOWING = FromReport(
+    "ma/shadowing",
+    "sayahead eval run benchmarks/ma/shadowing.toml",
+    (
+        Figure("average chunk delay, s", "latency-1.csv", "average chunk delay, s"),
+        Figure("over sentence length, ms a word", "latency-1.csv", "O(1): largest word lag, ms a word"),
+    ),
+)
+
 PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
     "quality": table("quality.md"),
@@ -164,6 +208,9 @@ PLACES: dict[str, Callable[[], str]] = {
     "arithmetic": table("arithmetic.md"),
     "lookahead": LOOKAHEAD,
     "lookahead_summary": SUMMARY,
+    "ma_quality": MA_QUALITY,
+    "ma_latency": MA_LATENCY,
+    "ma_shadowing": MA_SHADOWING,
 }
 
 
