@@ -11,10 +11,10 @@ import pytest
 
 from sayahead.cli import main
 from sayahead.errors import ConfigError
+from sayahead.eval.textgrid import Interval, read_textgrid, tier
 from sayahead.train.corpus import Corpus
 from sayahead.train.frontend import PRESETS
 from sayahead.train.recordings import read_wav, scan
-from sayahead.train.textgrid import Interval, read_textgrid, tier
 
 RATE = 22050
 LONG = """File type = "ooTextFile"

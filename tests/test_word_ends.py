@@ -8,7 +8,7 @@ import pytest
 
 from sayahead import ConfigError
 from sayahead.eval.trace import Trace
-from sayahead.eval.word_ends import read_word_ends, spoken_word_ends, textgrid_ends
+from sayahead.eval.word_ends import read_word_ends, spoken_word_ends
 from sayahead.types import WordTiming
 
 GRID = """File type = "ooTextFile"
@@ -57,7 +57,12 @@ item []:
 """
 
 
-def test_words_of_a_speaker() -> None:
+def test_words_of_a_speaker(tmp_path: Path) -> None:
+    def ends(grid: str, text: str) -> tuple[float, ...]:
+        path = tmp_path / "a.TextGrid"
+        path.write_text(grid, encoding="utf-8")
+        return read_word_ends(path, text)
+
     def word(start: int, end: int, onset: int, offset: int) -> WordTiming:
         return WordTiming("", start, end, onset, offset)
 
@@ -65,13 +70,13 @@ def test_words_of_a_speaker() -> None:
     words = (word(0, 2, 5, 10), word(3, 4, 20, 20), word(5, 10, 20, 40), word(11, 22, 50, 90))
     assert spoken_word_ends(Trace(0, text, 100, (), (), words)) == (0.1, 0.1, 0.4, 0.9, 0.9)
     grid = GRID.replace('"how"', '"well"').replace('"are"', '"known"')
-    assert textgrid_ends(grid, "Well-known — you!") == (0.75, 0.75, 1.25)
+    assert ends(grid, "Well-known — you!") == (0.75, 0.75, 1.25)
     # Numbers are written as they are said: then the words must be as many.
-    assert textgrid_ends(grid, "5 known you") == (0.5, 0.75, 1.25)
-    with pytest.raises(ValueError, match="its words are 'well known you'"):
-        textgrid_ends(grid, "Other words are these.")
-    with pytest.raises(ValueError, match="no tier of words"):
-        textgrid_ends(grid.replace('"words"', '"other"'), "well known you")
+    assert ends(grid, "5 known you") == (0.5, 0.75, 1.25)
+    with pytest.raises(ConfigError, match="its words are 'well known you'"):
+        ends(grid, "Other words are these.")
+    with pytest.raises(ConfigError, match="no tiers named 'words'"):
+        ends(grid.replace('"words"', '"other"'), "well known you")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -12,11 +11,11 @@ import numpy as np
 
 from sayahead.errors import ConfigError
 from sayahead.eval.clock import word_starts
+from sayahead.eval.textgrid import read_textgrid, tier
 from sayahead.eval.trace import Trace
 
 SILENT = ("", "sp", "sil", "<eps>")
 """What aligners write where nobody speaks."""
-_INTERVAL = re.compile(r'xmin = (\S+)\s+xmax = (\S+)\s+text = "((?:[^"]|"")*)"')
 
 
 def word_ends_file(folder: Path, name: str) -> Path:
@@ -31,14 +30,20 @@ def word_ends_file(folder: Path, name: str) -> Path:
 def read_word_ends(path: Path, text: str) -> tuple[float, ...]:
     """Ends in s (N,) of the N white-space separated words of a text; ConfigError where the file is of another text.
 
-    A JSON file is a list of these ends. A TextGrid is an aligner's, in Praat's long form, with a tier of words; words
-    are found by their letters, so an aligner may write "well-known" as one word or as two.
+    A JSON file is a list of these ends. A TextGrid is an aligner's, with a tier of words; words are found by their
+    letters, so an aligner may write "well-known" as one word or as two.
     """
-    try:
-        content = path.read_text(encoding="utf-8")
-        ends = textgrid_ends(content, text) if path.suffix == ".TextGrid" else tuple(map(float, json.loads(content)))
-    except (OSError, ValueError, TypeError) as error:
-        raise ConfigError(f"{path} cannot be read as word ends: {error}.") from error
+    if path.suffix == ".TextGrid":
+        said = [(found.label, found.end_s) for found in tier(read_textgrid(path), "words", path)]
+        try:
+            ends = ends_of(said, text)
+        except ValueError as error:
+            raise ConfigError(f"{path} cannot be read as word ends: {error}.") from error
+    else:
+        try:
+            ends = tuple(map(float, json.loads(path.read_text(encoding="utf-8"))))
+        except (OSError, ValueError, TypeError) as error:
+            raise ConfigError(f"{path} cannot be read as word ends: {error}.") from error
     words = len(text.split())
     if len(ends) != words:
         raise ConfigError(f"{path} has {len(ends)} word ends, but its text has {words} words.")
@@ -47,13 +52,9 @@ def read_word_ends(path: Path, text: str) -> tuple[float, ...]:
     return ends
 
 
-def textgrid_ends(content: str, text: str) -> tuple[float, ...]:
-    """The ends of a text's words by a TextGrid's tier of words; ValueError where it is not of this text."""
-    tiers = re.split(r"item \[\d+\]:", content)[1:]
-    named = [tier for tier in tiers if (name := re.search(r'name = "(.*?)"', tier)) and name[1].endswith("words")]
-    if not named:
-        raise ValueError("it has no tier of words")
-    heard = [(said, float(end)) for _, end, said in _INTERVAL.findall(named[0]) if said.strip() not in SILENT]
+def ends_of(said: Sequence[tuple[str, float]], text: str) -> tuple[float, ...]:
+    """The ends of a text's words by an aligner's words with their ends; ValueError where they are not of this text."""
+    heard = [(word, end) for word, end in said if word.strip() not in SILENT]
     there, wanted = [letters(said) for said, _ in heard], [letters(word) for word in text.split()]
     if "".join(there) == "".join(wanted):
         # A word ends with the interval that has its last letter.
@@ -61,7 +62,7 @@ def textgrid_ends(content: str, text: str) -> tuple[float, ...]:
     elif len(there) == sum(map(bool, wanted)):
         places = np.cumsum([bool(word) for word in wanted]) - 1
     else:
-        raise ValueError(f"its words are {' '.join(said for said, _ in heard)[:80]!r}, not those of the text")
+        raise ValueError(f"its words are {' '.join(word for word, _ in heard)[:80]!r}, not those of the text")
     ends = [heard[place][1] if word else 0.0 for place, word in zip(places, wanted, strict=True)]
     # A dash of its own is over with the word before it.
     return tuple(accumulate(ends, max))

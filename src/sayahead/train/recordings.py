@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from sayahead.audio import to_pcm16
 from sayahead.errors import ConfigError
 from sayahead.eval.pitch import HOP_S, pitch_hz
+from sayahead.eval.textgrid import Interval, read_textgrid, tier
 from sayahead.train.corpus import Item
 from sayahead.train.frontend import FrontEnd
 from sayahead.train.teacher import resample
-from sayahead.train.textgrid import Interval, read_textgrid, tier
 from sayahead.types import Floats
 
 PAD, SPACE = 0, 1
