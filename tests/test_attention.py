@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,11 @@ def test_phonemes_come_in_order_and_none_is_left_out(lookahead: int, tmp_path: P
         shown |= zip(call["places"].tolist(), call["ids"].tolist(), strict=True)
     assert [shown[place] for place in range(len(IDS) + 2)] == [0, *IDS.tolist(), 0]
     assert len(encoder.calls) == len(WORDS)
+    # Where nothing is visible behind a word, a space is what attention can go on to.
+    for call, (_, end) in zip(encoder.calls, WORDS[lookahead:-1], strict=False):
+        assert call["ids"].tolist()[-4:] == (
+            [*IDS[end - 3 : end], SPACE] if lookahead == 0 else list(IDS[end - 4 : end])
+        )
     # What attention leaves never comes back, and it never jumps further than its window.
     edges = [place for a, b in (pair for frames in made for pair in frames.words) for place in (a, b)]
     assert edges == sorted(edges)
@@ -236,6 +242,26 @@ def test_attention_that_rests_too_long_is_moved_on(stop: float, steps: int, tmp_
     assert len(frames.final) == 4 * steps
     assert frames.words[0] == (4 * 5, 4 * 5 * 6)
     assert frames.words[-1] == (4 * 5 * 16, 4 * 5 * 20)
+
+
+@pytest.mark.parametrize("ahead", [(0, 2), (2, 0)])
+def test_attentions_that_part_stay_in_view(ahead: tuple[int, int], tmp_path: Path) -> None:
+    runtime, _, decoder = acoustic(tiny.deepvoice3(tiny.CONFIGS[0]), tmp_path, longest=5)
+
+    def steered(**inputs: Any) -> dict[str, Any]:
+        sizes = [len(inputs[f"memory{i + 1}"]) for i in (0, 1)]
+        went = {f"weights{i + 1}": np.eye(sizes[i])[[min(ahead[i], sizes[i] - 1)]] for i in (0, 1)}
+        return {**decoder(**inputs), **went}
+
+    runtime._decoder = steered  # type: ignore[assignment]
+    _, states = word_by_word(runtime, 2)
+    for before, state in itertools.pairwise(states[:-1]):
+        assert state.past.attended[1] >= before.first
+    # Words that were predicted, and seen, do not come: the text is shorter than it was.
+    _, state = runtime.step(segment(0, 1, 3), runtime.initial(), PLAIN, hold_back=0)
+    last, _ = runtime.step(Segment(np.zeros(0, np.int64), 0, (), True), state, PLAIN, hold_back=0)
+    assert last.ended
+    assert len(last.final) > 0
 
 
 def test_without_a_continuation_a_word_ends_when_its_last_phoneme_has_lasted(tmp_path: Path) -> None:

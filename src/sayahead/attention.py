@@ -156,12 +156,11 @@ class AttentionAcoustic:
 
         walk, steps = self._walk(text, state), list[Step]()
         for made in walk:
-            replayed = len(steps) < len(state.held)
             stuck = self._stuck(made, text)
             if not ended and (made.past.attended[0] >= begin + segment.speak or stuck):
                 break
             steps.append(made)
-            if not replayed and (stuck or (made.past.attended[0] >= sounded and made.stop > STOP)):
+            if stuck or (made.past.attended[0] >= sounded and made.stop > STOP):
                 break
         commit = len(steps) if ended else max(0, len(steps) - -(-hold_back // r))
         ahead = [] if ended else [*steps[commit:], made]
