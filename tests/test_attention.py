@@ -244,6 +244,17 @@ def test_attention_that_rests_too_long_is_moved_on(stop: float, steps: int, tmp_
     assert frames.words[-1] == (4 * 5 * 16, 4 * 5 * 20)
 
 
+def test_a_stop_inside_a_sentence_is_not_believed(tmp_path: Path) -> None:
+    model = tiny.deepvoice3(scale=0.0)
+    with torch.no_grad():
+        model.decoder.stop.bias.fill_(1e3)
+    runtime, _, _ = acoustic(model, tmp_path, longest=5)
+    # Its last two ids are a comma's, say.
+    frames, _ = runtime.step(Segment(IDS, 5, ((0, 3),), True), runtime.initial(), PLAIN, hold_back=0)
+    assert len(frames.final) == 4 * 5 * 6
+    assert frames.words == ((4 * 5, 4 * 5 * 4),)
+
+
 @pytest.mark.parametrize("ahead", [(0, 2), (2, 0)])
 def test_attentions_that_part_stay_in_view(ahead: tuple[int, int], tmp_path: Path) -> None:
     runtime, _, decoder = acoustic(tiny.deepvoice3(tiny.CONFIGS[0]), tmp_path, longest=5)

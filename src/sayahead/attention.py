@@ -160,7 +160,7 @@ class AttentionAcoustic:
             if not ended and (made.past.attended[0] >= begin + segment.speak or stuck):
                 break
             steps.append(made)
-            if stuck or (made.past.attended[0] >= sounded and made.stop > STOP):
+            if ended and (stuck or (made.past.attended[0] >= sounded and made.stop > STOP)):
                 break
         commit = len(steps) if ended else max(0, len(steps) - -(-hold_back // r))
         ahead = [] if ended else [*steps[commit:], made]
