@@ -24,29 +24,15 @@ RESULTS = ROOT / "benchmarks" / "results"
 DOCUMENTS = ("README.md", "docs/heart.md", "docs/evaluation.md", "docs/papers/ma.md")
 
 
-# The summary's rows and the conditions of quality.json that they show.
-ROWS = {
-    "whole sentences": "whole sentences",
-    "one word of lookahead (the default)": "k = 1, 50 ms",
-    "none: each word at once": "k = 0, 100 ms",
-    "none, and a language model's guess in its place": "k = 0, LM, 100 ms",
-}
-
-
 def load(name: str) -> Any:
     return json.loads((RESULTS / name).read_text(encoding="utf-8"))
 
 
 def summary() -> str:
-    """Speed and quality in one small table."""
-    bench, quality = load("bench.json"), load("quality.json")
+    """Speed in one small table."""
+    bench = load("bench.json")
     first, word, rtf = bench["first_audio_ms"], bench["word_ms"], bench["rtf"]
     low, high = first["slope_ci95"]
-    rows = "\n".join(
-        f"| {label} | {found['wer']:.2f} % | {found['distillmos']:.2f} |"
-        for label, name in ROWS.items()
-        for found in [quality["conditions"][name]]
-    )
     return f"""One core of {bench["machine"]["cpu"]}, one word of lookahead, sentences of 5 to 80 words
 ([bench.json](benchmarks/results/bench.json), made by `sayahead bench --json`):
 
@@ -57,14 +43,7 @@ def summary() -> str:
 | computing time a word | {word["p50"]:.1f} ms (p99 {word["p99"]:.1f} ms) |
 | computing time / audio time, word by word | {rtf["streamed"]:.3f} |
 | the same, sentence by sentence | {rtf["oneshot"]:.3f} (hibari-tts in the same run: {rtf["peer_oneshot"]:.3f}) |
-| from process start to first sound | {bench["cold_start_s"]:.2f} s |
-
-{quality["sentences"]} sentences, Whisper and DistillMOS as listeners, against the same voice given whole sentences
-([quality.md](benchmarks/results/quality.md)):
-
-| | WER | DistillMOS |
-|---|---|---|
-{rows}"""
+| from process start to first sound | {bench["cold_start_s"]:.2f} s |"""
 
 
 def table(name: str) -> Callable[[], str]:
