@@ -1,0 +1,59 @@
+"""The voice ma-lj: Deep Voice 3 and the mel vocoder, as they are shipped."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sayahead import Independent, LookaheadK, Policy, Voice, WaitAll, load_voice
+from sayahead.cli import main
+from sayahead.types import Floats
+
+TEXT = "Nobody had told them, so they came too late. We knew."
+
+
+@pytest.fixture(scope="module")
+def voice() -> Voice:
+    return load_voice("ma-lj")
+
+
+def joined(voice: Voice, fragments: list[str], **options: object) -> tuple[Floats, list[tuple[str, int, int]]]:
+    chunks = list(voice.stream(fragments, **options))
+    words = [(word.text, word.onset, word.offset) for chunk in chunks for word in chunk.words]
+    return np.concatenate([chunk.samples for chunk in chunks]), words
+
+
+@pytest.mark.parametrize("options", [{}, {"k2": 0, "delta": 0}, {"k2": 1}], ids=["own", "lookahead-1", "lookahead-2"])
+@pytest.mark.parametrize("policy", [LookaheadK(1), LookaheadK(1, 18, 6), LookaheadK(0)], ids=str)
+def test_any_split_gives_the_same_sound(voice: Voice, policy: Policy, options: dict[str, int]) -> None:
+    whole, words = joined(voice, [TEXT], policy=policy, **options)
+    letters, again = joined(voice, list(TEXT), policy=policy, **options)
+    assert np.array_equal(whole, letters)
+    assert words == again
+    assert [word.strip(".,") for word, _, _ in words] == TEXT.replace(".", "").replace(",", "").split()
+    edges = [edge for _, onset, offset in words for edge in (onset, offset)]
+    assert edges == sorted(edges)
+    assert edges[-1] <= len(whole)
+
+
+def test_words_of_their_own_take_longer_than_a_sentence(voice: Voice) -> None:
+    sentence, _ = joined(voice, [TEXT], policy=WaitAll())
+    apart, _ = joined(voice, [TEXT], policy=Independent(1))
+    assert 2 < len(sentence) / 24000 < 8
+    assert len(apart) > 1.5 * len(sentence)
+
+
+def test_incremental_speech_is_as_long_as_the_whole_sentence(voice: Voice) -> None:
+    whole, _ = joined(voice, [TEXT], policy=WaitAll())
+    for k in (1, 2):
+        made, _ = joined(voice, [TEXT], policy=LookaheadK(k))
+        assert len(made) == pytest.approx(len(whole), rel=0.15)
+
+
+def test_the_papers_settings_on_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "one.wav"
+    words = ["say", "--voice", "ma-lj", "--k1", "1", "--k2", "0", "--delta", "0", "--first-chunk", "18", "--chunk", "6"]
+    assert main([*words, "-q", "-o", str(path), TEXT]) == 0
+    assert path.stat().st_size > 2 * 24000
