@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from sayahead.config import from_mapping
-from sayahead.models.melvocoder import MelVocoder, MelVocoderConfig
+from sayahead.models.melvocoder import Block, MelVocoder, MelVocoderConfig
 from sayahead.onnx import OnnxGraph, count
 from sayahead.train.export_melvocoder import export
 from sayahead.train.graph import quantized
@@ -29,6 +29,7 @@ def network() -> MelVocoder:
     model.std.fill_(2.0)
     with torch.no_grad():
         for block in [*model.front, *model.back]:
+            assert isinstance(block, Block)
             for layer in (block.pw1, block.pw2):
                 weight, scale = quantized(layer.weight.T.numpy())
                 layer.weight.copy_(torch.from_numpy((weight.astype(np.float32) * scale).T.copy()))
@@ -82,7 +83,7 @@ def test_the_context_it_names_is_all_that_it_sees(exported: tuple[OnnxGraph, Mel
     other = frames.copy()
     other[20 + vocoder.context + 1 :] += 1
     both = [vocoder.step(x[:20], x[20:], vocoder.initial(0), seed=1, ended=False)[0] for x in (frames, other)]
-    assert np.array_equal(*both)
+    assert np.array_equal(both[0], both[1])
     near = frames.copy()
     near[20:] += 1
     assert not np.array_equal(both[0], vocoder.step(near[:20], near[20:], vocoder.initial(0), seed=1, ended=False)[0])
@@ -92,7 +93,9 @@ def test_the_default_voices_taps_stay_where_they_see(network: MelVocoder) -> Non
     from sayahead.train.melvocoder import heart_weights
 
     weight = heart_weights()["m.dec.1.dw.weight"][:, 0]
-    own = network.back[1].dw.weight.detach().numpy()[:, 0]
+    block = network.back[1]
+    assert isinstance(block, Block)
+    own = block.dw.weight.detach().numpy()[:, 0]
     # This block sees one frame on the right, theirs three: offsets -3 to 1 are theirs, those before are new.
     assert np.array_equal(own[:, 2:], weight[:, :5])
     assert not own[:, :2].any()

@@ -52,11 +52,15 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         mixed = self.dw(functional.pad(x.transpose(1, 2), (self.left, self.right))).transpose(1, 2)
-        return x + self.gamma * self.pw2(functional.gelu(self.pw1(self.norm(mixed))))
+        made: Tensor = x + self.gamma * self.pw2(functional.gelu(self.pw1(self.norm(mixed))))
+        return made
 
 
 class MelVocoder(nn.Module):
     """Mel frames to features (in front of the default voice's last layer) and pitch."""
+
+    mean: Tensor
+    std: Tensor
 
     def __init__(self, config: MelVocoderConfig) -> None:
         super().__init__()

@@ -57,7 +57,8 @@ def melvocoder_graph(model: MelVocoder, weights: str = "int8") -> Graph:
     g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [sum(lefts[1:]), config.channels])
     x = g.norm(x, t["norm.weight"], t["norm.bias"])
     teacher = heart_weights()
-    g.output(g.linear(x, *teacher.linears["m.head"], teacher["m.head.bias"]), "spectrum", np.float32, ["C", 3005])
+    weight, scale = teacher.linears["m.head"]
+    g.output(g.linear(x, weight, scale, teacher["m.head.bias"]), "spectrum", np.float32, ["C", 3005])
     return g
 
 

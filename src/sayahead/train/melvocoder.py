@@ -48,6 +48,9 @@ class MelVocoderData:
 class Head(nn.Module):
     """The default voice's last layer, not trained: features (..., 256) to five spectral parts (..., 5 x 601)."""
 
+    weight: Tensor
+    bias: Tensor
+
     def __init__(self) -> None:
         super().__init__()
         teacher = heart_weights()
@@ -56,7 +59,7 @@ class Head(nn.Module):
         self.register_buffer("bias", torch.from_numpy(teacher["m.head.bias"].copy()))
 
     def forward(self, features: Tensor) -> Tensor:
-        return torch.addmm(self.bias, features.flatten(0, -2), self.weight).unflatten(0, features.shape[:-1])
+        return features @ self.weight + self.bias
 
 
 class MelVocoderTask:
@@ -170,8 +173,8 @@ def spectral_errors(ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
 
     Log magnitudes are compared from a floor on; an angle's error counts by the square root of its magnitude.
     """
-    lh, theta, ln, lr, phi = ours.split(BINS, -1)
-    lh_, theta_, ln_, lr_, phi_ = theirs.split(BINS, -1)
+    lh, theta, ln, lr, phi = torch.split(ours, BINS, -1)
+    lh_, theta_, ln_, lr_, phi_ = torch.split(theirs, BINS, -1)
     floor = -8.0
     spectra = sum((a.clamp(min=floor) - b.clamp(min=floor)).abs().mean() for a, b in ((lh, lh_), (ln, ln_), (lr, lr_)))
     phases = torch.zeros((), device=ours.device)
@@ -195,6 +198,7 @@ def begin_with_heart(model: MelVocoder) -> None:
             block.dw.weight.zero_()
             shift = 3 - block.right
             block.dw.weight[:, :, shift:] = weight[:, :, : 7 - shift]
+            assert block.dw.bias is not None
             block.dw.bias.copy_(torch.from_numpy(teacher[f"{name}.dw.bias"].copy()))
             block.norm.weight.copy_(torch.from_numpy(teacher[f"{name}.norm.weight"].copy()))
             block.norm.bias.copy_(torch.from_numpy(teacher[f"{name}.norm.bias"].copy()))
