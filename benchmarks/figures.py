@@ -175,7 +175,7 @@ MA_SHADOWING = FromReport(
     "sayahead eval run benchmarks/ma/shadowing.toml",
     (
         Figure("average chunk delay, s", "latency-1.csv", "average chunk delay, s"),
-        Figure("largest word lag over sentence length, ms a word", "latency-1.csv", "O(1): largest word lag, ms a word"),
+        Figure("largest word lag by length, ms a word", "latency-1.csv", "O(1): largest word lag, ms a word"),
     ),
 )
 
