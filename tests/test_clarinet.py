@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from sayahead.clarinet import load_clarinet, pitch_curve, pulse_train
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.models.conditioner import Conditioner, ConditionerConfig, FilterBank
+from sayahead.models.conditioner import Conditioner, ConditionerConfig
 from sayahead.models.iaf import GaussianIAF, IAFConfig, iaf_reach
+from sayahead.models.signal import FilterBank, Signal
 from sayahead.models.wavenet import Sampler, Stack, WaveNet, WaveNetConfig, log_likelihood
 from sayahead.train.clarinet import (
     ClariNetTask,
@@ -26,7 +27,7 @@ from sayahead.train.clarinet import (
     log_frame_loss,
 )
 from sayahead.train.corpus import Corpus, Item
-from sayahead.train.crops import locked_pulses
+from sayahead.train.crops import level_weights, locked_pulses
 from sayahead.train.export_clarinet import export
 from sayahead.train.frontend import FrontEnd
 from sayahead.train.making import make_corpus
@@ -35,7 +36,7 @@ from sayahead.train.wavenet import WaveNetTask
 from sayahead.types import Floats
 
 RECIPES = Path(__file__).parent.parent / "recipes" / "ma"
-TINY = ConditionerConfig(n_mels=6, channels=4, strides=(3, 5), bands=2, pulses=3, pitch=8)
+TINY = ConditionerConfig(n_mels=6, channels=4, strides=(3, 5), bands=2, level=True, pulses=True, pitch=8)
 PLAIN = ConditionerConfig(n_mels=6, strides=(5, 6))
 CONDITIONERS = pytest.mark.parametrize("conditioner", [TINY, PLAIN], ids=["bands and pulses", "plain"])
 
@@ -57,6 +58,8 @@ def teacher(conditioner: ConditionerConfig) -> WaveNet:
 def student(conditioner: ConditionerConfig) -> GaussianIAF:
     config = IAFConfig(flows=(2, 3), cycle=2, kernel=3, residual=6, skip=5, begin=-1.0, conditioner=conditioner)
     model = GaussianIAF(config).eval()
+    if conditioner.level:
+        torch.nn.init.uniform_(model.conditioner.signal.level)
     with torch.no_grad():
         # A fresh student hardly listens; these tests want one that does.
         for flow in model.each:
@@ -67,7 +70,7 @@ def student(conditioner: ConditionerConfig) -> GaussianIAF:
 def given(conditioner: ConditionerConfig, frames: int) -> tuple[Tensor, Tensor, Tensor]:
     """x, mel and pulses of so many frames."""
     x = torch.randn(1, conditioner.bands, frames * conditioner.steps)
-    return x, torch.randn(1, frames, conditioner.n_mels), torch.randn(1, frames * conditioner.hop)
+    return x, torch.randn(1, frames, conditioner.n_mels), torch.randn(1, 2, frames * conditioner.hop)
 
 
 def parameters(module: nn.Module) -> int:
@@ -92,6 +95,23 @@ def test_bands_hold_their_own_frequencies() -> None:
     tones = torch.stack([torch.sin(2 * torch.pi * (1500 + 3000 * band) * time) for band in range(4)])
     power = FilterBank(4).split(tones)[..., 50:-50].square().mean(-1)
     assert (power / power.sum(-1, keepdim=True)).diagonal().min() > 0.999
+
+
+def test_noise_is_of_one_size_relative_to_its_level() -> None:
+    """Colored noise of any loudness becomes white noise of power 1."""
+    front, bands = FrontEnd(), 12
+    signal = Signal(80, bands, 25, relative=True)
+    signal.level.copy_(torch.from_numpy(level_weights(front, bands)))
+    draw = np.random.default_rng(0)
+    noise = draw.standard_normal(24000)
+    samples = (np.convolve(noise, [1, 0.9, 0.5], "same") * np.repeat([0.001, 0.1], 12000)).astype(np.float32)
+    audio, mel = torch.from_numpy(samples)[None], torch.from_numpy(front.log_mel(samples))[None]
+    x = signal.split(audio, mel)
+    for part in (x[0, :, 100:900], x[0, :, 1100:1900]):
+        power = part.square().mean(-1)
+        assert float(power.min()) > 0.7
+        assert float(power.max()) < 1.6
+    assert (signal.join(x, mel) - audio)[:, 100:-100].abs().max() < 0.005
 
 
 # The teacher
@@ -170,6 +190,7 @@ def test_composed_mean_and_deviation_are_the_flows_one_after_another(conditioner
         for flow in model.each:
             m, s = flow(y, conditions)
             y = y * s.exp() + m
+        y = y + model.conditioner.expected(conditions)
     assert torch.allclose(x, y, atol=1e-5)
     assert torch.allclose(mean + deviation.exp() * z, x, atol=1e-4)
 
@@ -232,8 +253,12 @@ def test_pulses_come_at_the_pitch_with_unit_power() -> None:
     f0 = np.full(80, 200, np.float32)
     f0[40:] = 0
     curve = pitch_curve(f0, None, hop=300)
-    train = pulse_train(np.cumsum(curve, dtype=np.float64) / 24000, curve)
+    train, quadrature = pulse_train(np.cumsum(curve, dtype=np.float64) / 24000, curve)
     assert np.mean(train[:11000] ** 2) == pytest.approx(1, rel=0.05)
+    assert np.mean(quadrature[:11000] ** 2) == pytest.approx(1, rel=0.05)
+    # An analytic signal: no power at negative frequencies.
+    both = np.abs(np.fft.fft((train + 1j * quadrature)[:10800])) ** 2
+    assert both[5401:].sum() < 1e-3 * both[:5400].sum()
     peaks = np.flatnonzero(train[:11000] > 0.9 * train.max())
     assert np.all(np.diff(peaks) >= 119)
     assert len(peaks) == pytest.approx(11000 / 120, abs=2)
@@ -253,7 +278,7 @@ def test_pulses_for_training_have_the_sound_s_phase() -> None:
     turns = np.cumsum(curve, dtype=np.float64) / 24000
     shift = np.repeat([0.1] * 28 + [0.6] * 22, 300)
     sound = (np.cos(2 * np.pi * (turns + shift)) * (curve > 41)).astype(np.float32)
-    train = locked_pulses(f0, sound, 24000)
+    train, _ = locked_pulses(f0, sound, 24000)
     for first, end in ((2000, 7000), (9500, 14500)):
         own = train[first:end] * np.exp(-2j * np.pi * (turns + shift)[first:end])
         assert abs(np.angle(own.sum())) < 0.05
@@ -319,7 +344,7 @@ class Spec:
         f0 = np.concatenate([np.zeros(4), np.linspace(120, 180, 20), np.zeros(4), np.linspace(220, 150, 16)])
         curve = pitch_curve(f0.astype(np.float32), None, hop=300)
         train = pulse_train(np.cumsum(curve, dtype=np.float64) / 24000, curve)
-        pcm = np.clip(train * 2000, -30000, 30000).astype(np.int16)
+        pcm = np.clip(train[0] * 2000, -30000, 30000).astype(np.int16)
         mel = self.front_end.log_mel(pcm.astype(np.float32) / np.float32(32767))
         ids, words = np.array([1], np.int16), np.array([[0, 1]], np.int16)
         durations = np.array([4, 36, 4], np.int16)
@@ -375,8 +400,8 @@ def test_a_step_of_the_student(size: str, tones: Corpus, tmp_path: Path) -> None
 def test_what_does_not_fit_is_named(tones: Corpus, tmp_path: Path) -> None:
     model, data = with_data("clarinet-small", teacher=str(tmp_path / "no"))
     conditioner = model["conditioner"]
-    with pytest.raises(ConfigError, match=r"has a hop of 300 samples, but .* makes 320 a frame: 4 bands times .*5, 16"):
-        ClariNetTask(model | {"conditioner": conditioner | {"strides": [5, 16]}}, data, tones)
+    with pytest.raises(ConfigError, match=r"a hop of 300 samples, but .* makes 320 a frame: 20 bands times .*4, 4"):
+        ClariNetTask(model | {"conditioner": conditioner | {"strides": [4, 4]}}, data, tones)
     with pytest.raises(ConfigError, match=r"80 mel bands, but .* n_mels is 40"):
         WaveNetTask({"conditioner": {"n_mels": 40}}, {}, tones)
     with pytest.raises(ConfigError, match=r"\[data\] frames is 9"):
@@ -436,12 +461,13 @@ def test_graphs_say_what_torch_says_and_stream_exactly(conditioner: ConditionerC
     mel = np.random.default_rng(0).standard_normal((37, conditioner.n_mels)).astype(np.float32)
 
     z = np.random.default_rng(1).standard_normal((37, conditioner.hop)).astype(np.float32)
-    train = np.random.default_rng(2).standard_normal((37, conditioner.hop)).astype(np.float32)
+    train = np.random.default_rng(2).standard_normal((37, 2 * conditioner.hop)).astype(np.float32)
     said = vocoder._render(np.hstack([mel, train]) if conditioner.pulses else mel, z)
     with torch.no_grad():
         noise = torch.from_numpy(z).reshape(1, -1, conditioner.bands).transpose(1, 2)
-        x, _, _ = model(noise, torch.from_numpy(mel)[None], torch.from_numpy(train).reshape(1, -1))
-        meant = model.conditioner.bank.join(x).reshape(37, -1).numpy()
+        pulses = torch.from_numpy(train).reshape(37, 2, -1).transpose(0, 1).reshape(1, 2, -1)
+        x, _, _ = model(noise, torch.from_numpy(mel)[None], pulses)
+        meant = model.conditioner.signal.join(x, torch.from_numpy(mel)[None]).reshape(37, -1).numpy()
     assert np.abs(said - meant).max() < 1e-4 * np.abs(meant).max()
 
     for sizes in ([37], [20, 17], [1] * 37, [15, 0, 22]):

@@ -99,7 +99,8 @@ class ClariNetVocoder:
             hertz = self._pitch(mel=np.concatenate([past, final, right]))["f0"][len(past) :]
             curve = pitch_curve(hertz, f0, hop=self.hop_length)
             turns = phase + np.cumsum(curve, dtype=np.float64) / self._model.sample_rate
-            train = pulse_train(turns, curve).reshape(-1, self.hop_length)
+            # A frame's pulses, and its quadrature behind them.
+            train = np.hstack([part.reshape(-1, self.hop_length) for part in pulse_train(turns, curve)])
             f0, phase = float(hertz[len(final) - 1]), float(turns[len(final) * self.hop_length - 1] % 1.0)
             past = np.concatenate([past, final])[-self._model.pitch_left :]
             final, right = np.hstack([final, train[: len(final)]]), np.hstack([right, train[len(final) :]])
@@ -124,15 +125,18 @@ def pitch_curve(f0: Floats, before: float | None, *, hop: int) -> Floats:
 
 
 def pulse_train(turns: NDArray[np.float64], hertz: Floats) -> Floats:
-    """(S,) pulses of unit power once a turn, of all harmonics below 11 kHz; nothing where the pitch is 40 Hz.
+    """(2, S): pulses of unit power once a turn, of all harmonics below 11 kHz, and the same with sines for cosines.
 
-    sum_(h = 1 .. H) cos(h t) = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2.
+    sum_(h = 1 .. H) cos(h t) = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2 and
+    sum_(h = 1 .. H) sin(h t) = (cos(t / 2) - cos((H + 1/2) t)) / (2 sin(t / 2)). Nothing where the pitch is 40 Hz.
     """
     angle = (2 * np.pi * (turns % 1.0)).astype(np.float32)
     order = np.floor(np.float32(TOP_HZ) / hertz)
     below = 2 * np.sin(angle / 2)
     flat = np.abs(below) < 2e-3
     below[flat] = 1
-    pulses = np.where(flat, order, np.sin((order + np.float32(0.5)) * angle) / below - np.float32(0.5))
-    heard: Floats = np.where(hertz > VOICED_HZ, pulses * np.sqrt(2 / order), 0).astype(np.float32)
+    top = (order + np.float32(0.5)) * angle
+    pulses = np.where(flat, order, np.sin(top) / below - np.float32(0.5))
+    quadrature = np.where(flat, 0, (np.cos(angle / 2) - np.cos(top)) / below)
+    heard: Floats = (np.stack([pulses, quadrature]) * np.sqrt(2 / order) * (hertz > VOICED_HZ)).astype(np.float32)
     return heard

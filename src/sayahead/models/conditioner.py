@@ -1,8 +1,8 @@
-"""What a WaveNet hears beside its own past: mel frames brought to the rate of samples, and the bands samples come in.
+"""What a WaveNet hears beside its own past: mel frames, brought to the rate of its steps.
 
-ClariNet's conditioner is two transposed convolutions over time and frequency. What a small network is given besides, to
-learn in minutes what ClariNet learns in days: the signal in bands of a filter bank, which divides the steps a second,
-and a pulse train at the pitch, so that no layer need find out where a period begins.
+ClariNet's conditioner is two transposed convolutions over time and frequency. A small network hears besides what a
+pulse train at the pitch becomes under a filter that follows the mel, so that no layer need find out where a period
+begins; it is also where the mean begins.
 """
 
 from __future__ import annotations
@@ -10,18 +10,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead.types import Floats
+from sayahead.models.signal import Signal, bank_reach
 
-TAPS_PER_BAND = 12
-"""Length of the filter bank's prototype over its number of bands."""
-PULSE_TAPS = 33
-"""Steps of pulse train that one step sees, half of them to come."""
+VOICE_TAPS, VOICE_CHANNELS = 5, 96
+"""Steps of the pulse train that one step of the voice is made of, half of them to come; channels of its network."""
 PITCH_TAPS, PITCH_RIGHT = 5, 1
 """Frames that each of the pitch network's two convolutions sees, and how many of them lie on the right."""
 REFERENCE_HZ = 200.0
@@ -40,8 +36,10 @@ class ConditionerConfig:
     """Steps in time of the transposed convolutions; their product is the steps a frame."""
     bands: int = 1
     """Bands of equal width that the signal comes in, each at a rate that many times lower; 1: samples (ClariNet)."""
-    pulses: int = 0
-    """Channels of a pulse train at the pitch beside the mel; 0: none (ClariNet)."""
+    level: bool = False
+    """Whether the signal is relative to the loudness that the mel gives it; no: samples (ClariNet)."""
+    pulses: bool = False
+    """Whether there is a pulse train at the pitch, filtered to each band's part of the voice; no: ClariNet."""
     pitch: int = 96
     """Channels of the network that reads the pitch from the mel, where there are pulses."""
 
@@ -58,13 +56,13 @@ class ConditionerConfig:
     @property
     def width(self) -> int:
         """K, the channels that come out."""
-        return (self.channels or self.n_mels) + self.pulses
+        return (self.channels or self.n_mels) + (self.bands if self.pulses else 0)
 
     @property
     def reach(self) -> tuple[int, int]:
         """Frames of mel, and of pulses, that a frame's steps see on the left and on the right."""
-        mel = 1 + bool(self.channels)
-        pulses = -(-(PULSE_TAPS // 2 * self.bands + bank_reach(self.bands)) // self.hop) if self.pulses else 0
+        mel = 2 if self.channels or self.pulses else 1
+        pulses = -(-(VOICE_TAPS // 2 * self.bands + bank_reach(self.bands)) // self.hop) if self.pulses else 0
         return max(mel, pulses), max(mel, pulses)
 
 
@@ -84,10 +82,8 @@ class Conditioner(nn.Module):
         self.upsample = nn.ModuleList(
             nn.ConvTranspose2d(1, 1, (3, 2 * s), stride=(1, s), padding=(1, s // 2)) for s in config.strides
         )
-        self.bank = FilterBank(config.bands)
-        self.source = (
-            nn.Conv1d(config.bands, config.pulses, PULSE_TAPS, padding=PULSE_TAPS // 2) if config.pulses else None
-        )
+        self.signal = Signal(config.n_mels, config.bands, config.steps, relative=config.level)
+        self.voice = Voice(config.n_mels, config.bands) if config.pulses else None
         self.pitch = PitchReader(config.n_mels, config.pitch) if config.pulses else None
         self._spread()
 
@@ -107,18 +103,47 @@ class Conditioner(nn.Module):
         return (mel - self.mean) / self.std
 
     def forward(self, mel: Tensor, pulses: Tensor | None = None) -> Tensor:
-        """(B, K, T * steps) of log mel (B, T, n_mels) and a pulse train (B, T * hop)."""
-        x = self.normalized(mel).transpose(1, 2)
+        """(B, K, T * steps) of log mel (B, T, n_mels) and a pulse train (B, 2, T * hop); see ``expected``."""
+        normalized = self.normalized(mel)
+        x = normalized.transpose(1, 2)
         if self.reduce is not None:
             x = functional.leaky_relu(self.reduce(x), 0.4)
         x = x[:, None]
         for layer, stride in zip(self.upsample, self.config.strides, strict=True):
             x = functional.leaky_relu(layer(x)[..., : x.shape[-1] * stride], 0.4)
         x = x[:, 0]
-        if self.source is None:
+        if self.voice is None:
             return x
         assert pulses is not None
-        return torch.cat([x, self.source(self.bank.split(pulses))], 1)
+        return torch.cat([x, self.voice(normalized, self.signal, pulses)], 1)
+
+    def expected(self, conditions: Tensor) -> Tensor:
+        """Where the mean (B, bands, S) begins: the voice, which is the last of what forward returned, or nothing."""
+        bands = self.config.bands
+        return conditions[:, -bands:] if self.voice is not None else torch.zeros_like(conditions[:, :bands])
+
+
+class Voice(nn.Module):
+    """A pulse train's bands through a filter that follows the mel: what the voiced part of x is, to begin with.
+
+    Of each band a few steps of the pulses and of their quadrature (a quarter of a period later, harmonic by harmonic)
+    are weighed and summed. The weights come from the mel, frame by frame, and are linear between frames.
+    """
+
+    def __init__(self, n_mels: int, bands: int) -> None:
+        super().__init__()
+        self.bands = bands
+        self.first = nn.Conv1d(n_mels, VOICE_CHANNELS, 3, padding=1)
+        self.last = nn.Conv1d(VOICE_CHANNELS, 2 * bands * VOICE_TAPS, 1)
+
+    def forward(self, mel: Tensor, signal: Signal, pulses: Tensor) -> Tensor:
+        """(B, bands, S) of normalized log mel (B, T, n_mels), and pulses and their quadrature (B, 2, T * hop)."""
+        weights = signal.between(self.last(functional.gelu(self.first(mel.transpose(1, 2)))))
+        parts = torch.unflatten(signal.bank.split(pulses.flatten(0, 1)), 0, (-1, 2))
+        side = VOICE_TAPS // 2
+        near = functional.pad(parts, (side, side)).unfold(-1, VOICE_TAPS, 1)
+        weighed = torch.unflatten(weights, 1, (2, self.bands, VOICE_TAPS)) * near.transpose(-1, -2)
+        return weighed.sum((1, 3))
 
 
 class PitchReader(nn.Module):
@@ -147,65 +172,3 @@ class PitchReader(nn.Module):
         pitch, voicing = self(mel).unbind(1)
         hertz: Tensor = REFERENCE_HZ * torch.exp(pitch) * (voicing > 0)
         return hertz
-
-
-class FilterBank(nn.Module):
-    """A cosine-modulated filter bank: samples to bands at a lower rate and back, nearly without loss; 1 band: neither.
-
-    Nearly orthogonal, so the same filters split and join, and white noise stays white.
-    """
-
-    filters: Tensor
-
-    def __init__(self, bands: int) -> None:
-        super().__init__()
-        self.bands = bands
-        if bands > 1:
-            filters = torch.from_numpy(bank_filters(bands))[:, None]
-            self.register_buffer("filters", filters, persistent=False)
-
-    def split(self, samples: Tensor) -> Tensor:
-        """(B, bands, S / bands) of samples (B, S)."""
-        if self.bands == 1:
-            return samples[:, None]
-        reach = bank_reach(self.bands)
-        padded = functional.pad(samples[:, None], (reach, reach - self.bands + 1))
-        return functional.conv1d(padded, self.filters, stride=self.bands)
-
-    def join(self, x: Tensor) -> Tensor:
-        """Samples (B, bands * S) of bands (B, bands, S)."""
-        if self.bands == 1:
-            return x[:, 0]
-        reach = bank_reach(self.bands)
-        made = functional.conv_transpose1d(x, self.filters, stride=self.bands)
-        return made[:, 0, reach : reach + x.shape[-1] * self.bands]
-
-
-def bank_reach(bands: int) -> int:
-    """Samples to each side that a band's value sees, and that a sample is made of."""
-    return TAPS_PER_BAND * bands // 2 if bands > 1 else 0
-
-
-def bank_filters(bands: int) -> Floats:
-    """(bands, taps + 1) filters: a Kaiser-windowed low pass, shifted to each band by a cosine.
-
-    The cosines' phases cancel what neighbouring bands fold into each other; the cutoff is the one with which splitting
-    and joining is closest to nothing done.
-    """
-    taps = TAPS_PER_BAND * bands
-    n = np.arange(taps + 1) - taps / 2
-    window = np.kaiser(taps + 1, 9.0)
-
-    def low_pass(cutoff: float) -> NDArray[np.float64]:
-        return np.asarray(cutoff * np.sinc(cutoff * n) * window)
-
-    def excess(cutoff: float) -> float:
-        # Every 2 * bands samples from its centre on, the low pass through itself must be zero.
-        both = np.convolve(low_pass(cutoff), low_pass(cutoff))
-        return float(np.abs(both[taps + 2 * bands :: 2 * bands]).max())
-
-    cutoffs = np.linspace(0.4, 1.0, 2401) / bands
-    k = np.arange(bands)[:, None]
-    angle = (2 * k + 1) * np.pi / (2 * bands) * n + (-1.0) ** k * np.pi / 4
-    filters = low_pass(min(cutoffs, key=excess)) * np.cos(angle)
-    return np.asarray(2 * np.sqrt(bands) * filters, np.float32)

@@ -6,6 +6,7 @@ in the same direction of time. So x[t] given z[< t] is Gaussian with
     mean = sum_i m_i prod_(j > i) exp(s_j),     log deviation = sum_i s_i      (Ping et al. 2018, Eq. 6 and 7),
 
 which the closed form of the divergence needs. A reversal of time between two flows would end both that and streaming.
+Where the conditioner expects a voice, that is added behind the last flow.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from sayahead.models.conditioner import Conditioner, ConditionerConfig, bank_reach
+from sayahead.models.conditioner import Conditioner, ConditionerConfig
+from sayahead.models.signal import bank_reach
 from sayahead.models.wavenet import Stack
 
 
@@ -65,7 +67,7 @@ class GaussianIAF(nn.Module):
     def forward(self, z: Tensor, mel: Tensor, pulses: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
         """x, its mean and its log deviation (B, bands, S) for standard normal z (B, bands, S).
 
-        Log mel is (B, T, n_mels), pulses (B, T * hop). x = mean + exp(log deviation) z.
+        Log mel is (B, T, n_mels), pulses (B, 2, T * hop). x = mean + exp(log deviation) z.
         """
         conditions = self.conditioner(mel, pulses)
         x, mean, log_deviation = z, torch.zeros_like(z), torch.zeros_like(z)
@@ -73,7 +75,8 @@ class GaussianIAF(nn.Module):
             m, s = flow(x, conditions)
             scale = torch.exp(s)
             x, mean, log_deviation = x * scale + m, mean * scale + m, log_deviation + s
-        return x, mean, log_deviation
+        expected = self.conditioner.expected(conditions)
+        return x + expected, mean + expected, log_deviation
 
 
 def iaf_reach(config: IAFConfig) -> tuple[int, int]:
@@ -87,7 +90,7 @@ def iaf_reach(config: IAFConfig) -> tuple[int, int]:
 
 
 class Vocoder(nn.Module):
-    """The student from end to end, for its graph: log mel (T, n_mels), z and pulses (T, hop) to samples (T, hop)."""
+    """The student from end to end: log mel (T, n_mels), z (T, hop) and pulses (T, 2 * hop) to samples (T, hop)."""
 
     def __init__(self, model: GaussianIAF) -> None:
         super().__init__()
@@ -97,6 +100,8 @@ class Vocoder(nn.Module):
         c = self.model.config.conditioner
         # Noise belongs to a place in time: each step takes the next of it, one for each band.
         noise = z.reshape(1, -1, c.bands).transpose(1, 2)
-        x, _, _ = self.model(noise, mel[None], None if pulses is None else pulses.reshape(1, -1))
-        samples: Tensor = self.model.conditioner.bank.join(x).reshape(-1, c.hop)
+        if pulses is not None:
+            pulses = pulses.reshape(-1, 2, c.hop).transpose(0, 1).reshape(1, 2, -1)
+        x, _, _ = self.model(noise, mel[None], pulses)
+        samples: Tensor = self.model.conditioner.signal.join(x, mel[None]).reshape(-1, c.hop)
         return samples

@@ -103,13 +103,16 @@ class WaveNet(nn.Module):
         self.stack = Stack(config.layers, config.cycle, config.kernel, config.residual, config.skip, c.width, c.bands)
 
     def forward(self, x: Tensor, mel: Tensor, pulses: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Mean and log deviation (B, bands, S) of x (B, bands, S), given log mel (B, T, n_mels), pulses (B, T * hop).
+        """Mean and log deviation of x (B, bands, S), and what the conditioner reads of the pitch, where it does.
 
-        And what the conditioner reads of the pitch (B, 2, T), where it does (see PitchReader).
+        Log mel is (B, T, n_mels), pulses (B, 2, T * hop), mean and deviation are as x, the pitch is (B, 2, T), see
+        PitchReader.
         """
-        mean, log_deviation = self.stack(x, self.conditioner(mel, pulses))
+        conditions = self.conditioner(mel, pulses)
+        mean, log_deviation = self.stack(x, conditions)
         reader = self.conditioner.pitch
-        return mean, log_deviation, None if reader is None else reader(self.conditioner.normalized(mel))
+        pitch = None if reader is None else reader(self.conditioner.normalized(mel))
+        return mean + self.conditioner.expected(conditions), log_deviation, pitch
 
 
 def log_likelihood(x: Tensor, mean: Tensor, log_deviation: Tensor, *, floor: float) -> Tensor:
@@ -160,11 +163,13 @@ class Sampler:
     def step(self, conditions: Floats, noise: Floats, state: SamplerState) -> tuple[Floats, SamplerState]:
         """Steps (S, bands) drawn with standard normal noise (S, bands) under conditions (S, K), and the next state."""
         rings = [ring.copy() for ring in state.rings]
+        bands = noise.shape[1]
+        begin = conditions[:, -bands:] if self.config.conditioner.pulses else np.zeros_like(noise)
         given = [conditions @ weight[0] + bias + conv[1] for conv, (weight, bias), *_ in self.layers]
         made, last = np.empty_like(noise), state.last
         for i in range(len(noise)):
             mean, log_deviation = np.split(self._step(last, [g[i] for g in given], rings, state.step + i), 2)
-            last = made[i] = mean + np.exp(np.maximum(log_deviation, self.floor)) * noise[i]
+            last = made[i] = begin[i] + mean + np.exp(np.maximum(log_deviation, self.floor)) * noise[i]
         return made, SamplerState(state.step + len(noise), last, tuple(rings))
 
     def _step(self, last: Floats, given: list[Floats], rings: list[Floats], step: int) -> Floats:

@@ -13,11 +13,10 @@ from torch import Tensor, nn
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.models.conditioner import FilterBank
 from sayahead.models.iaf import GaussianIAF, IAFConfig
 from sayahead.models.wavenet import WaveNet
 from sayahead.train.corpus import Corpus
-from sayahead.train.crops import Crops, read_mel_scale
+from sayahead.train.crops import Crops, make_signal, read_corpus
 from sayahead.train.task import Batch
 from sayahead.train.trained import load_trained
 from sayahead.train.wavenet import WaveNetTask, free_pulses, steps_that_count, validation_mels, write_sample
@@ -59,7 +58,7 @@ class ClariNetTask:
         self.corpus = corpus
         self.crops = Crops(corpus, self.data.frames, self.data.edge, bool(self.config.conditioner.pulses))
         self.crops.check(self.config.conditioner)
-        self.bank = FilterBank(self.config.conditioner.bands)
+        self.signal = make_signal(self.config.conditioner, corpus)
 
     @functools.cached_property
     def teacher(self) -> WaveNet:
@@ -69,17 +68,17 @@ class ClariNetTask:
         if not isinstance(trained.task, WaveNetTask) or not isinstance(trained.model, WaveNet):
             raise ConfigError(f"[data] teacher: {folder} holds a {trained.recipe.task}, not a wavenet.")
         theirs, ours = trained.task.config.conditioner, self.config.conditioner
-        if (theirs.bands, bool(theirs.pulses)) != (ours.bands, bool(ours.pulses)):
+        if any(getattr(theirs, key) != getattr(ours, key) for key in ("bands", "level", "pulses")):
             raise ConfigError(
-                f"[data] teacher: {folder} has {theirs.bands} bands and {theirs.pulses} channels of pulses, but "
-                f"[model.conditioner] has {ours.bands} and {ours.pulses}: teacher and student must hear the same."
+                f"[data] teacher: {folder} has bands {theirs.bands}, level {theirs.level}, pulses {theirs.pulses}, but "
+                f"[model.conditioner] has {ours.bands}, {ours.level}, {ours.pulses}: both must hear the same."
             )
         return trained.model.requires_grad_(False)
 
     def model(self) -> GaussianIAF:
         """See Task: the student begins with the teacher's conditioner where theirs are of one size."""
         model = GaussianIAF(self.config)
-        read_mel_scale(model.conditioner, self.corpus)
+        read_corpus(model.conditioner, self.corpus)
         if model.conditioner.pitch is not None:
             model.conditioner.pitch.requires_grad_(False)
         if not Path(self.data.teacher).exists():
@@ -98,7 +97,7 @@ class ClariNetTask:
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task: divergence, frame loss and log frame loss by their weights."""
         audio, mel, pulses, data = batch["audio"], batch["mel"], batch.get("pulses"), self.data
-        bank, teacher = self.bank.to(audio.device), self.teacher.to(audio.device)
+        signal, teacher = self.signal.to(audio.device), self.teacher.to(audio.device)
         bands = self.config.conditioner.bands
         z = torch.randn(len(audio), bands, audio.shape[1] // bands, device=audio.device)
         x, mean, log_deviation = model(z, mel, pulses)
@@ -109,7 +108,7 @@ class ClariNetTask:
         unlike = average((ours - their_deviation) ** 2, weights)
         # Samples whose past is known in both, the same for all rows.
         heard = slice(data.edge * audio.shape[1] // mel.shape[1], None)
-        made, meant = bank.join(x)[:, heard], audio[:, heard]
+        made, meant = signal.join(x, mel)[:, heard], audio[:, heard]
         front = self.corpus.info.front_end
         frame = frame_loss(made, meant, window=front.window, hop=front.hop)
         total = data.divergence * (divergence + data.likeness * unlike) + data.frame * frame
@@ -131,7 +130,7 @@ class ClariNetTask:
             z = torch.randn(1, config.bands, mel.shape[1] * config.steps, generator=draw)
             device = model.conditioner.mean.device
             x, _, _ = model(z.to(device), mel.to(device), pulses)
-            samples = self.bank.cpu().join(x.float().cpu())[0].numpy()
+            samples = self.signal.cpu().join(x.float().cpu(), mel)[0].numpy()
             write_sample(folder, name, samples, mel[0].numpy(), self.corpus)
 
 

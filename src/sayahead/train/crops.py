@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,7 +12,9 @@ import torch
 from sayahead.clarinet import VOICED_HZ, pitch_curve, pulse_train
 from sayahead.errors import ConfigError
 from sayahead.models.conditioner import Conditioner, ConditionerConfig
+from sayahead.models.signal import Signal
 from sayahead.train.corpus import Corpus, Item
+from sayahead.train.frontend import FrontEnd, hann, mel_filters
 from sayahead.train.task import Batch
 from sayahead.types import Floats
 
@@ -50,8 +53,8 @@ class Crops:
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: every item is cut from a random frame on, once a pass each way, and the crops are shuffled.
 
-        ``mel`` (B, T, n_mels), ``audio`` (B, T * hop), ``f0`` (B, T), ``pulses`` (B, T * hop) where wanted, ``counts``
-        (B, T): 1 for the frames that count, ``items`` (B,).
+        ``mel`` (B, T, n_mels), ``audio`` (B, T * hop), ``f0`` (B, T), ``counts`` (B, T), 1 for the frames that count,
+        ``items`` (B,), and ``pulses`` (B, 2, T * hop) where wanted.
         """
         items, draw = self.corpus.split(split), np.random.default_rng([seed, 11])
         crops = []
@@ -89,9 +92,10 @@ class Crops:
 
 
 def locked_pulses(f0: Floats, audio: Floats, sample_rate: int) -> Floats:
-    """(S,) pulses at the pitch f0 (T,) whose first harmonic has, in each voiced stretch, the phase of the sound's.
+    """(2, S) pulses and their quadrature at the pitch f0 (T,), as ``pulse_train`` makes them, in phase with the sound.
 
-    A corpus tells the pitch, not where in the sound a period begins.
+    A corpus tells the pitch, not where in the sound a period begins: in each voiced stretch the pulses' first harmonic
+    gets the phase of the sound's.
     """
     hop = len(audio) // len(f0)
     curve = pitch_curve(f0, None, hop=hop)
@@ -108,7 +112,31 @@ def locked_pulses(f0: Floats, audio: Floats, sample_rate: int) -> Floats:
     return pulse_train(turns + np.repeat(shift, hop), curve)
 
 
-def read_mel_scale(conditioner: Conditioner, corpus: Corpus) -> None:
-    """Have the conditioner normalize mel by the corpus's mean and deviation."""
+def read_corpus(conditioner: Conditioner, corpus: Corpus) -> None:
+    """Have the conditioner know how the corpus's mel is scaled, and what it says of the signal's level."""
     conditioner.mean.copy_(torch.as_tensor(corpus.info.mel_mean))
     conditioner.std.copy_(torch.as_tensor(corpus.info.mel_std))
+    conditioner.signal.level.copy_(make_signal(conditioner.config, corpus).level)
+
+
+def make_signal(config: ConditionerConfig, corpus: Corpus) -> Signal:
+    """Samples of the corpus to steps and back, for the losses."""
+    signal = Signal(config.n_mels, config.bands, config.steps, relative=config.level)
+    if config.level:
+        signal.level.copy_(torch.from_numpy(level_weights(corpus.info.front_end, config.bands)))
+    return signal
+
+
+def level_weights(front: FrontEnd, bands: int) -> Floats:
+    """(n_mels, bands): the share of each mel band's squared magnitude in each band's power of its steps.
+
+    A bin's magnitude is read off the mel bands over it; a signal of power 1 has bins of the window's power.
+    """
+    filters = mel_filters(front).astype(np.float64)
+    over = filters.sum(1, keepdims=True)
+    shares = filters / np.maximum(over, 1e-12) / filters.sum(0) ** 2
+    edges = np.linspace(0, front.sample_rate / 2, bands + 1)
+    bins = np.arange(len(filters)) * front.sample_rate / front.n_fft
+    power = (hann(front.window).astype(np.float64) ** 2).sum()
+    inside = [(bins >= low) & (bins <= high) & (over[:, 0] > 0) for low, high in itertools.pairwise(edges)]
+    return np.stack([shares[rows].mean(0) for rows in inside], 1).astype(np.float32) / np.float32(power)

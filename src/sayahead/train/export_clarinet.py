@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sayahead.clarinet import ClariNetModel
-from sayahead.models.conditioner import PITCH_RIGHT, PITCH_TAPS, REFERENCE_HZ, bank_reach
+from sayahead.models.conditioner import PITCH_RIGHT, PITCH_TAPS, REFERENCE_HZ, VOICE_TAPS
 from sayahead.models.iaf import GaussianIAF, iaf_reach
+from sayahead.models.signal import LEAST_POWER, bank_reach
 from sayahead.train.graph import Array, Graph
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Writer:
     def __init__(self, model: GaussianIAF) -> None:
         self.g, self.config, self.conditioner = Graph(), model.config, model.config.conditioner
         self.tensors: dict[str, Array] = {name: value.cpu().numpy() for name, value in model.state_dict().items()}
-        self.filters = model.conditioner.bank.filters.cpu().numpy() if self.conditioner.bands > 1 else None
+        self.filters = model.conditioner.signal.bank.filters.cpu().numpy() if self.conditioner.bands > 1 else None
 
     def conv(self, x: str, name: str, pads: tuple[int, int] = (0, 0), dilation: int = 1) -> str:
         """The named convolution."""
@@ -33,17 +34,57 @@ class Writer:
     def shape(self, x: str, *shape: int) -> str:
         return str(self.g.op("Reshape", x, self.g.constant(np.array(shape, np.int64))))
 
-    def normalized(self) -> str:
-        """The input ``mel`` (T, n_mels), normalized, as a signal."""
+    def normalized(self, mel: str) -> str:
+        """Log mel (T, n_mels), normalized, as a signal."""
         g, n_mels = self.g, self.conditioner.n_mels
-        mel = g.input("mel", np.float32, ["T", n_mels])
         mean, std = (g.constant(self.tensors[f"conditioner.{name}"]) for name in ("mean", "std"))
         return self.shape(g.op("Transpose", g.op("Div", g.op("Sub", mel, mean), std), perm=[1, 0]), 1, n_mels, -1)
 
-    def conditions(self) -> str:
-        """What Conditioner makes of ``mel`` and, where it wants any, ``pulses`` (T, hop)."""
+    def mel(self) -> str:
+        """The input ``mel`` (T, n_mels)."""
+        return self.g.input("mel", np.float32, ["T", self.conditioner.n_mels])
+
+    def level(self, mel: str) -> str:
+        """Signal.log_level, its exponential."""
         g, c = self.g, self.conditioner
-        x = self.normalized()
+        power = g.op("MatMul", g.op("Exp", g.op("Add", mel, mel)), g.constant(self.tensors["conditioner.signal.level"]))
+        rows = g.op("Log", g.op("Add", power, g.constant(np.float32(LEAST_POWER))))
+        return str(g.op("Exp", self.between(g.op("Mul", rows, g.constant(np.float32(0.5))), c.bands)))
+
+    def between(self, rows: str, width: int) -> str:
+        """Signal.between of frames (T, width)."""
+        g, steps = self.g, self.conditioner.steps
+        first, last, end = (g.constant(np.array([n], np.int64)) for n in (1, -1, np.iinfo(np.int64).max))
+        axis = g.constant(np.array([0], np.int64))
+        later = g.op("Concat", *(g.op("Slice", rows, begin, end, axis) for begin in (first, last)), axis=0)
+        share = g.constant(((np.arange(steps) + 0.5) / steps).astype(np.float32)[:, None])
+        rows, later = (self.shape(value, -1, 1, width) for value in (rows, later))
+        line = self.shape(g.op("Add", rows, g.op("Mul", share, g.op("Sub", later, rows))), 1, -1, width)
+        return str(g.op("Transpose", line, perm=[0, 2, 1]))
+
+    def voice(self, normalized: str) -> str:
+        """Voice, of the input ``pulses`` (T, 2 * hop): (1, bands, S)."""
+        g, c, name = self.g, self.conditioner, "conditioner.voice"
+        weights = self.conv(g.gelu(self.conv(normalized, f"{name}.first", (1, 1))), f"{name}.last")
+        rows = g.op("Transpose", self.shape(weights, 2 * c.bands * VOICE_TAPS, -1), perm=[1, 0])
+        weights = self.shape(self.between(rows, 2 * c.bands * VOICE_TAPS), 2, c.bands, VOICE_TAPS, -1)
+        pulses = self.shape(g.input("pulses", np.float32, ["T", 2 * c.hop]), -1, 2, c.hop)
+        parts = self.shape(g.op("Transpose", pulses, perm=[1, 0, 2]), 2, 1, -1)
+        if self.filters is not None:
+            side = bank_reach(c.bands)
+            pads = [side, side - c.bands + 1]
+            parts = g.op("Conv", parts, g.constant(self.filters), strides=[c.bands], pads=pads)
+        # Filters of a single tap lay a step's neighbours side by side.
+        taps = np.tile(np.eye(VOICE_TAPS, dtype=np.float32), (2 * c.bands, 1))[:, None]
+        side, parts = VOICE_TAPS // 2, self.shape(parts, 1, 2 * c.bands, -1)
+        near = g.op("Conv", parts, g.constant(taps), group=2 * c.bands, pads=[side, side])
+        weighed = g.op("Mul", weights, self.shape(near, 2, c.bands, VOICE_TAPS, -1))
+        return self.shape(g.op("ReduceSum", weighed, g.constant(np.array([0, 2], np.int64))), 1, c.bands, -1)
+
+    def conditions(self, mel: str) -> tuple[str, str]:
+        """What Conditioner makes of log mel (T, n_mels), and the voice in it, where there are pulses."""
+        g, c = self.g, self.conditioner
+        x = normalized = self.normalized(mel)
         if c.channels:
             x = g.op("LeakyRelu", self.conv(x, "conditioner.reduce", (1, 1)), alpha=0.4)
         width = c.channels or c.n_mels
@@ -56,13 +97,9 @@ class Writer:
             x = g.op("LeakyRelu", x, alpha=0.4)
         x = self.shape(x, 1, width, -1)
         if not c.pulses:
-            return x
-        pulses, side = self.shape(g.input("pulses", np.float32, ["T", c.hop]), 1, 1, -1), bank_reach(c.bands)
-        if self.filters is not None:
-            pads = [side, side - c.bands + 1]
-            pulses = g.op("Conv", pulses, g.constant(self.filters), strides=[c.bands], pads=pads)
-        reach = self.tensors["conditioner.source.weight"].shape[2] // 2
-        return str(g.op("Concat", x, self.conv(pulses, "conditioner.source", (reach, reach)), axis=1))
+            return x, ""
+        voice = self.voice(normalized)
+        return str(g.op("Concat", x, voice, axis=1)), voice
 
     def flow(self, x: str, conditions: str, number: int) -> str:
         """x through a flow: scaled and shifted by what its WaveNet says of its past."""
@@ -90,13 +127,18 @@ class Writer:
         return str(g.op("Add", g.op("Mul", x, g.op("Exp", log_deviation)), mean))
 
     def student(self) -> Graph:
-        """mel (T, n_mels), z (T, hop), perhaps pulses (T, hop) -> samples (T, hop): models.iaf.Vocoder."""
+        """mel (T, n_mels), z (T, hop), perhaps pulses (T, 2 * hop) -> samples (T, hop): models.iaf.Vocoder."""
         g, c = self.g, self.conditioner
-        conditions = self.conditions()
+        mel = self.mel()
+        conditions, voice = self.conditions(mel)
         z = self.shape(g.input("z", np.float32, ["T", c.hop]), 1, -1, c.bands)
         x = str(g.op("Transpose", z, perm=[0, 2, 1]))
         for number in range(len(self.config.flows)):
             x = self.flow(x, conditions, number)
+        if voice:
+            x = str(g.op("Add", x, voice))
+        if c.level:
+            x = str(g.op("Mul", x, self.level(mel)))
         if self.filters is not None:
             side = bank_reach(c.bands)
             pads = [side, side + 1 - c.bands]
@@ -106,7 +148,7 @@ class Writer:
 
     def pitch(self) -> Graph:
         """mel (T, n_mels) -> f0 (T,) in Hz, 0 where unvoiced: PitchReader."""
-        g, x = self.g, self.normalized()
+        g, x = self.g, self.normalized(self.mel())
         for name in ("first", "second"):
             x = g.gelu(self.conv(x, f"conditioner.pitch.{name}", (PITCH_TAPS - 1 - PITCH_RIGHT, PITCH_RIGHT)))
         pitch, voicing = g.op("Split", self.conv(x, "conditioner.pitch.last"), outputs=2, axis=1)

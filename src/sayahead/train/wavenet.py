@@ -14,10 +14,10 @@ from torch.nn import functional
 
 from sayahead.clarinet import VOICED_HZ, pitch_curve, pulse_train
 from sayahead.config import from_mapping
-from sayahead.models.conditioner import REFERENCE_HZ, Conditioner, FilterBank
+from sayahead.models.conditioner import REFERENCE_HZ, Conditioner
 from sayahead.models.wavenet import Sampler, WaveNet, WaveNetConfig, log_likelihood
 from sayahead.train.corpus import Corpus
-from sayahead.train.crops import Crops, read_mel_scale
+from sayahead.train.crops import Crops, make_signal, read_corpus
 from sayahead.train.task import Batch
 from sayahead.types import Floats
 
@@ -47,12 +47,12 @@ class WaveNetTask:
         self.corpus = corpus
         self.crops = Crops(corpus, self.data.frames, self.data.edge, bool(self.config.conditioner.pulses))
         self.crops.check(self.config.conditioner)
-        self.bank = FilterBank(self.config.conditioner.bands)
+        self.signal = make_signal(self.config.conditioner, corpus)
 
     def model(self) -> WaveNet:
         """See Task."""
         model = WaveNet(self.config)
-        read_mel_scale(model.conditioner, self.corpus)
+        read_corpus(model.conditioner, self.corpus)
         return model
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
@@ -60,8 +60,8 @@ class WaveNetTask:
         return self.crops.batches(split, batch_size=batch_size, seed=seed, rank=rank, ranks=ranks)
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task: nats a sample, negative; behind it the errors of the pitch."""
-        x = self.bank.to(batch["audio"].device).split(batch["audio"])
+        """See Task: negative log likelihood, in nats a step and band, and the errors of the pitch."""
+        x = self.signal.to(batch["audio"].device).split(batch["audio"], batch["mel"])
         mean, log_deviation, pitch = model(x, batch["mel"], batch.get("pulses"))
         weights = steps_that_count(batch["counts"], x)
         likely = log_likelihood(x, mean, log_deviation, floor=self.data.floor)
@@ -85,7 +85,7 @@ class WaveNetTask:
             draw = np.random.default_rng(0)
             z = draw.standard_normal((len(conditions), self.config.conditioner.bands), dtype=np.float32)
             made, _ = sampler.step(np.ascontiguousarray(conditions), z, sampler.initial())
-            samples = self.bank.cpu().join(torch.from_numpy(made.T.copy())[None])[0].numpy()
+            samples = self.signal.cpu().join(torch.from_numpy(made.T.copy())[None], mel)[0].numpy()
             write_sample(folder, name, samples, mel[0].numpy(), self.corpus)
 
 
@@ -116,7 +116,7 @@ def validation_mels(corpus: Corpus, frames: int | None) -> Iterator[tuple[str, T
 
 
 def free_pulses(conditioner: Conditioner, mel: Tensor, sample_rate: int) -> Tensor | None:
-    """Pulses (1, T * hop) at the pitch that the conditioner reads from log mel (1, T, n_mels), where it wants any."""
+    """Pulses (1, 2, T * hop) at the pitch that the conditioner reads from log mel (1, T, n_mels), if it wants them."""
     if conditioner.pitch is None:
         return None
     device = conditioner.mean.device
