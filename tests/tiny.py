@@ -31,7 +31,7 @@ ACOUSTIC = DeepVoice3Config(
 VOCODER = MelVocoderConfig(front_blocks=1, blocks=2, right=(2, 0, 0, 1))
 STUDENT = IAFConfig(
     flows=(2, 3), cycle=2, residual=6, skip=5,
-    conditioner=ConditionerConfig(channels=4, strides=(10, 15), bands=2, pulses=3, pitch=8),
+    conditioner=ConditionerConfig(channels=4, strides=(10, 15), bands=2, pulses=True, pitch=8),
 )  # fmt: skip
 
 

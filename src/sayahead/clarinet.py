@@ -130,13 +130,14 @@ def pulse_train(turns: NDArray[np.float64], hertz: Floats) -> Floats:
     sum_(h = 1 .. H) cos(h t) = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2 and
     sum_(h = 1 .. H) sin(h t) = (cos(t / 2) - cos((H + 1/2) t)) / (2 sin(t / 2)). Nothing where the pitch is 40 Hz.
     """
-    angle = (2 * np.pi * (turns % 1.0)).astype(np.float32)
-    order = np.floor(np.float32(TOP_HZ) / hertz)
+    # From the nearest pulse on and in double precision: high harmonics are many turns away from a rounded phase.
+    angle = 2 * np.pi * (turns - np.round(turns))
+    order = np.floor(TOP_HZ / hertz.astype(np.float64))
     below = 2 * np.sin(angle / 2)
-    flat = np.abs(below) < 2e-3
+    flat = np.abs(below) < 1e-6
     below[flat] = 1
-    top = (order + np.float32(0.5)) * angle
-    pulses = np.where(flat, order, np.sin(top) / below - np.float32(0.5))
+    top = (order + 0.5) * angle
+    pulses = np.where(flat, order, np.sin(top) / below - 0.5)
     quadrature = np.where(flat, 0, (np.cos(angle / 2) - np.cos(top)) / below)
     heard: Floats = (np.stack([pulses, quadrature]) * np.sqrt(2 / order) * (hertz > VOICED_HZ)).astype(np.float32)
     return heard
