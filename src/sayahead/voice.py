@@ -14,6 +14,7 @@ import numpy as np
 
 from sayahead.config import from_mapping, nearest
 from sayahead.context import ContextPredictor, NoContext
+from sayahead.distilled import Distilled, DistilledModel
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.kinds import KINDS
 from sayahead.policy import LookaheadK, Policy
@@ -78,6 +79,8 @@ class VoiceConfig:
     """What the kind alone needs; see its loader in ``kinds``."""
     inner_punctuation: bool = True
     """Whether the model knows punctuation inside a sentence."""
+    distilled: DistilledModel | None = None
+    """The voice's own predictor of context (Saeki-b), where it has one."""
 
 
 class Options(TypedDict, total=False):
@@ -104,8 +107,23 @@ class Options(TypedDict, total=False):
 class Voice:
     """A loaded voice. Stateless: sessions carry all that changes."""
 
-    def __init__(self, config: VoiceConfig, synthesizer: AnySynthesizer, phonemizer: Phonemizer) -> None:
+    def __init__(
+        self,
+        config: VoiceConfig,
+        synthesizer: AnySynthesizer,
+        phonemizer: Phonemizer,
+        *,
+        distilled: ContextPredictor | None = None,
+    ) -> None:
         self.config, self.synthesizer, self.phonemizer = config, synthesizer, phonemizer
+        self._distilled = distilled
+
+    @property
+    def distilled(self) -> ContextPredictor:
+        """The voice's own predictor of context, for sessions' ``context``; ConfigError where it has none."""
+        if self._distilled is None:
+            raise ConfigError(f"The voice {self.config.name!r} has no distilled context: choose another context.")
+        return self._distilled
 
     @property
     def sample_rate(self) -> int:
@@ -230,7 +248,9 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
         raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
     rate = config.sample_rate
     pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))
-    voice = Voice(config, TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses), phonemizer)
+    distilled = None if config.distilled is None else Distilled.load(folder, config.distilled, threads=threads)
+    synthesizer = TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses)
+    voice = Voice(config, synthesizer, phonemizer, distilled=distilled)
     # The first run of each network is slower than the others: have it now, not in somebody's first word.
     voice.synthesize("Sayahead.")
     return voice

@@ -78,8 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="milliseconds of sound kept back until more text is there")  # fmt: skip
     add("--k2", type=int, metavar="N", help="pieces of speech that must follow before one becomes sound")
     add("--delta", type=int, metavar="N", help="frames to the right that the sound of a piece may depend on")
-    add("--context", type=one_of("none", "random", "lm"), metavar="NAME",
-        help="what stands in for words to come: none (default), random, or lm: a language model's guess")  # fmt: skip
+    add("--context", type=one_of("none", "random", "lm", "distilled", "truth"), metavar="NAME",
+        help="what stands in for words to come: none (default), random, lm: a language model's guess, distilled: the "
+        "voice's own, or truth: those that come (of a TEXT or a file)")  # fmt: skip
     add("--lm", metavar="NAME", help="the language model: a transformers name or folder, for example gpt2")
 
 
@@ -96,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         from sayahead.voice import load_voice
 
         voice = load_voice(arguments.voice)
-        session = voice.session(**session_options(arguments, voice))
+        session = voice.session(**session_options(arguments, voice), **context_options(arguments, voice))
         speaker = Speaker(session, console)
         stack.callback(speaker.report, target(arguments))
         if arguments.timings is not None:
@@ -212,6 +213,8 @@ def check(arguments: argparse.Namespace) -> None:
                 raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --policy {arguments.policy}.")
     if arguments.context == "lm" and arguments.lm is None:
         raise ConfigError("--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2.")
+    if arguments.context == "truth" and not arguments.text and arguments.file in (None, "-"):
+        raise ConfigError("--context truth needs all of the text at the begin: as an argument, or with --file.")
     if arguments.lm is not None and arguments.context not in (None, "lm"):
         raise ConfigError(f"--lm has no meaning with --context {arguments.context}.")
 
@@ -276,8 +279,7 @@ def keep_timings(path: Path, speaker: Speaker, sample_rate: int) -> Callable[[],
 
 
 def session_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, Any]:
-    """Voice.session's options; what was not given is absent."""
-    from sayahead.context import LanguageModel, NoContext, RandomWords
+    """Voice.session's options but the context; what was not given is absent."""
     from sayahead.policy import Independent, LookaheadK, WaitAll
 
     options = {name: getattr(arguments, name) for name in ("speed", "volume", "seed", "k2", "delta")}
@@ -288,9 +290,26 @@ def session_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, An
     else:
         k = voice.config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
         options["policy"] = LookaheadK(k, arguments.first_chunk or 1, arguments.chunk or 1)
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def context_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, Any]:
+    """Voice.session's context, or nothing where none was chosen."""
+    from sayahead.context import LanguageModel, NoContext, RandomWords, Truth
+
     seed = arguments.seed or 0
     if arguments.lm is not None:
-        options["context"] = LanguageModel(arguments.lm, seed=seed)
-    elif arguments.context is not None:
-        options["context"] = RandomWords(seed=seed) if arguments.context == "random" else NoContext()
-    return {name: value for name, value in options.items() if value is not None}
+        return {"context": LanguageModel(arguments.lm, seed=seed)}
+    match arguments.context:
+        case "random":
+            return {"context": RandomWords(seed=seed)}
+        case "distilled":
+            return {"context": voice.distilled}
+        case "truth":
+            text = " ".join(arguments.text)
+            if not arguments.text:
+                text = Path(arguments.file).read_text(encoding="utf-8", errors="replace")
+            return {"context": Truth.of(text)}
+        case "none":
+            return {"context": NoContext()}
+    return {}

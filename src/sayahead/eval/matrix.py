@@ -35,7 +35,7 @@ class Condition:
     chunk: int = 1
     """Least phonemes of the others."""
     context: str = "none"
-    """none, random, lm: a language model's pseudo lookahead, or truth: the words that really follow."""
+    """none, random, lm: a language model's pseudo lookahead, distilled: the voice's own, truth: what really follows."""
     context_words: int = 5
     """Words that a predicted context has."""
     voice: str = "heart"
@@ -138,7 +138,7 @@ def located(clock: Clock, folder: Path) -> Clock:
     return replace(clock, folder=str(folder / clock.folder))
 
 
-CONTEXTS = ("none", "random", "lm", "truth")
+CONTEXTS = ("none", "random", "lm", "distilled", "truth")
 POLICIES = ("lookahead", "wait-all", "independent")
 CLOCKS = ("all-at-once", "tokens", "reader", "typist", "word-ends")
 
@@ -186,6 +186,8 @@ def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor
         return RandomWords(condition.context_words, condition.seed)
     if condition.context == "truth":
         return Truth.of(text, condition.context_words)
+    if condition.context == "distilled":
+        return voice(condition.voice, condition.cores or 1).distilled
     return language_model(str(lm), condition.context_words)
 
 
