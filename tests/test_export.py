@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import torch
 
 from sayahead import ConfigError, VoiceError, load_voice
 from sayahead.cli import main
+from sayahead.models.deepvoice3 import DeepVoice3Config
 from sayahead.train import loop
 from sayahead.train.corpus import Item
 from sayahead.train.deepvoice3 import DeepVoice3Task
@@ -24,6 +26,7 @@ from sayahead.train.making import make_corpus
 from sayahead.train.melvocoder import MelVocoderTask
 from sayahead.train.recipe import recipe_from
 from sayahead.train.teacher import voice_config
+from sayahead.train.trained import load_trained
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +77,16 @@ def test_two_runs_become_a_voice_that_speaks(
         data = {"start": "random"} if task == "melvocoder" else {}
         table = {"task": task, "model": model, "data": data, "train": {"batch_size": 2, "steps": 1}}
         train(recipe_from(table, name=task, where="a test"), tmp_path / "corpus", tmp_path / task, device="cpu")
+
+    def key_rate() -> Any:
+        model: Any = load_trained(tmp_path / "deepvoice3").model
+        return model.config.key_rate
+
+    rate = key_rate()
+    assert rate == pytest.approx(72 / DeepVoice3Config().reduction / 6)
+    # All that is needed lies in the runs' folders: no item of the corpus.
+    shutil.rmtree(tmp_path / "corpus")
+    assert key_rate() == rate
     out = tmp_path / "voice"
     runs = ["--acoustic", str(tmp_path / "deepvoice3"), "--vocoder", str(tmp_path / "melvocoder")]
     assert main(["train", "voice", *runs, "--name", "noise", "-o", str(out)]) == 0

@@ -81,6 +81,7 @@ class DeepVoice3Task:
             )
         rate = config.key_rate or steps_a_phoneme(corpus, config.reduction)
         self.config = replace(config, phonemes=phonemes, key_rate=rate)
+        self.found = {"key_rate": rate}
 
     def model(self) -> DeepVoice3:
         """See Task."""

@@ -25,7 +25,7 @@ from sayahead.train.parallel import Ranks, ahead, emulates_bfloat16, join
 from sayahead.train.recipe import Recipe, as_toml, first_difference
 from sayahead.train.schedule import Budget, Counters, Interrupt, ema_decay
 from sayahead.train.task import Batch, Task, task_maker
-from sayahead.train.trained import DESCRIPTION, check_corpus, corpus_record, hours, load_weights, open_corpus
+from sayahead.train.trained import DESCRIPTION, check_corpus, corpus_record, found, hours, load_weights, open_corpus
 
 BAD_STEPS = 20
 """Steps in a row without a finite loss and gradient after which a run gives up."""
@@ -275,7 +275,7 @@ class Run:
         state = {
             "name": self.recipe.name, "recipe": self.recipe.resolved(), "corpus": corpus_record(self.folder),
             "versions": {"torch": str(torch.__version__), "sayahead": __version__},
-            "counters": asdict(self.at), "rng": states,
+            "counters": asdict(self.at), "rng": states, "found": found(self.task),
             "model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(),
             "ema": None if self.average is None else self.average.state_dict(),
         }  # fmt: skip

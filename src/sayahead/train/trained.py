@@ -52,13 +52,23 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
         folder = path if path.is_dir() else path.parent
     opened = open_corpus(folder)
     check_corpus(state, folder, str(path))
-    task = task_maker(recipe.task)(recipe.model, recipe.data, opened)
+    # Checkpoints made before this was kept have their corpus read again.
+    task = task_maker(recipe.task)({**recipe.model, **state.get("found", {})}, recipe.data, opened)
     # Whoever loads a model amid a training must not change what that draws.
     with torch.random.fork_rng(devices=[]):
         model = task.model()
     weights = state["ema"] if ema and state["ema"] is not None else state["model"]
     load_weights(model, weights, str(path))
     return Trained(task, model.eval(), recipe, opened, int(state["counters"]["step"]))
+
+
+def found(task: Task) -> dict[str, Any]:
+    """Values for the recipe's [model] that the task took from the corpus's items, where the recipe leaves them open.
+
+    A task that does so has them as ``found``. A checkpoint keeps them: they must not change with the corpus, nor be
+    missing with it.
+    """
+    return dict(getattr(task, "found", {}))
 
 
 def open_corpus(folder: Path) -> Corpus:
