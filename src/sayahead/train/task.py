@@ -90,9 +90,11 @@ class TaskMaker(Protocol):
 
 TASKS = {
     "deepvoice3": ("sayahead.train.deepvoice3", "DeepVoice3Task"),
+    "heart": ("sayahead.train.heart_prefixes", "HeartPrefixes"),
     "melvocoder": ("sayahead.train.melvocoder", "MelVocoderTask"),
     "wavenet": ("sayahead.train.wavenet", "WaveNetTask"),
     "clarinet": ("sayahead.train.clarinet", "ClariNetTask"),
+    "saeki": ("sayahead.train.saeki", "SaekiTask"),
 }
 """A recipe's ``task`` to module and class; only the named one is imported."""
 
