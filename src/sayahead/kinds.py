@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +13,13 @@ from sayahead.acoustic import AcousticModel, HeartAcoustic
 from sayahead.attention import AttentionAcoustic, AttentionModel
 from sayahead.clarinet import load_clarinet
 from sayahead.config import from_mapping, nearest
-from sayahead.errors import ConfigError
+from sayahead.errors import ConfigError, VoiceError
 from sayahead.onnx import OnnxGraph
+from sayahead.segmental import GRAPHS, SegmentalAcoustic, SegmentalModel
 from sayahead.text.phonemizer import EnglishPhonemizer
 from sayahead.vocoder import HeartVocoder, MelVocoder, MelVocoderModel, Vocoder
 
+VOICES = Path(__file__).parent / "voices"
 Stages = tuple[AcousticModel[Any], Vocoder[Any]]
 
 
@@ -78,8 +82,52 @@ def load_deepvoice3(model: Mapping[str, Any], folder: Path, phonemizer: EnglishP
     return acoustic, vocoder
 
 
+@dataclass(frozen=True, slots=True)
+class SaekiVoice:
+    """Tacotron 2 with a contextual embedding, a segment of words at a time, and any vocoder of its mel frames."""
+
+    pad: int
+    """Id at both ends of a sentence."""
+    acoustic: SegmentalModel
+    """What the Tacotron is like."""
+    vocoder: dict[str, Any]
+    """The vocoder's ``kind``, and what that kind needs; or another voice's vocoder (see Borrowed)."""
+
+
+def load_saeki(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
+    """The two stages of a folder with the five graphs of ``segmental`` and the vocoder's."""
+    own = from_mapping(SaekiVoice, model, where="model")
+    graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in GRAPHS}
+    return SegmentalAcoustic(graphs, own.acoustic, pad=own.pad), load_mel_vocoder(own.vocoder, folder, threads)
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowed:
+    """A vocoder that lies in another voice's folder."""
+
+    voice: str
+    """The other voice's name: a folder beside this voice's, or one that came with the package."""
+    files: dict[str, str]
+    """Its files to the SHA-256 of their content."""
+
+
+def borrowed(table: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], Path]:
+    """The other voice's vocoder table and folder; VoiceError where its files are not there, or are others."""
+    own = from_mapping(Borrowed, table, where="model: vocoder")
+    places = (folder.parent / own.voice, VOICES / own.voice)
+    found = next((place for place in places if (place / "voice.json").is_file()), None)
+    if found is None:
+        raise VoiceError(f"The voice in {folder} needs the vocoder of the voice {own.voice!r}, which is not there.")
+    for file, digest in own.files.items():
+        check_file(found / file, digest)
+    theirs: dict[str, Any] = json.loads((found / "voice.json").read_text(encoding="utf-8"))["model"]["vocoder"]
+    return theirs, found
+
+
 def load_mel_vocoder(table: Mapping[str, Any], folder: Path, threads: int) -> Vocoder[Any]:
     """The vocoder of mel frames that a ``model`` table has under ``vocoder``; ConfigError for an unknown kind."""
+    if "voice" in table:
+        table, folder = borrowed(table, folder)
     kind = table.get("kind")
     if kind not in VOCODERS:
         raise ConfigError(f"model: vocoder: kind {kind!r} is unknown{nearest(str(kind), VOCODERS)}.")
@@ -92,10 +140,22 @@ def load_melvocoder(table: Mapping[str, Any], folder: Path, threads: int) -> Mel
     return MelVocoder(OnnxGraph(folder / "vocoder.onnx", threads=threads), own)
 
 
-KINDS = {"heart": load_heart, "deepvoice3": load_deepvoice3}
+KINDS = {"heart": load_heart, "deepvoice3": load_deepvoice3, "saeki": load_saeki}
 """Each kind's loader, by the name in voice.json."""
 VOCODERS: dict[str, Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = {
     "melvocoder": load_melvocoder,
     "clarinet": load_clarinet,
 }
 """Loaders of vocoders of mel frames, for any kind that makes these; by the name of the task that trained them."""
+
+
+def check_file(path: Path, digest: str | None) -> None:
+    """VoiceError if the file is missing or its SHA-256 differs from ``digest``."""
+    if not path.is_file():
+        raise VoiceError(f"{path} is missing: install the voice again.")
+    if digest is not None:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        if found != digest:
+            raise VoiceError(
+                f"{path} is damaged: its SHA-256 is {found}, but voice.json says {digest}. Install the voice again."
+            )

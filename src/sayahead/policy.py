@@ -66,9 +66,11 @@ class LookaheadK:
     """Least phonemes of a sentence's first chunk."""
     chunk: int = 1
     """Least phonemes of every other chunk."""
+    words: int = 1
+    """Least words of any chunk (Saeki's N, 2)."""
 
     def __post_init__(self) -> None:
-        for name, least in (("k", 0), ("first_chunk", 1), ("chunk", 1)):
+        for name, least in (("k", 0), ("first_chunk", 1), ("chunk", 1), ("words", 1)):
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
                 raise ConfigError(f"LookaheadK: {name} is {value!r}, but must be a whole number of at least {least}.")
@@ -79,7 +81,7 @@ class LookaheadK:
             phonemes += view.phonemes(word)
             if word.ends:
                 return Speak(number, self.k)
-            if phonemes >= least:
+            if phonemes >= least and number >= self.words:
                 whole = len(view.pending) - number >= self.k or view.pending[-1].ends
                 return Speak(number, self.k) if whole else READ
         return READ

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from sayahead.config import from_mapping, nearest
 from sayahead.context import ContextPredictor, NoContext
 from sayahead.distilled import Distilled, DistilledModel
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.kinds import KINDS
+from sayahead.kinds import KINDS, check_file
 from sayahead.policy import LookaheadK, Policy
 from sayahead.session import Session
 from sayahead.synthesizer import AnySynthesizer, Pauses, TwoStage
@@ -37,6 +36,8 @@ class Defaults:
     """Seconds of sound held back at the right end."""
     blind_hold_back_s: float
     """The same where nothing real is seen of the future: LookaheadK(0)."""
+    words: int = 1
+    """Least words of a chunk, LookaheadK's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ class Voice:
             name = sorted(unknown)[0]
             raise ConfigError(f"session(): unknown option {name!r}{nearest(name, Options.__annotations__)}.")
         defaults, slow_fast = self.config.defaults, self.config.speed
-        policy = options.get("policy") or LookaheadK(defaults.lookahead)
+        policy = options.get("policy") or LookaheadK(defaults.lookahead, words=defaults.words)
         blind = isinstance(policy, LookaheadK) and policy.k == 0
         held_s = defaults.blind_hold_back_s if blind else defaults.hold_back_s
         rendering = Rendering(
@@ -254,15 +255,3 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
     # The first run of each network is slower than the others: have it now, not in somebody's first word.
     voice.synthesize("Sayahead.")
     return voice
-
-
-def check_file(path: Path, digest: str | None) -> None:
-    """VoiceError if the file is missing or its SHA-256 differs from ``digest``."""
-    if not path.is_file():
-        raise VoiceError(f"{path} is missing: install the voice again.")
-    if digest is not None:
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
-        if found != digest:
-            raise VoiceError(
-                f"{path} is damaged: its SHA-256 is {found}, but voice.json says {digest}. Install the voice again."
-            )

@@ -74,6 +74,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--first-chunk", type=number(int, 1), metavar="N", help="least phonemes of a sentence's first piece of speech")
     add("--chunk", type=number(int, 1), metavar="N", help="least phonemes of every other piece of speech")
+    add(
+        "--words",
+        type=number(int, 1),
+        metavar="N",
+        help="least words of a piece of speech (default: the voice's own)",
+    )
     add("--hold-back", type=number(float, 0.0, 2000.0), metavar="MS",
         help="milliseconds of sound kept back until more text is there")  # fmt: skip
     add("--k2", type=int, metavar="N", help="pieces of speech that must follow before one becomes sound")
@@ -208,7 +214,7 @@ def check(arguments: argparse.Namespace) -> None:
             "Sound is not for a terminal: send it on (| aplay -q ...), or write a file with -o hello.wav."
         )
     if arguments.policy != "lookahead":
-        for name in ("lookahead", "first_chunk", "chunk"):
+        for name in ("lookahead", "first_chunk", "chunk", "words"):
             if getattr(arguments, name) is not None:
                 raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --policy {arguments.policy}.")
     if arguments.context == "lm" and arguments.lm is None:
@@ -289,7 +295,8 @@ def session_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, An
         options["policy"] = WaitAll() if arguments.policy == "wait-all" else Independent()
     else:
         k = voice.config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
-        options["policy"] = LookaheadK(k, arguments.first_chunk or 1, arguments.chunk or 1)
+        words = arguments.words or voice.config.defaults.words
+        options["policy"] = LookaheadK(k, arguments.first_chunk or 1, arguments.chunk or 1, words)
     return {name: value for name, value in options.items() if value is not None}
 
 

@@ -28,8 +28,8 @@ class Condition:
     """lookahead, wait-all or independent."""
     k: int = 1
     """Words of lookahead."""
-    words: int = 2
-    """independent: words of an utterance."""
+    words: int | None = None
+    """independent: words of an utterance; lookahead: least words of a chunk (none: 2 and 1)."""
     first_chunk: int = 1
     """Least phonemes of a sentence's first chunk (Ma 5.1)."""
     chunk: int = 1
@@ -169,9 +169,9 @@ def policy(condition: Condition) -> Policy:
     if condition.policy == "wait-all":
         return WaitAll()
     if condition.policy == "independent":
-        return Independent(condition.words)
+        return Independent(2 if condition.words is None else condition.words)
     if condition.policy == "lookahead":
-        return LookaheadK(condition.k, condition.first_chunk, condition.chunk)
+        return LookaheadK(condition.k, condition.first_chunk, condition.chunk, condition.words or 1)
     raise unknown(f"condition {condition.name!r}: policy", condition.policy, POLICIES)
 
 

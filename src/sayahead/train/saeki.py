@@ -114,7 +114,9 @@ class SaekiTask:
         first = int(draw.integers(words - size + 1))
         kind = draw.random()
         if kind < data.independent_share:
-            return self.cutter.alone(item, first, first + size)
+            piece = self.cutter.alone(item, first, first + size)
+            # Words may be without a sound.
+            return piece if piece.frames else self.cutter.cut(item, 0, size)
         piece = self.cutter.cut(item, first, first + size)
         return replace(piece, future=NOTHING) if kind < data.independent_share + data.unicontext_share else piece
 
