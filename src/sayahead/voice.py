@@ -224,18 +224,7 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
     Raises VoiceError where the voice is missing, damaged (unless ``verify`` is off) or made for another version.
     """
     folder = installed_voices().get(str(name), Path(name))
-    path = folder / "voice.json"
-    if not path.is_file():
-        known = nearest(str(name), installed_voices())
-        raise VoiceError(
-            f"There is no voice {str(name)!r}{known}: it is neither installed nor a folder with voice.json."
-        )
-    try:
-        config = from_mapping(VoiceConfig, json.loads(path.read_text(encoding="utf-8")), where=str(path))
-    except (ConfigError, ValueError) as error:
-        raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
-    if config.format != FORMAT:
-        raise VoiceError(f"{path}: format {config.format} is not one this version of sayahead reads ({FORMAT}).")
+    config, path = read_config(folder), folder / "voice.json"
     for file, digest in config.files.items():
         check_file(folder / file, digest if verify else None)
     if config.kind not in KINDS:
@@ -255,3 +244,20 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
     # The first run of each network is slower than the others: have it now, not in somebody's first word.
     voice.synthesize("Sayahead.")
     return voice
+
+
+def read_config(folder: Path) -> VoiceConfig:
+    """A voice's description, without loading it. VoiceError where it is missing, damaged or of another version."""
+    path = folder / "voice.json"
+    if not path.is_file():
+        known = nearest(str(folder), installed_voices())
+        raise VoiceError(
+            f"There is no voice {str(folder)!r}{known}: it is neither installed nor a folder with voice.json."
+        )
+    try:
+        config = from_mapping(VoiceConfig, json.loads(path.read_text(encoding="utf-8")), where=str(path))
+    except (ConfigError, ValueError) as error:
+        raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
+    if config.format != FORMAT:
+        raise VoiceError(f"{path}: format {config.format} is not one this version of sayahead reads ({FORMAT}).")
+    return config

@@ -1,0 +1,1 @@
+"""The server: what others speak on a socket, as commands and events around one driver."""

@@ -1,0 +1,190 @@
+"""What all connections share: settings, voices, the engine, who may come in, and how many are there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from sayahead.config import nearest
+from sayahead.errors import SayaheadError, VoiceError
+from sayahead.server.access import Access, Caller
+from sayahead.server.engine import Engine, ThreadEngine
+from sayahead.server.metrics import Metrics
+from sayahead.server.settings import Settings, cores
+from sayahead.voice import Voice, VoiceConfig, installed_voices, load_voice, read_config
+
+log = logging.getLogger("sayahead.server")
+DEFAULT = "heart"
+PLACES_PER_CORE = 16
+
+
+class RefusedError(SayaheadError):
+    """No place is left, or the server goes down."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Voices:
+    """The voices that the server offers: those of its folders and no other, each loaded when it is first used."""
+
+    def __init__(self, chosen: tuple[str, ...]) -> None:
+        installed = installed_voices()
+        names = chosen or tuple(sorted(installed, key=lambda name: (name != DEFAULT, name)))
+        self._folders: dict[str, Path] = {}
+        self.configs: dict[str, VoiceConfig] = {}
+        for name in names:
+            folder = installed.get(name, Path(name))
+            config = read_config(folder)
+            self._folders[config.name], self.configs[config.name] = folder, config
+        if not self.configs:
+            raise VoiceError("There is no voice to offer: install sayahead again, or name one.")
+        self.default = next(iter(self.configs))
+        self._loaded: dict[str, Voice] = {}
+        self._locks = {name: threading.Lock() for name in self.configs}
+
+    def name(self, wanted: str | None, *, any_voice: bool = False) -> str:
+        """The name of the voice that is meant. VoiceError for one that is not there."""
+        if wanted in self.configs and wanted is not None:
+            return wanted
+        if wanted is None or any_voice:
+            return self.default
+        raise VoiceError(f"There is no voice {wanted[:80]!r}{nearest(wanted[:80], self.configs)}.")
+
+    def load(self, name: str) -> Voice:
+        """A voice of a name from ``name``; takes its time when it is not loaded."""
+        with self._locks[name]:
+            if name not in self._loaded:
+                begun = time.perf_counter()
+                self._loaded[name] = load_voice(self._folders[name])
+                log.info("voice loaded", extra={"voice": name, "took_s": round(time.perf_counter() - begun, 3)})
+            return self._loaded[name]
+
+    def put(self, voice: Voice) -> None:
+        """Offer a voice that is loaded already, as the default one."""
+        name = voice.config.name
+        self._loaded[name], self._locks[name] = voice, threading.Lock()
+        self.configs = {name: voice.config, **self.configs}
+        self.default = name
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A connection that was let in; ends with ``Hub.leave``."""
+
+    id: str
+    """Names the connection in the log."""
+    protocol: str
+    """What it speaks."""
+    caller: Caller
+    """Who speaks."""
+
+
+class Hub:
+    """One server's shared things."""
+
+    def __init__(self, settings: Settings, *, voices: Voices | None = None, engine: Engine | None = None) -> None:
+        """``voices`` and ``engine`` take the place of those of the settings, for tests."""
+        self.settings, self.limits = settings, settings.limits
+        self.access, self.metrics = Access(settings), Metrics()
+        self.voices = voices or Voices(settings.voices)
+        workers = settings.workers or cores()
+        self.engine: Engine = engine or ThreadEngine(self.voices.load, threads=workers)
+        self.places = settings.limits.sessions or PLACES_PER_CORE * cores()
+        self.closing = asyncio.Event()
+        """Set when connections must end now."""
+        self._draining = False
+        self._leases: dict[str, int] = {}
+        self._by_caller: Counter[str] = Counter()
+
+    def start(self) -> None:
+        """Load what is needed for the first word; takes its time."""
+        for name in self.voices.configs if self.settings.preload else [self.voices.default]:
+            self.voices.load(name)
+
+    @property
+    def ready(self) -> bool:
+        """Whether a new connection would be let in."""
+        return not self._draining and self.taken < self.places
+
+    @property
+    def taken(self) -> int:
+        """Places that are taken: a connection has one from its beginning, and one for each context after its first."""
+        return sum(max(1, contexts) for contexts in self._leases.values())
+
+    @property
+    def connections(self) -> int:
+        """Open connections."""
+        return len(self._leases)
+
+    def enter(self, protocol: str, caller: Caller) -> Lease:
+        """Let a connection in; RefusedError where there is no place. Whoever entered must ``leave``."""
+        if self._draining:
+            raise self._refuse("shutdown", "The server is going down: connect again in a moment.")
+        self._check_place(caller)
+        lease = Lease(secrets.token_hex(6), protocol, caller)
+        self._leases[lease.id] = 0
+        self._by_caller[caller.name] += 1
+        self.metrics.connections.labels(protocol).inc()
+        self.metrics.active.set(self.taken)
+        return lease
+
+    def leave(self, lease: Lease) -> None:
+        """A connection is gone, with all its contexts."""
+        contexts = self._leases.pop(lease.id)
+        self._by_caller[lease.caller.name] -= max(1, contexts)
+        self.metrics.connections.labels(lease.protocol).dec()
+        self.metrics.active.set(self.taken)
+
+    def open_context(self, lease: Lease) -> None:
+        """Take a place for one more context; RefusedError where there is none."""
+        contexts = self._leases[lease.id]
+        if contexts >= self.limits.contexts:
+            raise self._refuse(
+                "too_many_contexts",
+                f"This connection has {contexts} open contexts, and may not have more: finish or cancel one first.",
+            )
+        if contexts:
+            self._check_place(lease.caller)
+            self._by_caller[lease.caller.name] += 1
+        self._leases[lease.id] = contexts + 1
+        self.metrics.active.set(self.taken)
+
+    def close_context(self, lease: Lease) -> None:
+        """A context's place is free again."""
+        if self._leases[lease.id] > 1:
+            self._by_caller[lease.caller.name] -= 1
+        self._leases[lease.id] -= 1
+        self.metrics.active.set(self.taken)
+
+    def _check_place(self, caller: Caller) -> None:
+        if self.taken >= self.places:
+            raise self._refuse("overloaded", "All places are taken: try again in a few seconds.")
+        most = self.limits.sessions_per_key
+        if most and self._by_caller[caller.name] >= most:
+            raise self._refuse("overloaded", f"This key speaks {most} texts at once, and may not have more.")
+
+    def _refuse(self, code: str, message: str) -> RefusedError:
+        self.metrics.rejected.labels(code).inc()
+        return RefusedError(code, message)
+
+    async def drain(self) -> None:
+        """Let nobody in any more, wait for those who speak as long as the settings say, then end the others."""
+        self._draining = True
+        end = time.monotonic() + self.settings.drain_s
+        while self._leases and time.monotonic() < end:
+            await asyncio.sleep(0.05)
+        self.closing.set()
+        while self._leases and time.monotonic() < end + 2:
+            await asyncio.sleep(0.02)
+
+    def close(self) -> None:
+        """End the engine."""
+        self.engine.close()

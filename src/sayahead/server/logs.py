@@ -1,0 +1,53 @@
+"""The log: lines for people or for programs, with the connection's id, without keys, and without text."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import time
+from typing import Any
+
+# What every record has; the rest was given with ``extra``.
+_COMMON = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        row = {"time": stamp(record.created), "level": record.levelname.lower(), "event": record.getMessage()}
+        row |= given(record)
+        if record.exc_info:
+            row["error"] = self.formatException(record.exc_info)
+        return json.dumps(row, ensure_ascii=False, default=str)
+
+
+class Lines(logging.Formatter):
+    """One line, the figures behind it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        figures = "".join(f" {name}={value}" for name, value in given(record).items())
+        line = f"{stamp(record.created)} {record.levelname.lower()} {record.getMessage()}{figures}"
+        return line + ("\n" + self.formatException(record.exc_info) if record.exc_info else "")
+
+
+def given(record: logging.LogRecord) -> dict[str, Any]:
+    """What was given with a record."""
+    return {name: value for name, value in vars(record).items() if name not in _COMMON}
+
+
+def stamp(seconds: float) -> str:
+    """UTC, to the millisecond."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03}Z"
+
+
+def set_up(form: str) -> None:
+    """Send the server's log to standard error."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines() if form == "json" else Lines())
+    for name, level in (("sayahead", logging.INFO), ("uvicorn", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.setLevel(level)
+        logger.propagate = False

@@ -1,0 +1,181 @@
+"""What an operator decides: from flags, the environment and a TOML file, in this order of weight."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import tomllib
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sayahead.config import from_mapping, nearest
+from sayahead.errors import ConfigError
+
+PREFIX = "SAYAHEAD_SERVE_"
+TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What no client may go beyond; told in the native socket's first message."""
+
+    sessions: int = 0
+    """Texts that are spoken at once, on all connections; 0: 16 for each processor core."""
+    sessions_per_key: int = 0
+    """The same for one key; 0: no limit but that of all."""
+    contexts: int = 8
+    """Open contexts on one connection."""
+    message_bytes: int = 262144
+    """Size of a message or a request's body."""
+    message_characters: int = 4096
+    """Text in one message."""
+    pending_characters: int = 20000
+    """Text of one context that waits to be spoken."""
+    first_message_s: float = 10.0
+    """Wait for the first message of a connection."""
+    idle_s: float = 20.0
+    """Wait for more text, where the client does not choose."""
+    idle_most_s: float = 180.0
+    """Longest wait that a client may choose."""
+    session_s: float = 3600.0
+    """Life of a connection."""
+    write_stall_s: float = 30.0
+    """Wait for a client that does not read."""
+    ahead_s: float = 300.0
+    """Sound that is made ahead of its playing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of a server."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on; 0.0.0.0 is all of them."""
+    port: int = 8000
+    """Port to listen on; 0: any that is free."""
+    voices: tuple[str, ...] = ()
+    """Names or folders of the voices to offer, the default one first; empty: all that are installed, heart first."""
+    preload: bool = False
+    """Whether to load all voices at the start, not only the default one."""
+    synthesis: str = "threads"
+    """Where speech is made: threads of this process, or processes of their own."""
+    workers: int = 0
+    """How many of them; 0: one for each processor core."""
+    keys: tuple[str, ...] = ()
+    """API keys, each with a name before a colon if it shall have one in the log; empty: nobody needs a key."""
+    keys_file: str | None = None
+    """File with one key a line, in the same form."""
+    token_secret: str | None = None
+    """Signs the tokens for browsers; without it a random one, so that tokens end with the process."""
+    token_s: float = 60.0
+    """How long a token can be used to connect."""
+    origins: tuple[str, ...] = ()
+    """Web pages of other hosts that may connect, such as https://example.org; * is any."""
+    hosts: tuple[str, ...] = ()
+    """Host names under which the server may be addressed; empty: any, or on a loopback address only loopback names."""
+    certificate: str | None = None
+    """PEM file with a certificate, for https and wss."""
+    certificate_key: str | None = None
+    """PEM file with its private key."""
+    wyoming: str | None = None
+    """Where to listen for Home Assistant, such as tcp://0.0.0.0:10200; None: nowhere."""
+    zeroconf: bool = False
+    """Whether to announce the Wyoming address on the local network."""
+    page: bool = True
+    """Whether to serve the page at /."""
+    metrics: bool = True
+    """Whether to serve /metrics; it needs no key."""
+    drain_s: float = 30.0
+    """How long texts that are being spoken may go on after SIGTERM."""
+    log: str = "text"
+    """Form of the log: text or json."""
+    log_text: bool = False
+    """Whether the log shows the texts that clients send."""
+    limits: Limits = field(default_factory=Limits)
+    """What no client may go beyond."""
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("synthesis", self.synthesis, ("threads", "processes")),
+            ("log", self.log, ("text", "json")),
+        ):
+            if value not in known:
+                raise ConfigError(f"The setting {name} is {value!r}{nearest(value, known)}.")
+        for record in (self, self.limits):
+            for entry in dataclasses.fields(record):
+                value = getattr(record, entry.name)
+                if isinstance(value, int | float) and not isinstance(value, bool) and not value >= 0:
+                    raise ConfigError(f"The setting {entry.name} is {value}, but must not be negative.")
+        if self.port > 65535:
+            raise ConfigError(f"The setting port is {self.port}, but must be from 0 to 65535.")
+
+
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def load_settings(
+    file: Path | None = None, *, environment: Mapping[str, str] | None = None, given: Mapping[str, Any] | None = None
+) -> Settings:
+    """Settings of a TOML file, of SAYAHEAD_SERVE_* over it, and of what was given by flags (``limits.idle_s`` is a
+    name) over both. ConfigError for a name that is not known, with the nearest one."""
+    tree: dict[str, Any] = {}
+    if file is not None:
+        try:
+            tree = tomllib.loads(file.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ConfigError(f"{file} cannot be read: {error.strerror or error}.") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{file} is no TOML: {error}.") from error
+        # What is wrong in the file is to be told of the file.
+        from_mapping(Settings, tree, where=str(file))
+    places = {PREFIX + name.upper().replace(".", "_"): name for name in names()}
+    for variable, text in (os.environ if environment is None else environment).items():
+        if variable.startswith(PREFIX):
+            if variable not in places:
+                raise ConfigError(f"The environment variable {variable} is unknown{nearest(variable, places)}.")
+            put(tree, places[variable], parse(places[variable], text, where=variable))
+    for name, value in (given or {}).items():
+        if name not in names():
+            raise ConfigError(f"There is no setting {name!r}{nearest(name, names())}.")
+        put(tree, name, parse(name, value, where=name) if isinstance(value, str) else value)
+    return from_mapping(Settings, tree, where="settings")
+
+
+def names() -> dict[str, Any]:
+    """The names of all settings, with their types; those of limits begin with ``limits.``."""
+    found = dict(typing.get_type_hints(Settings))
+    del found["limits"]
+    return found | {f"limits.{name}": kind for name, kind in typing.get_type_hints(Limits).items()}
+
+
+def put(tree: dict[str, Any], name: str, value: Any) -> None:
+    """Set a value in nested tables."""
+    *tables, last = name.split(".")
+    for table in tables:
+        tree = tree.setdefault(table, {})
+    tree[last] = value
+
+
+def parse(name: str, text: str, *, where: str) -> Any:
+    """The value that a text means for a setting; lists are separated by commas."""
+    kind = names()[name]
+    if typing.get_origin(kind) is types.UnionType:
+        kind = next(a for a in typing.get_args(kind) if a is not type(None))
+    if typing.get_origin(kind) is tuple:
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    if kind is str:
+        return text
+    if kind is bool:
+        if text.lower() not in (*TRUE, *FALSE):
+            raise ConfigError(f"{where} is {text!r}, but must be true or false.")
+        return text.lower() in TRUE
+    try:
+        return kind(text)
+    except ValueError as error:
+        raise ConfigError(f"{where} is {text!r}, but must be {'a whole ' * (kind is int)}number.") from error
