@@ -13,7 +13,11 @@ from sayahead.cli.console import Console, visible
 from sayahead.errors import ConfigError
 
 HELP = "make a corpus, train a model"
-PARTS = {"corpus": "sayahead.train.corpus_cli", "voice": "sayahead.train.export"}
+PARTS = {
+    "corpus": "sayahead.train.corpus_cli",
+    "voice": "sayahead.train.export",
+    "vectors": "sayahead.train.vectors",
+}
 """Commands under this one, with modules of their own."""
 EPILOG = """First a corpus, then a model:
 

@@ -93,7 +93,8 @@ class SaekiTask:
         used = 0
         for at in range(0, len(chosen), size * POOL):
             pieces = [(int(i), self.draw(items[int(i)], draw)) for i in chosen[at : at + size * POOL]]
-            pieces.sort(key=lambda one: one[1].frames)
+            # Words may be without a sound.
+            pieces = sorted((one for one in pieces if one[1].frames), key=lambda one: one[1].frames)
             groups = [pieces[first : first + size] for first in range(0, len(pieces), size)]
             for number in draw.permutation(len(groups)):
                 group = groups[number]
@@ -114,9 +115,7 @@ class SaekiTask:
         first = int(draw.integers(words - size + 1))
         kind = draw.random()
         if kind < data.independent_share:
-            piece = self.cutter.alone(item, first, first + size)
-            # Words may be without a sound.
-            return piece if piece.frames else self.cutter.cut(item, 0, size)
+            return self.cutter.alone(item, first, first + size)
         piece = self.cutter.cut(item, first, first + size)
         return replace(piece, future=NOTHING) if kind < data.independent_share + data.unicontext_share else piece
 

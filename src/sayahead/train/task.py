@@ -95,6 +95,8 @@ TASKS = {
     "wavenet": ("sayahead.train.wavenet", "WaveNetTask"),
     "clarinet": ("sayahead.train.clarinet", "ClariNetTask"),
     "saeki": ("sayahead.train.saeki", "SaekiTask"),
+    "saeki-guided": ("sayahead.train.saeki_guided", "GuidedTask"),
+    "saeki-student": ("sayahead.train.saeki_student", "StudentTask"),
 }
 """A recipe's ``task`` to module and class; only the named one is imported."""
 
