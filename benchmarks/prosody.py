@@ -1,6 +1,6 @@
 """Prosody over lookahead and context: how far durations, pauses and pitch lie from the same voice's whole sentences.
 
-    python benchmarks/prosody.py CONDITIONS.json --texts test.csv [--lm DIR] [--results FILE]
+    python benchmarks/prosody.py CONDITIONS.json --texts test.csv [--voice NAME] [--lm DIR] [--results FILE]
 
 The voice's own durations and pitch are compared, word by word and frame by frame: no recogniser, no warping. Without
 ``--lm``, a condition that wants a language model is left out, and named.
@@ -31,11 +31,12 @@ def main() -> int:
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--lm")
+    parser.add_argument("--voice", default="heart", help="a voice's name or folder")
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     lines = [line.split("|", 1)[1] for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
     texts = lines[:: max(1, len(lines) // arguments.count)][: arguments.count]
-    voice, recorder = recorded(load_voice())
+    voice, recorder = recorded(load_voice(arguments.voice))
 
     def record(condition: Condition, text: str) -> Recording:
         options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}

@@ -76,13 +76,21 @@ class HeartAcoustic:
         continuation: Ids,
         blind_continuation: Ids,
         early: int,
+        futures: Ids | None = None,
+        context: int = 0,
+        expect: OnnxGraph | None = None,
     ) -> None:
+        """``futures``: ids of the tokens behind the visible phonemes of an open sentence, instead of a continuation.
+
+        ``context``: channels of the embedding that they say more by; ``expect`` makes it of predicted phonemes.
+        """
         self._text, self._prosody = text, prosody
         # Provisional frames that the second stage has a use for.
         self._right_units = -(-right_frames // self.FRAMES_PER_UNIT)
         self._pad, self._lead_units, self._window = pad, lead_units, window
         self._continuation, self._blind_continuation = continuation, blind_continuation
         self._early = early
+        self._futures, self._context, self._expect = futures, context, expect
 
     def initial(self) -> HeartState:
         empty = np.zeros(0, np.int64)
@@ -103,14 +111,11 @@ class HeartAcoustic:
         if first:
             left, left_units = np.array([self._pad], np.int64), np.array([self._lead_units], np.int64)
         held = self._lead_units if first else state.held
-        tail = self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
-        if segment.ends:
-            tail = np.array([self._pad], np.int64)
-        ids = np.concatenate([left, segment.ids, tail])
+        ids, seen = self._seen(left, segment)
         past = int(left_units.sum()) - held
         # The encoders' last rows begin where sound is still to be made, and one before the first new duration.
         begin = min(int(np.searchsorted(np.cumsum(left_units), past, side="right")), len(left) - 1)
-        text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32), first=count(begin))
+        text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32), first=count(begin), **seen)
         units = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
         units = np.concatenate([left_units, units[len(left) - begin :]])
         end = len(ids) if ended else len(left) + segment.speak
@@ -140,6 +145,23 @@ class HeartAcoustic:
             return frames, self.initial()
         keep = HeartState(ids[:end], units[:end], spoken - past - commit, state.done + commit, prosody["next_cache"])
         return frames, self._forget(keep)
+
+    def _seen(self, left: Ids, segment: Segment) -> tuple[Ids, dict[str, Floats]]:
+        """(P,) what the text encoders read, and the context embedding where the voice takes one."""
+        if self._futures is None:
+            tail = self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
+            if segment.ends:
+                tail = np.array([self._pad], np.int64)
+            return np.concatenate([left, segment.ids, tail]), {}
+        real = segment.ids[: len(segment.ids) - segment.predicted]
+        closed = segment.ends and not segment.predicted
+        tail = np.array([self._pad], np.int64) if closed else self._futures
+        embedding = segment.embedding
+        if embedding is None and segment.predicted and self._expect is not None:
+            embedding = self._expect(ids=segment.ids[len(real) :])["context"]
+        if embedding is None or closed:
+            embedding = np.zeros(self._context, np.float32)
+        return np.concatenate([left, real, tail]), {"context": embedding}
 
     def _forget(self, state: HeartState) -> HeartState:
         """Drop the oldest phonemes over the window, never one whose sound is still held back."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sayahead.acoustic import AcousticModel, HeartAcoustic
 from sayahead.attention import AttentionAcoustic, AttentionModel
 from sayahead.clarinet import load_clarinet
@@ -39,6 +41,10 @@ class HeartModel:
     """The same where no word behind the spoken ones is visible."""
     early: int
     """Frames by which the sound of a phoneme is ahead of its nominal place, for the timings of words."""
+    futures: tuple[int, ...] = ()
+    """Ids of the tokens that stand behind the visible words of an open sentence; none: a continuation stands there."""
+    context: int = 0
+    """Channels of the context embedding that the tokens take."""
 
 
 def load_heart(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
@@ -46,10 +52,12 @@ def load_heart(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonem
     own = from_mapping(HeartModel, model, where="model")
     graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "prosody", "decoder")}
     vocoder = HeartVocoder(graphs["decoder"])
+    expect = OnnxGraph(folder / "expect.onnx", threads=threads) if own.context else None
     acoustic = HeartAcoustic(
         graphs["text"], graphs["prosody"], right_frames=vocoder.context, pad=own.pad, lead_units=own.lead_units,
         window=own.window, continuation=phonemizer.ids(own.continuation),
         blind_continuation=phonemizer.ids(own.blind_continuation), early=own.early,
+        futures=np.array(own.futures, np.int64) if own.futures else None, context=own.context, expect=expect,
     )  # fmt: skip
     return acoustic, vocoder
 

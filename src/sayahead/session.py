@@ -199,7 +199,9 @@ class Session:
         said = self._phonemizer.phonemize([*words, *seen], left=left)
         bounds = [0, *itertools.accumulate(len(word.ids) for word in said)]
         spans = tuple((at + word.first, at + word.end) for at, word in zip(bounds, said[: len(words)], strict=False))
-        return Segment(np.concatenate([word.ids for word in said]), bounds[len(words)], spans, ends, embedding)
+        real = bounds[len(words) + len(visible)]
+        ids = np.concatenate([word.ids for word in said])
+        return Segment(ids, bounds[len(words)], spans, ends, embedding, predicted=len(ids) - real)
 
     def _speak(self, segment: Segment) -> Speech:
         speech, self._state = self._synthesizer.step(segment, self._state)

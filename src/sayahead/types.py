@@ -71,6 +71,8 @@ class Segment:
     """Whether the sentence is known to end after the last id."""
     embedding: Floats | None = None
     """(D,) context embedding that stands for the future, or none."""
+    predicted: int = 0
+    """How many ids at the end are of predicted words: models may read them apart from real lookahead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ HELP = "make a corpus, train a model"
 PARTS = {
     "corpus": "sayahead.train.corpus_cli",
     "voice": "sayahead.train.export",
+    "futures": "sayahead.train.futures",
     "vectors": "sayahead.train.vectors",
 }
 """Commands under this one, with modules of their own."""

@@ -42,10 +42,10 @@ class MelVocoderConfig:
 class Block(nn.Module):
     """Depthwise convolution, norm, two linear layers, scale; (B, T, D) to (B, T, D), zeros behind both ends."""
 
-    def __init__(self, channels: int, hidden: int, kernel: int, right: int) -> None:
+    def __init__(self, channels: int, hidden: int, kernel: int, right: int, dilation: int = 1) -> None:
         super().__init__()
-        self.left, self.right = kernel - 1 - right, right
-        self.dw = nn.Conv1d(channels, channels, kernel, groups=channels)
+        self.left, self.right = dilation * (kernel - 1) - right, right
+        self.dw = nn.Conv1d(channels, channels, kernel, groups=channels, dilation=dilation)
         self.norm = nn.LayerNorm(channels)
         self.pw1, self.pw2 = nn.Linear(channels, hidden), nn.Linear(hidden, channels)
         self.gamma = nn.Parameter(torch.full((channels,), 0.1))

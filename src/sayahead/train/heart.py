@@ -1,6 +1,7 @@
 """The default voice ``heart``, imported from the package hibari-tts (Apache-2.0) into a voice folder of ours.
 
-    python -m sayahead.train.heart src/sayahead/voices/heart [--weights int8|block8|dynamic8]
+    python -m sayahead.train.heart src/sayahead/voices/heart --run runs/heart-prefixes
+    python -m sayahead.train.heart FOLDER [--weights int8|block8|dynamic8]     # as it is in hibari-tts
 
 Its one graph (ids to spectral parts, a whole sentence at a time) becomes three with explicit state: ``text.onnx``
 (phoneme ids
@@ -21,7 +22,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import numpy_helper
 
-from sayahead.train.graph import Graph
+from sayahead.train.graph import Graph, Weights
 
 Array = NDArray[Any]
 DILATIONS = (1, 2, 4, 8, 1, 2)
@@ -93,9 +94,16 @@ class Teacher:
         return self.tensors[name]
 
 
-def encoder(g: Graph, t: Teacher, ids: str, first: str, part: str, heads: int = 2) -> str:
+def encoder(g: Graph, t: Weights, ids: str, first: str, part: str, context: str | None, heads: int = 2) -> str:
     """Embedding, two convolution blocks, and one attention layer applied several times; rows from ``first`` on."""
-    x = g.op("Gather", g.constant(t[f"{part}.text.emb.weight"]), ids)
+    table = g.constant(t[f"{part}.text.emb.weight"])
+    if context is not None:
+        # The future tokens: what they say in general, and what the context embedding says of this place.
+        tokens = t[f"{part}.text.future"]
+        said = g.op("MatMul", g.constant(t[f"{part}.text.context"]), context)
+        said = g.op("Add", g.op("Reshape", said, g.constant(np.array(tokens.shape))), g.constant(tokens))
+        table = str(g.op("Concat", table, said, axis=0))
+    x = g.op("Gather", table, ids)
     for i in range(2):
         name = f"{part}.text.convs.{i}"
         width = t[f"{name}.dw.weight"].shape[0]
@@ -126,16 +134,17 @@ def encoder(g: Graph, t: Teacher, ids: str, first: str, part: str, heads: int = 
     return g.norm(x, t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"])
 
 
-def text_graph(t: Teacher, weights: str) -> Graph:
+def text_graph(t: Weights, weights: str, *, expects: bool = False) -> Graph:
     """ids (P,), speed, first -> sound encoding (R, 128), prosody encoding (R, 192), durations (R,), R = P - first.
 
-    Durations are in units of 25 ms; that of row ``first`` is right only where ``first`` is 0: it misses a neighbour.
+    Where it ``expects``, a context embedding (C,) is an input too. Durations are in units of 25 ms; that of row ``first`` is right only where ``first`` is 0: it misses a neighbour.
     """
     g = Graph(weights)
     ids, speed = g.input("ids", np.int64, ["P"]), g.input("speed", np.float32, [1])
     first = g.input("first", np.int64, [1])
-    g.output(encoder(g, t, ids, first, "m"), "sound_encoding", np.float32, ["R", 128])
-    prosody = encoder(g, t, ids, first, "pn")
+    context = g.input("context", np.float32, ["C"]) if expects else None
+    g.output(encoder(g, t, ids, first, "m", context), "sound_encoding", np.float32, ["R", 128])
+    prosody = encoder(g, t, ids, first, "pn", context)
     g.output(prosody, "prosody_encoding", np.float32, ["R", 192])
     hidden = g.gelu(g.conv(prosody, t["pn.dur.0.weight"], t["pn.dur.0.bias"]))
     weight = g.constant(np.ascontiguousarray(t["pn.dur.2.weight"][0]))
@@ -146,7 +155,7 @@ def text_graph(t: Teacher, weights: str) -> Graph:
     return g
 
 
-def prosody_graph(t: Teacher, weights: str) -> Graph:
+def prosody_graph(t: Weights, weights: str) -> Graph:
     """prosody encoding (U, 192), rows, commit, cache -> f0 (2 rows,) Hz, energy (2 rows,), cache (54, 192).
 
     Each layer computes no more rows than those after it can see: of the right context, half.
@@ -174,6 +183,21 @@ def prosody_graph(t: Teacher, weights: str) -> Graph:
     g.output(g.op("Mul", g.op("Reshape", f0, flat), g.constant(np.float32(100))), "f0", np.float32, ["T"])
     g.output(g.op("Mul", g.op("Reshape", energy, flat), g.constant(np.float32(5))), "energy", np.float32, ["T"])
     g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [sum(margins), 192])
+    return g
+
+
+def expect_graph(t: Weights, weights: str) -> Graph:
+    """ids (L,) of a predicted future -> context (C,): ``models.heart.ContextNetwork``."""
+    g = Graph(weights)
+    ids = g.input("ids", np.int64, ["L"])
+    x = g.op("Unsqueeze", g.op("Gather", g.constant(t["expect.emb"]), ids), g.constant(np.array([1])))
+    gru = [g.constant(t[f"expect.{name}"]) for name in ("input", "hidden", "bias")]
+    # An optional input that is not given has an empty name.
+    _, last = g.op("GRU", x, *gru, "", outputs=2, direction="bidirectional", hidden_size=t["expect.hidden"].shape[2],
+                   linear_before_reset=1)  # fmt: skip
+    flat = g.op("Reshape", last, g.constant(np.array([1, -1])))
+    out = g.op("Add", g.op("MatMul", flat, g.constant(t["expect.out"].T)), g.constant(t["expect.out_bias"]))
+    g.output(g.op("Squeeze", out, g.constant(np.array([0]))), "context", np.float32, ["C"])
     return g
 
 
@@ -209,23 +233,54 @@ def decoder_graph(t: Teacher, weights: str) -> Graph:
     return g
 
 
+def assets() -> Path:
+    """hibari's folder of graph and phoneme table."""
+    import hibari
+
+    return Path(hibari.__file__).parent / "assets"
+
+
+def trained_graphs(run: Path, weights: str) -> tuple[dict[str, Graph], dict[str, Any]]:
+    """What a run of the task ``heart`` learned as graphs, and what the ``model`` table says of it."""
+    from sayahead.models.heart import SYMBOLS, Heart
+    from sayahead.train.heart_weights import TrainedWeights
+    from sayahead.train.trained import load_trained
+
+    model = load_trained(run).model
+    if not isinstance(model, Heart):
+        raise SystemExit(f"{run} is no run of the task heart")
+    own = TrainedWeights(model)
+    graphs = {
+        "text": text_graph(own, weights, expects=True), "prosody": prosody_graph(own, weights),
+        "expect": expect_graph(own, weights),
+    }  # fmt: skip
+    tokens = list(range(SYMBOLS, SYMBOLS + model.config.futures))
+    return graphs, {"futures": tokens, "context": model.config.context}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Import the voice of hibari-tts into a voice folder.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--weights", default="int8", choices=("int8", "block8", "dynamic8"))
+    parser.add_argument("--run", type=Path, help="a run of recipes/heart: text encoders and prosody come from it")
     arguments = parser.parse_args()
-    import hibari
-
-    assets = Path(hibari.__file__).parent / "assets"
-    teacher = Teacher(assets / "hibari.onnx")
+    teacher = Teacher(assets() / "hibari.onnx")
     arguments.folder.mkdir(parents=True, exist_ok=True)
+    graphs = {"decoder": decoder_graph(teacher, arguments.weights)}
+    config = dict(SETTINGS)
+    if arguments.run is None:
+        graphs |= {"text": text_graph(teacher, arguments.weights), "prosody": prosody_graph(teacher, arguments.weights)}
+    else:
+        own, table = trained_graphs(arguments.run, arguments.weights)
+        graphs |= own
+        config["model"] = {**SETTINGS["model"], **table}
     files = {}
-    for name, make in (("text", text_graph), ("prosody", prosody_graph), ("decoder", decoder_graph)):
+    for name, graph in sorted(graphs.items()):
         path = arguments.folder / f"{name}.onnx"
-        make(teacher, arguments.weights).save(str(path))
+        graph.save(str(path))
         files[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    phonemes = json.loads((assets / "vocab.json").read_text(encoding="utf-8"))
-    config = {**SETTINGS, "files": files, "phonemes": phonemes}
+    phonemes = json.loads((assets() / "vocab.json").read_text(encoding="utf-8"))
+    config |= {"files": files, "phonemes": phonemes}
     text = json.dumps(config, ensure_ascii=False, indent=1)
     (arguments.folder / "voice.json").write_text(text + "\n", encoding="utf-8")
 

@@ -214,8 +214,6 @@ def begin_with_heart(model: MelVocoder) -> None:
 
 def heart_weights() -> Any:
     """The weights of the graph in hibari-tts, by their names."""
-    import hibari
+    from sayahead.train.heart import Teacher, assets
 
-    from sayahead.train.heart import Teacher
-
-    return Teacher(Path(hibari.__file__).parent / "assets" / "hibari.onnx")
+    return Teacher(assets() / "hibari.onnx")
