@@ -262,7 +262,13 @@ def test_pulses_come_at_the_pitch_with_unit_power() -> None:
     peaks = np.flatnonzero(train[:11000] > 0.9 * train.max())
     assert np.all(np.diff(peaks) >= 119)
     assert len(peaks) == pytest.approx(11000 / 120, abs=2)
-    assert not np.any(train[12300:])
+    assert not np.any(train[12000:])
+
+
+def test_pitch_is_held_where_voice_begins_and_ends() -> None:
+    curve = pitch_curve(np.array([0, 0, 100, 140, 0], np.float32), None, hop=4)
+    held = [40] * 8 + [100, 100, 105, 115, 125, 135, 140, 140] + [40] * 4
+    assert curve.tolist() == pytest.approx(held)
 
 
 def test_pulses_in_steps_are_those_of_the_whole() -> None:
