@@ -69,7 +69,7 @@ class Access:
     def token(self, caller: Caller) -> tuple[str, float]:
         """A token for a browser that connects in this caller's name, and its end in seconds since 1970."""
         end = time.time() + self._token_s
-        claim = f"{end:.3f} {secrets.token_hex(8)} {caller.name}".encode()
+        claim = f"{end:.6f} {secrets.token_hex(8)} {caller.name}".encode()
         return f"{encode(claim)}.{encode(self._sign(claim))}", end
 
     def _token_caller(self, token: str) -> Caller | None:

@@ -76,8 +76,8 @@ def failure(error: RequestError) -> Response:
 
 def speech_options(hub: Hub, body: dict[str, Any]) -> ContextOptions:
     """What a request chooses; RequestError for what cannot be."""
-    form = body.get("response_format") or "mp3"
-    if form not in FORMATS:
+    form = "mp3" if body.get("response_format") is None else body["response_format"]
+    if not isinstance(form, str) or form not in FORMATS:
         raise bad(
             "response_format", f"response_format {str(form)[:80]!r} is unknown{nearest(str(form)[:80], FORMATS)}."
         )
@@ -112,7 +112,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
         try:
             caller = caller_of(hub, request)
             body = await json_body(hub, request)
-            text, kind = body.get("input"), body.get("stream_format") or "audio"
+            text, kind = body.get("input"), body.get("stream_format")
             if not isinstance(text, str) or not text:
                 raise bad("input", "input is missing: the text to speak.")
             if len(text) > hub.limits.message_characters:
@@ -120,7 +120,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
                 raise bad("input", f"input has {len(text)} characters, and may have {most}.")
             if not isinstance(body.get("model"), str):
                 raise bad("model", f"model is missing: {MODEL}, or any other name.")
-            if kind not in ("audio", "sse"):
+            if kind not in (None, "audio", "sse"):
                 raise bad("stream_format", f"stream_format is {str(kind)[:80]!r}, but must be audio or sse.")
             options = speech_options(hub, body)
         except RequestError as error:

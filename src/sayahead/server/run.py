@@ -58,7 +58,6 @@ class Server(uvicorn.Server):
         if self._draining is not None or not self.started:
             super().handle_exit(signal.SIGINT if self.should_exit else sig, frame)
             return
-        self._captured_signals.append(sig)
         self.drain()
 
     def drain(self) -> None:

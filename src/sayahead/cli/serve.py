@@ -1,0 +1,93 @@
+"""``sayahead serve``: speech for others, over sockets and HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from sayahead.cli import number, one_of
+from sayahead.errors import ConfigError
+
+HELP = "serve speech to other programs"
+EPILOG = """examples:
+  sayahead serve                                  on this machine: http://127.0.0.1:8000
+  sayahead serve --host 0.0.0.0 --keys-file keys  for others, who need a key
+  sayahead serve --config serve.toml --set limits.idle_s=60
+Every setting can also be set by an environment variable: SAYAHEAD_SERVE_PORT=9000, SAYAHEAD_SERVE_LIMITS_IDLE_S=60.
+"""
+# Flags that are settings under the same name.
+SAME = (
+    "host",
+    "port",
+    "keys_file",
+    "synthesis",
+    "workers",
+    "wyoming",
+    "log",
+    "certificate",
+    "certificate_key",
+    "drain_s",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("--host", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
+    add(
+        "--port",
+        type=number(int, 0, 65535),
+        metavar="N",
+        help="port to listen on; 0 is any that is free (default: 8000)",
+    )
+    add("--voice", action="append", metavar="NAME", help="offer only this voice, a name or a folder; the first is the "
+        "default one (default: all that are installed)")  # fmt: skip
+    add("--keys-file", metavar="FILE", help="file with one API key a line, as NAME:KEY; then nobody speaks without one")
+    add("--origin", action="append", metavar="URL", help="let web pages of that origin connect; * is any")
+    add("--wyoming", metavar="URL", help="also listen for Home Assistant, such as tcp://0.0.0.0:10200")
+    add("--zeroconf", action="store_true", help="announce the Wyoming address on the local network")
+    add("--synthesis", type=one_of("threads", "processes"), metavar="NAME",
+        help="where speech is made: threads (default) or processes")  # fmt: skip
+    add("--workers", type=number(int, 0), metavar="N", help="how many of them (default: one a processor core)")
+    add("--certificate", metavar="FILE", help="PEM certificate, for https and wss")
+    add("--certificate-key", metavar="FILE", help="its private key")
+    add("--drain", dest="drain_s", type=number(float, 0.0), metavar="SECONDS",
+        help="how long texts may go on after SIGTERM (default: 30)")  # fmt: skip
+    add("--log", type=one_of("text", "json"), metavar="FORM", help="form of the log: text (default) or json")
+    add("--config", type=Path, metavar="FILE", help="TOML file with settings")
+    add("--set", action="append", metavar="NAME=VALUE", help="any setting, such as limits.sessions=64")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until SIGTERM or Ctrl-C."""
+    try:
+        from sayahead.server import logs
+        from sayahead.server.hub import Hub
+        from sayahead.server.run import Server
+        from sayahead.server.settings import load_settings
+    except ImportError as error:
+        raise ConfigError(f"sayahead serve needs {error.name}: pip install 'sayahead[server]'.") from error
+    settings = load_settings(arguments.config, given=given(arguments))
+    logs.set_up(settings.log)
+    server = Server(Hub(settings))
+    asyncio.run(server.serve())
+    return 0 if server.started else 1
+
+
+def given(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The settings that were given as flags."""
+    chosen: dict[str, Any] = {name: getattr(arguments, name) for name in SAME if getattr(arguments, name) is not None}
+    if arguments.voice:
+        chosen["voices"] = tuple(arguments.voice)
+    if arguments.origin:
+        chosen["origins"] = tuple(arguments.origin)
+    if arguments.zeroconf:
+        chosen["zeroconf"] = True
+    for entry in arguments.set or ():
+        name, equals, value = entry.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {entry}: write NAME=VALUE, for example limits.sessions=64.")
+        chosen[name.strip()] = value.strip()
+    return chosen

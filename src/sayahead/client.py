@@ -1,0 +1,263 @@
+"""An asyncio client of ``sayahead serve``: text goes in word by word, sound comes back while it is written."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from sayahead.errors import ConfigError, SayaheadError, SessionError
+from sayahead.types import AudioChunk, WordTiming
+
+if TYPE_CHECKING:
+    from websockets.asyncio.client import ClientConnection
+
+# Pieces of sound that may wait for their reader; a connection whose reader is slower is not read any more.
+QUEUE = 1000
+
+
+class ServerError(SayaheadError):
+    """The server refused something, or is gone. ``code`` is the protocol's word for it."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Client:
+    """A connection to a server, on which any number of texts can be spoken, also at once.
+
+        async with Client("ws://127.0.0.1:8000", voice="heart") as client:
+            speech = client.speech()
+            await speech.push("Hello ")
+            await speech.finish()
+            async for chunk in speech:
+                play(chunk.samples, chunk.sample_rate)
+    """  # fmt: skip
+
+    def __init__(self, url: str = "ws://127.0.0.1:8000", *, key: str | None = None, **session: Any) -> None:
+        """``session`` is what the server's session.update takes: voice, speed, lookahead, mode, seed, idle_s,
+        sample_rate, volume."""
+        if session.get("encoding", "pcm_s16le") != "pcm_s16le":
+            raise ConfigError("Client: encoding must be pcm_s16le, or be left out.")
+        self._url, self._session = url.rstrip("/") + "/v1/stream", session
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._open: dict[str, Speech] = {}
+        self._names = itertools.count()
+        self._reading: asyncio.Task[None] | None = None
+        self._socket: ClientConnection
+        self.created: dict[str, Any] = {}
+        """The server's first message: its voices, encodings and limits."""
+        self.sample_rate = 0
+        """Samples per second of all that comes."""
+
+    async def __aenter__(self) -> Self:
+        try:
+            from websockets.asyncio.client import connect
+            from websockets.exceptions import InvalidHandshake, InvalidStatus
+        except ImportError as error:
+            raise ConfigError("sayahead.client needs websockets: pip install 'sayahead[client]'.") from error
+        try:
+            self._socket = await connect(self._url, additional_headers=self._headers, compression=None, max_size=None)
+        except (OSError, InvalidHandshake) as error:
+            status = error.response.status_code if isinstance(error, InvalidStatus) else 0
+            code = {401: "unauthorized", 403: "forbidden"}.get(status, "unreachable")
+            raise ServerError(code, f"{self._url} cannot be connected to: {error}.") from error
+        try:
+            self.created = await self._hear()
+            await self._say("session.update", session=self._session)
+            chosen = (await self._hear())["session"]
+        except BaseException:
+            await self._socket.close()
+            raise
+        self.sample_rate = chosen["sample_rate"] or self.created["sample_rates"][chosen["voice"]]
+        self._reading = asyncio.create_task(self._read())
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+        await self._socket.close()
+
+    def speech(self) -> Speech:
+        """A new text to be spoken."""
+        name = f"c{next(self._names)}"
+        self._open[name] = Speech(self, name)
+        return self._open[name]
+
+    async def stream(self, fragments: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[AudioChunk]:
+        """The sound of the fragments, each piece as soon as it is there; leaving early makes the server fall silent."""
+        speech = self.speech()
+        writing = asyncio.create_task(speech.write(fragments))
+        try:
+            async for chunk in speech:
+                yield chunk
+            await writing
+        finally:
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+            with contextlib.suppress(ServerError):
+                await speech.leave()
+
+    async def _say(self, kind: str, **rest: Any) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            await self._socket.send(json.dumps({"type": kind, **rest}))
+        except ConnectionClosed as error:
+            raise ServerError("gone", f"The server closed the connection: {error}.") from error
+
+    async def _hear(self) -> dict[str, Any]:
+        """The next message; ServerError where it is an error, or does not come."""
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            data: dict[str, Any] = json.loads(await self._socket.recv())
+        except ConnectionClosed as error:
+            raise ServerError("gone", f"The server closed the connection: {error}.") from error
+        if data["type"] == "error":
+            raise ServerError(data["code"], data["message"])
+        return data
+
+    async def _read(self) -> None:
+        """Give every message to the text that it belongs to."""
+        from websockets.exceptions import ConnectionClosed
+
+        error = ServerError("gone", "The server closed the connection.")
+        try:
+            while True:
+                data = json.loads(await self._socket.recv())
+                sound = await self._socket.recv() if data["type"] == "speech.audio" else b""
+                if data["type"] == "error" and data["context_id"] is None and data["gone"]:
+                    error = ServerError(data["code"], data["message"])
+                speech = self._open.get(data.get("context_id") or "")
+                if speech is not None and isinstance(sound, bytes):
+                    await speech.take(data, sound)
+        except ConnectionClosed:
+            for speech in list(self._open.values()):
+                speech._end(error)
+
+    def _forget(self, name: str) -> None:
+        self._open.pop(name, None)
+
+
+class Speech:
+    """One text that is being spoken; an asynchronous iterator over its sound."""
+
+    def __init__(self, client: Client, name: str) -> None:
+        self._client, self._name = client, name
+        self._chunks: asyncio.Queue[AudioChunk | ServerError | None] = asyncio.Queue()
+        self._room = asyncio.Event()
+        self._samples = self._words = self._text_end = 0
+        self._over = self._begun = self._silent = False
+        self._cancelled: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+
+    async def push(self, text: str) -> None:
+        """More text. SessionError after the end."""
+        if self._over:
+            raise SessionError("push() after the end: take a new speech().")
+        most = int(self._client.created["limits"]["message_characters"])
+        for at in range(0, len(text), most):
+            self._begun = True
+            await self._client._say("input_text.append", context_id=self._name, text=text[at : at + most])
+
+    async def flush(self) -> None:
+        """Speak all so far without waiting for more."""
+        if self._begun:
+            await self._client._say("input_text.flush", context_id=self._name)
+
+    async def finish(self) -> None:
+        """No more text comes."""
+        if not self._over:
+            self._over = True
+            await self._client._say("input_text.end", context_id=self._name)
+
+    async def cancel(self) -> dict[str, Any]:
+        """Fall silent at once. What was sent before: audio_s, words, text_end (characters)."""
+        self._over = self._silent = True
+        self._empty()
+        if self._name in self._client._open and self._begun:
+            await self._client._say("input_text.cancel", context_id=self._name)
+            return await self._cancelled
+        self._end(None)
+        return self._cancelled.result()
+
+    async def write(self, fragments: Iterable[str] | AsyncIterable[str]) -> None:
+        """Push all fragments, then finish."""
+        if isinstance(fragments, AsyncIterable):
+            async for fragment in fragments:
+                await self.push(fragment)
+        else:
+            for fragment in fragments:
+                await self.push(fragment)
+        await self.finish()
+
+    async def leave(self) -> None:
+        """Cancel, where it is not over."""
+        if self._name in self._client._open:
+            self._over = True
+            await self._client._say("input_text.cancel", context_id=self._name)
+            self._client._forget(self._name)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> AudioChunk:
+        item = await self._chunks.get()
+        self._room.set()
+        if isinstance(item, AudioChunk):
+            return item
+        # Whoever asks again gets the same answer.
+        self._chunks.put_nowait(item)
+        if item is None:
+            raise StopAsyncIteration
+        raise item
+
+    async def take(self, data: dict[str, Any], sound: bytes) -> None:
+        """A message of the server for this text."""
+        if data["type"] == "speech.audio":
+            rate = self._client.sample_rate
+            samples = np.frombuffer(sound, "<i2").astype(np.float32) / np.float32(32767)
+            words = tuple(
+                WordTiming(w["word"], w["start"], w["end"], round(w["onset_s"] * rate), round(w["offset_s"] * rate))
+                for w in data["words"]
+            )
+            chunk = AudioChunk(samples, self._samples, rate, words)
+            self._samples, self._words = self._samples + len(samples), self._words + len(words)
+            self._text_end = words[-1].end if words else self._text_end
+            while self._chunks.qsize() >= QUEUE and not self._silent:
+                self._room.clear()
+                await self._room.wait()
+            if not self._silent:
+                self._chunks.put_nowait(chunk)
+        elif data["type"] == "speech.cancelled":
+            if not self._cancelled.done():
+                self._cancelled.set_result({name: data[name] for name in ("audio_s", "words", "text_end")})
+            self._end(None)
+        elif data["type"] == "speech.done":
+            self._end(None)
+        elif data["type"] == "error":
+            self._end(ServerError(data["code"], data["message"]))
+
+    def _end(self, item: ServerError | None) -> None:
+        """Nothing comes any more: after what waits, or (with ``item``) because of an error."""
+        self._over = True
+        self._client._forget(self._name)
+        if not self._cancelled.done():
+            # One who asks to cancel a text that is over is too late, which is no error.
+            audio_s = self._samples / self._client.sample_rate
+            self._cancelled.set_result({"audio_s": audio_s, "words": self._words, "text_end": self._text_end})
+        if self._silent:
+            self._empty()
+        self._chunks.put_nowait(item)
+
+    def _empty(self) -> None:
+        while not self._chunks.empty():
+            self._chunks.get_nowait()
+        self._room.set()
