@@ -91,10 +91,12 @@ class TaskMaker(Protocol):
 TASKS = {
     "deepvoice3": ("sayahead.train.deepvoice3", "DeepVoice3Task"),
     "heart": ("sayahead.train.heart_prefixes", "HeartPrefixes"),
+    "heart-student": ("sayahead.train.heart_student", "HeartStudent"),
     "melvocoder": ("sayahead.train.melvocoder", "MelVocoderTask"),
     "wavenet": ("sayahead.train.wavenet", "WaveNetTask"),
     "clarinet": ("sayahead.train.clarinet", "ClariNetTask"),
     "saeki": ("sayahead.train.saeki", "SaekiTask"),
+    "waveglow": ("sayahead.train.waveglow", "WaveGlowTask"),
     "saeki-guided": ("sayahead.train.saeki_guided", "GuidedTask"),
     "saeki-student": ("sayahead.train.saeki_student", "StudentTask"),
 }

@@ -22,9 +22,10 @@ import numpy as np
 from sayahead.cli import number
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
+from sayahead.text.common_words import COMMON_WORDS
 from sayahead.text.normalizer import normalize
 from sayahead.types import Floats
-from sayahead.wordvectors import WordVectors, tokens_of
+from sayahead.wordvectors import PUNCTUATION, WordVectors, tokens_of
 
 HELP = "word vectors for a student of context: read fastText's, or learn them"
 EPILOG = """For the students' recipes:
@@ -69,7 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("out", metavar="FOLDER", type=Path, help="gets words.npz and axes.npy")
     add("--texts", metavar="FILE", type=Path, required=True, help="lines of name|text: the words that count")
-    add("--from", dest="source", metavar="FILE", type=Path, help="fastText's .vec or .bin (default: learn)")
+    add("--from", dest="source", metavar="FILE", type=Path,
+        help="fastText's .vec or .bin, or a language model's folder, for its embeddings (default: learn)")  # fmt: skip
     add("--axes", metavar="N", type=number(int, 1), default=64, help="dimensions that are kept (default: 64)")
     add("--seed", metavar="N", type=number(int, 0), default=0, help="fixes the draws (default: 0)")
     add("--threads", metavar="N", type=number(int, 1), help="processor threads (default: torch's)")
@@ -92,6 +94,8 @@ def run(arguments: argparse.Namespace) -> int:
         vectors = learn(texts, words, how, seed=arguments.seed, note=console.note)
         buckets = how.buckets
     else:
+        # Published vectors know more words than the transcripts have.
+        words += [word for word in COMMON_WORDS if word not in counts]
         vectors, buckets = read_vectors(arguments.source, words), 0
     short, axes = principal(vectors, min(arguments.axes, *vectors.shape))
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -176,6 +180,8 @@ def pairs_of(
 
 def read_vectors(path: Path, words: list[str]) -> Floats:
     """(W, D) fastText's vectors of words, zeros for those that a ``.vec`` has not; ConfigError for no such file."""
+    if path.is_dir():
+        return read_embeddings(path, words)
     try:
         with path.open("rb") as file:
             if path.suffix == ".bin":
@@ -183,6 +189,23 @@ def read_vectors(path: Path, words: list[str]) -> Floats:
             return read_vec(file, words)
     except (OSError, struct.error, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as fastText's vectors: {error}.") from error
+
+
+def read_embeddings(path: Path, words: list[str]) -> Floats:
+    """(W, D) the mean of a causal model's input embeddings of each word's tokens, the space before it among them."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(path)
+        model: Any = AutoModelForCausalLM.from_pretrained(path)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} holds no language model: {error}") from error
+    matrix = model.get_input_embeddings().weight.detach().float().numpy()
+    # Marks stand at a word's end, without a space before them.
+    tokens = [tokenizer(word if word in PUNCTUATION else f" {word}").input_ids for word in words]
+    made: Floats = np.stack([matrix[own].mean(axis=0) for own in tokens])
+    made -= made.mean(axis=0)
+    return made
 
 
 def read_vec(file: BinaryIO, words: list[str]) -> Floats:
