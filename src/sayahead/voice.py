@@ -38,6 +38,8 @@ class Defaults:
     """The same where nothing real is seen of the future: LookaheadK(0)."""
     words: int = 1
     """Least words of a chunk, LookaheadK's."""
+    context: str = "none"
+    """What stands in for the future: none, or distilled, the voice's own predictor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +154,13 @@ class Voice:
             self.synthesizer,
             self.phonemizer,
             policy=policy,
-            context=options.get("context") or NoContext(),
+            context=options.get("context") or self._default_context(),
             rendering=rendering,
             volume=within("volume", options.get("volume", 1.0), 0.0, 4.0),
         )
+
+    def _default_context(self) -> ContextPredictor:
+        return self.distilled if self.config.defaults.context == "distilled" else NoContext()
 
     def stream(self, fragments: Iterable[str], **options: Any) -> Iterator[AudioChunk]:
         """Chunks of speech, each as soon as the fragments read so far allow it."""

@@ -1,6 +1,6 @@
 """The default voice ``heart``, imported from the package hibari-tts (Apache-2.0) into a voice folder of ours.
 
-    python -m sayahead.train.heart src/sayahead/voices/heart --run runs/heart-prefixes
+    python -m sayahead.train.heart src/sayahead/voices/heart --run runs/heart-prefixes --student runs/heart-student
     python -m sayahead.train.heart FOLDER [--weights int8|block8|dynamic8]     # as it is in hibari-tts
 
 Its one graph (ids to spectral parts, a whole sentence at a time) becomes three with explicit state: ``text.onnx``
@@ -258,12 +258,30 @@ def trained_graphs(run: Path, weights: str) -> tuple[dict[str, Graph], dict[str,
     return graphs, {"futures": tokens, "context": model.config.context}
 
 
+def write_student(run: Path, folder: Path) -> tuple[list[Path], dict[str, Any]]:
+    """The student's graph and word vectors; their paths, and what voice.json says of them."""
+    from sayahead.train.export_tacotron import student_graph
+    from sayahead.train.heart_student import Expecting, HeartStudent
+    from sayahead.train.trained import load_trained
+
+    trained = load_trained(run)
+    if not isinstance(trained.model, Expecting) or not isinstance(trained.task, HeartStudent):
+        raise SystemExit(f"{run} is no run of the task heart-student")
+    graph, vectors = folder / "distilled.onnx", folder / "words.npz"
+    student_graph(trained.model.student).save(str(graph))
+    trained.task.vectors.save(vectors)
+    return [graph, vectors], {"graph": graph.name, "vectors": vectors.name, "most": trained.task.data.most}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Import the voice of hibari-tts into a voice folder.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--weights", default="int8", choices=("int8", "block8", "dynamic8"))
     parser.add_argument("--run", type=Path, help="a run of recipes/heart: text encoders and prosody come from it")
+    parser.add_argument("--student", type=Path, help="a run of the task heart-student on it: the voice's own context")
     arguments = parser.parse_args()
+    if arguments.student is not None and arguments.run is None:
+        parser.error("--student goes with --run, the voice that it was taught by")
     teacher = Teacher(assets() / "hibari.onnx")
     arguments.folder.mkdir(parents=True, exist_ok=True)
     graphs = {"decoder": decoder_graph(teacher, arguments.weights)}
@@ -274,11 +292,14 @@ def main() -> None:
         own, table = trained_graphs(arguments.run, arguments.weights)
         graphs |= own
         config["model"] = {**SETTINGS["model"], **table}
-    files = {}
-    for name, graph in sorted(graphs.items()):
-        path = arguments.folder / f"{name}.onnx"
-        graph.save(str(path))
-        files[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    for name, graph in graphs.items():
+        graph.save(str(arguments.folder / f"{name}.onnx"))
+    paths = [arguments.folder / f"{name}.onnx" for name in graphs]
+    if arguments.student is not None:
+        more, config["distilled"] = write_student(arguments.student, arguments.folder)
+        paths += more
+        config["defaults"] = {**SETTINGS["defaults"], "context": "distilled"}
+    files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(paths)}
     phonemes = json.loads((assets() / "vocab.json").read_text(encoding="utf-8"))
     config |= {"files": files, "phonemes": phonemes}
     text = json.dumps(config, ensure_ascii=False, indent=1)
