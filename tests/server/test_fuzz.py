@@ -1,0 +1,197 @@
+"""Messages that no client should send, over every protocol: no failure, no dead worker, no session left behind.
+
+A protocol joins by a line in SOCKETS or REQUESTS. ``SAYAHEAD_FUZZ_MESSAGES`` is the number of messages over all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from servers import Running, serving
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+from sayahead.client import Client
+
+MESSAGES = int(os.environ.get("SAYAHEAD_FUZZ_MESSAGES", "10000"))
+# Messages of one example: a connection, or requests one after the other.
+BATCH = 25
+# Size of a message that is too big.
+LARGEST = 16384
+# How a connection may end that was sent nonsense: never by the server's fault (1011), never without a word (1006).
+CODES = {1000, 1001, 1003, 1005, 1007, 1008, 1009, 1013}
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40), st.just("<long>"), st.just("\ud800")
+)
+JSONS = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    max_leaves=8,
+)  # fmt: skip
+RAW: st.SearchStrategy[str | bytes] = st.one_of(
+    st.text(max_size=60), st.binary(max_size=60), st.just("<deep>"), st.just("")
+)
+
+
+def almost(known: dict[str, list[Any]]) -> st.SearchStrategy[str | bytes]:
+    """Objects whose keys are those of a protocol, with values that are right, wrong or missing."""
+    fields = {name: st.sampled_from(values) | JSONS for name, values in known.items()}
+    objects = st.fixed_dictionaries({}, optional=fields)
+    return objects.map(lambda data: json.dumps(data).encode("utf-8", "replace").decode())
+
+
+def expand(message: str | bytes) -> str | bytes:
+    """The message with what is too long to be shown."""
+    if isinstance(message, bytes):
+        return message
+    whole = message.replace("<long>", "x" * 5000).replace("<deep>", "[" * 5000)
+    return whole.encode("utf-8", "replace").decode()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A protocol to be sent nonsense."""
+
+    name: str
+    path: str
+    messages: st.SearchStrategy[str | bytes]
+
+
+NATIVE: dict[str, list[Any]] = {
+    "type": ["session.update", "input_text.append", "input_text.flush", "input_text.end", "input_text.cancel",
+             "session.ping", "session.end"],
+    "text": ["Hello there ", ""], "context_id": ["a", "b", ""], "flush_id": [1, "x"],
+    "session": [{"speed": 1.5}, {"voice": "toy"}, {"encoding": "mulaw"}, {"encoding": "mp3"}, {"lookahead": -1},
+                {"speed": float("nan")}, {"sample_rate": 0}, {"idle_s": -1}, {"idle_s": 0.01}, {"seed": 2**70}],
+}  # fmt: skip
+SPEECH: dict[str, list[Any]] = {
+    "model": ["tts-1"], "voice": ["alloy", {"id": "toy"}, "../heart"], "input": ["Hello.", "", " ", "<long>"],
+    "response_format": ["pcm", "mp3", "opus", "wav", "aac", "flac"], "speed": [1.0, 0.25, float("nan"), 1e400],
+    "stream_format": ["audio", "sse"],
+}  # fmt: skip
+SOCKETS = [Target("native", "/v1/stream", RAW | almost(NATIVE))]
+REQUESTS = [Target("openai", "/v1/audio/speech", RAW | almost(SPEECH)), Target("tokens", "/v1/tokens", RAW)]
+
+
+def examples() -> settings:
+    """So many examples that all protocols together are sent MESSAGES messages."""
+    count = -(-MESSAGES // (len(SOCKETS) + len(REQUESTS)) // BATCH)
+    quiet = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.large_base_example]
+    return settings(
+        max_examples=max(1, count), deadline=None, suppress_health_check=quiet, phases=[Phase.generate], database=None
+    )
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with serving(limits={"message_bytes": LARGEST, "idle_s": 5.0}) as running:
+        yield running
+
+
+@pytest.fixture
+def unharmed(server: Running, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Checks that the server is as it was."""
+    threads = {thread.name for thread in server.hub.engine._pool._threads}  # type: ignore[attr-defined]
+    with caplog.at_level(logging.ERROR):
+        yield
+    server.settle(30)
+    assert caplog.text == ""
+    assert all(thread.is_alive() for thread in server.hub.engine._pool._threads)  # type: ignore[attr-defined]
+    assert threads
+    asyncio.run(speaks(server))
+
+
+async def speaks(server: Running) -> None:
+    async with Client(server.ws) as client:
+        assert len([chunk async for chunk in client.stream(["Hello there."])]) > 0
+
+
+async def send_all(server: Running, target: Target, messages: list[str | bytes]) -> int:
+    """The code with which the connection ended."""
+    try:
+        async with connect(server.ws + target.path, compression=None) as socket:
+            # Who does not read is closed, too, but only after a while.
+            reading = asyncio.ensure_future(read_all(socket))
+            for message in messages:
+                await socket.send(message)
+            await socket.close()
+            await reading
+    except ConnectionClosed as closed:
+        return closed.rcvd.code if closed.rcvd else 1006
+    except InvalidHandshake:
+        return 1008
+    return socket.close_code or 1005
+
+
+async def read_all(socket: Any) -> None:
+    with contextlib.suppress(ConnectionClosed):
+        async for _ in socket:
+            pass
+
+
+@pytest.mark.parametrize("target", SOCKETS, ids=lambda target: target.name)
+@pytest.mark.usefixtures("unharmed")
+def test_a_socket_survives_nonsense(server: Running, target: Target) -> None:
+    codes = set[int]()
+
+    @examples()
+    @given(st.lists(target.messages, min_size=BATCH, max_size=BATCH))
+    def run(messages: list[str | bytes]) -> None:
+        sent = [expand(message) for message in messages]
+        code = asyncio.run(send_all(server, target, sent))
+        codes.add(code)
+        # Who sends more after a message that is too big may find the connection reset before it can read why.
+        assert code in CODES or max(len(message) for message in sent) > LARGEST
+
+    run()
+    assert codes
+
+
+@pytest.mark.parametrize("target", REQUESTS, ids=lambda target: target.name)
+@pytest.mark.usefixtures("unharmed")
+def test_an_endpoint_survives_nonsense(server: Running, target: Target) -> None:
+    statuses = set[int]()
+
+    @examples()
+    @given(st.lists(target.messages, min_size=BATCH, max_size=BATCH))
+    def run(messages: list[str | bytes]) -> None:
+        for message in messages:
+            statuses.add(http.post(server.http + target.path, content=expand(message)).status_code)
+
+    with httpx.Client(timeout=30) as http:
+        run()
+    assert statuses <= {200, 400, 404, 405, 413, 429}
+    assert 400 in statuses or target.path == "/v1/tokens"
+
+
+def test_heads_that_are_none(server: Running) -> None:
+    upgrade = b"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
+    wrong = [b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01" * 50, b"A" * 100_000, upgrade]
+    for head in wrong:
+        asyncio.run(speak_bytes(server, head))
+    server.settle()
+    asyncio.run(speaks(server))
+
+
+async def speak_bytes(server: Running, data: bytes) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    with contextlib.suppress(ConnectionError):
+        writer.write(data)
+        await writer.drain()
+        writer.write_eof()
+        answer = await asyncio.wait_for(reader.read(100), 10)
+        assert b" 500 " not in answer
+    writer.close()
+    with contextlib.suppress(ConnectionError):
+        await writer.wait_closed()
