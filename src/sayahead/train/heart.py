@@ -137,7 +137,8 @@ def encoder(g: Graph, t: Weights, ids: str, first: str, part: str, context: str 
 def text_graph(t: Weights, weights: str, *, expects: bool = False) -> Graph:
     """ids (P,), speed, first -> sound encoding (R, 128), prosody encoding (R, 192), durations (R,), R = P - first.
 
-    Where it ``expects``, a context embedding (C,) is an input too. Durations are in units of 25 ms; that of row ``first`` is right only where ``first`` is 0: it misses a neighbour.
+    Where it ``expects``, a context embedding (C,) is an input too. Durations are in units of 25 ms; that of row
+    ``first`` is right only where ``first`` is 0: it misses a neighbour.
     """
     g = Graph(weights)
     ids, speed = g.input("ids", np.int64, ["P"]), g.input("speed", np.float32, [1])
