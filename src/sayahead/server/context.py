@@ -45,6 +45,8 @@ class Context:
         self._wake = asyncio.Event()
         # The text from `_told` on, of which no piece has told yet.
         self._text, self._told, self._characters = "", 0, 0
+        # End of the last word that was sent; behind it, blanks may have been told.
+        self._spoken = 0
         self._waiting = self._words = 0
         # Words whose sound an encoder still has, and how much sound that is.
         self._held, self._held_s = list[SpokenWord](), 0.0
@@ -103,11 +105,13 @@ class Context:
 
     async def cancel(self) -> None:
         """Fall silent at once, and tell what was sent."""
-        await self._close(lambda: Cancelled(self.name, self.sent_s, self._words, self._told), "cancelled")
+        await self._close(lambda: Cancelled(self.name, self.sent_s, self._words, self._spoken), "cancelled")
 
     async def fail(self, code: str, message: str) -> None:
         """Tell why the context ends, and end it."""
         await self._close(lambda: Failed(code, message, self.name, gone=True), code)
+        if self._options.sole:
+            self._connection.end(code, message)
 
     async def _close(self, last: Callable[[], Event], outcome: str) -> None:
         """Send the context's last event and free its name; nothing happens where that was done before."""
@@ -231,8 +235,10 @@ class Context:
         self._held = self._held[len(words) :]
         start_s, start, text = self.sent_s, self._told, ""
         if words:
-            end = max(start, words[-1].end)
-            text, self._text, self._told = self._text[: end - start], self._text[end - start :], end
+            self._spoken = max(self._spoken, words[-1].end)
+            rest = self._text[max(0, self._spoken - start) :].lstrip()
+            text = self._text[: len(self._text) - len(rest)]
+            self._text, self._told = rest, start + len(text)
             self._words += len(words)
         self.sent_s += duration_s
         self._connection.hub.metrics.audio.labels(self._connection.lease.protocol).inc(duration_s)

@@ -31,14 +31,17 @@ from sayahead.server.protocol import (
 log = logging.getLogger("sayahead.server")
 
 
-async def serve_session(hub: Hub, commands: AsyncIterator[Command], send: Send, *, lease: Lease) -> Outcome:
+async def serve_session(
+    hub: Hub, commands: AsyncIterator[Command], send: Send, *, lease: Lease, idle_s: float | None = None
+) -> Outcome:
     """How a connection ended, after all of it was served.
 
     ``commands`` gives what the peer wants; it raises GoneError when the peer is gone, or ends, which before End means
     the same. ``send`` hands an event to the peer: it waits while the peer does not read, which pauses the synthesis of
     this connection alone, and raises GoneError where the peer is not there. It is never called twice at once.
+    ``idle_s`` is how long the connection may be without a context; None: as the server's limits say.
     """
-    connection = Connection(hub, send, lease)
+    connection = Connection(hub, send, lease, idle_s)
     log.info("open", extra={"session": lease.id, "protocol": lease.protocol, "caller": lease.caller.name})
     reading = asyncio.ensure_future(connection.read(commands))
     watching = asyncio.ensure_future(connection.watch())
@@ -56,8 +59,9 @@ async def serve_session(hub: Hub, commands: AsyncIterator[Command], send: Send, 
 class Connection:
     """One peer, with its contexts."""
 
-    def __init__(self, hub: Hub, send: Send, lease: Lease) -> None:
+    def __init__(self, hub: Hub, send: Send, lease: Lease, idle_s: float | None = None) -> None:
         self.hub, self.lease, self.limits = hub, lease, hub.limits
+        self._idle_s = None if idle_s is None else min(idle_s, hub.limits.idle_most_s)
         self.loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[Outcome] = self.loop.create_future()
         self.contexts: dict[str, Context] = {}
@@ -177,6 +181,8 @@ class Connection:
         except RefusedError as refused:
             self._refused = command.context
             await self.send(Failed(refused.code, str(refused), command.context, gone=True))
+            if command.options.sole:
+                self.end(refused.code, str(refused))
             return
         self._refused = None
         context = Context(self, command.context, command.options)
@@ -211,7 +217,7 @@ class Connection:
         closing = asyncio.ensure_future(self.hub.closing.wait())
         try:
             while not self.ended.done():
-                limit = self.limits.first_message_s if self._first else self.limits.idle_s
+                limit = self._idle_s or (self.limits.first_message_s if self._first else self.limits.idle_s)
                 await asyncio.wait({closing}, timeout=min(1.0, limit / 4, self.limits.session_s / 4))
                 now = self.loop.time()
                 if closing.done():

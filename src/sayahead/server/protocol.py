@@ -43,6 +43,8 @@ class ContextOptions:
     none."""
     idle_s: float | None = None
     """Seconds without text after which the context fails; None: the server's."""
+    sole: bool = False
+    """Whether the connection ends where the context fails."""
 
 
 # Commands.
@@ -153,7 +155,8 @@ class Audio:
     words: tuple[SpokenWord, ...]
     """The words that begin in it."""
     text: str
-    """The context's text from the end of the last word of earlier pieces to the end of the last word of this one."""
+    """The context's text from where earlier pieces ended to the end of this one's last word, and the blanks behind it
+    that are known by now."""
     text_start: int
     """Where that begins, in characters."""
 

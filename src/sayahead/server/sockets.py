@@ -27,6 +27,8 @@ class SocketProtocol:
     """In metrics and the log."""
     key_in_first_message: ClassVar[bool] = False
     """Whether a key may also come in the first message: then ``credential`` finds it."""
+    idle_s: float | None = None
+    """How long the client wants to stay without a context; None: as the server's limits say."""
 
     def greeting(self) -> Iterable[str | bytes]:
         """Messages before all others."""
@@ -86,7 +88,9 @@ async def serve_caller(hub: Hub, transport: Transport, caller: Caller) -> None:
         return
     try:
         await transport.greet()
-        outcome = await serve_session(hub, transport.commands(), transport.send, lease=lease)
+        outcome = await serve_session(
+            hub, transport.commands(), transport.send, lease=lease, idle_s=transport.protocol.idle_s
+        )
     finally:
         hub.leave(lease)
     await transport.close(outcome)
