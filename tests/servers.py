@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import threading
 import time
@@ -90,7 +89,7 @@ def serving(*, step_s: float = 0.0, voice: Voice | None = None, limits: dict[str
     voices.put(voice or toy_voice(step_s))
     hub = Hub(chosen, voices=voices)
     server = Server(hub)
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
+    thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     end = time.monotonic() + 30
     while not server.started:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = load_settings(arguments.config, given=given(arguments))
     logs.set_up(settings.log)
     server = Server(Hub(settings))
-    asyncio.run(server.serve())
+    server.run()
     return 0 if server.started else 1
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import socket
 from types import FrameType
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from sayahead.audio import OutputError
 from sayahead.server.app import create_app
 from sayahead.server.hub import Hub
+from sayahead.server.settings import Settings
 
 log = logging.getLogger("sayahead.server")
 
@@ -47,8 +50,12 @@ class Server(uvicorn.Server):
         """The port it listens on."""
         return int(self.servers[0].sockets[0].getsockname()[1])
 
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        await super().startup(sockets)  # type: ignore[arg-type]
+    def run(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until a signal. OutputError where the port cannot be had."""
+        asyncio.run(self.serve(sockets or [bind(self._hub.settings)]))
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
         if self.started:
             scheme = "https" if self._hub.settings.certificate else "http"
             log.info("listening", extra={"url": f"{scheme}://{self._hub.settings.host}:{self.port}"})
@@ -68,3 +75,22 @@ class Server(uvicorn.Server):
         log.info("draining", extra={"connections": self._hub.connections})
         await self._hub.drain()
         self.should_exit = True
+
+
+def bind(settings: Settings) -> socket.socket:
+    """A socket at the settings' address. OutputError where it cannot be had."""
+    try:
+        family, kind, number, _, address = socket.getaddrinfo(
+            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        made = socket.socket(family, kind, number)
+    except OSError as error:
+        raise OutputError(f"{settings.host} is no address of this machine: {error.strerror or error}.") from error
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+    except OSError as error:
+        made.close()
+        where = f"Port {settings.port} of {settings.host}"
+        raise OutputError(f"{where} cannot be listened on: {error.strerror or error}.") from error
+    return made
