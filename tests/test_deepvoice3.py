@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from tones import PAD, SPACE, tones_corpus
 from torch import Tensor
 
 from sayahead.errors import ConfigError
 from sayahead.models.deepvoice3 import DeepVoice3, DeepVoice3Config, generate
-from sayahead.train.corpus import Corpus, Item
+from sayahead.train.corpus import Corpus
 from sayahead.train.deepvoice3 import DeepVoice3Task, guided_attention
-from sayahead.train.frontend import FrontEnd
-from sayahead.train.making import make_corpus
 from sayahead.train.recipe import load_recipe
 
 RECIPES = Path(__file__).parents[1] / "recipes" / "ma"
-PAD, SPACE = 0, 1
-SYMBOLS = {" ": SPACE, "a": 2, "b": 3, "c": 4, "d": 5, ".": 6}
 TINY = {
     "embedding": 32, "encoder_channels": 24, "encoder_layers": 3, "encoder_kernel": 3, "prenet": [16, 32],
     "decoder_layers": 3, "decoder_kernel": 3, "attention": 16, "dropout": 0.0, "prenet_dropout": 0.0,
@@ -32,43 +29,10 @@ SMALL = {**TINY, "clock": "attended", "windowed_training": True, "own_windows": 
 TRUE = {"alignment_weight": 1.0, "guided_weight": 0.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Tones:
-    """A corpus without sound: each phoneme has a spectrum of its own, plus noise."""
-
-    front_end: FrontEnd = FrontEnd()  # noqa: RUF009
-    punctuation: str = "final"
-    seed: int = 0
-    inventory: tuple[dict[str, int], int] = (SYMBOLS, PAD)
-
-    def describe(self) -> dict[str, str]:
-        return {"kind": "tones"}
-
-    def open(self) -> Tones:
-        return self
-
-    def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
-        draw = np.random.default_rng(int(name))
-        ids = np.array([SYMBOLS[letter] for letter in text], np.int16)
-        durations = 2 * draw.integers(1, 6, len(ids) + 2).astype(np.int16)
-        spectra = np.random.default_rng(1).normal(size=(len(SYMBOLS) + 1, 80))
-        mel = np.repeat(spectra[np.concatenate([[PAD], ids, [PAD]])], durations, axis=0)
-        mel = (mel + 0.1 * draw.normal(size=mel.shape)).astype(np.float16)
-        ends = np.append(np.flatnonzero(ids == SPACE), len(ids) - 1)
-        starts = np.insert(ends[:-1] + 1, 0, 0)
-        words = np.stack([starts, ends], 1).astype(np.int16)
-        return [Item(name, text, ids, words, durations, np.zeros(len(mel), np.float16), mel)], []
-
-
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     torch.set_num_threads(1)
-    draw = np.random.default_rng(3)
-    words = ["".join(draw.choice(list("abcd"), 3)) for _ in range(9)]
-    texts = [(str(i), " ".join(draw.choice(words, draw.integers(2, 6))) + ".") for i in range(21)]
-    path = tmp_path_factory.mktemp("tones")
-    make_corpus(path, Tones(), {"train": texts[:17], "val": texts[17:]}, shard_texts=8)
-    return Corpus(path)
+    return tones_corpus(tmp_path_factory.mktemp("tones"))
 
 
 def made(corpus: Corpus, model: dict[str, Any] = SMALL, data: dict[str, Any] = TRUE) -> DeepVoice3Task:

@@ -43,6 +43,8 @@ class SegmentalModel:
     """Steps that attention may rest on a phoneme; then it is moved on."""
     copies: int = 1
     """Times that a segment's last frame is repeated in front of the vocoder (Saeki-b, 4.2: delta)."""
+    independent: bool = False
+    """Whether each segment is made as an utterance of its own, without past or future (Saeki-a, IV-B: Independent)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +98,16 @@ class SegmentalAcoustic:
             if ended:
                 return Frames(state.held, state.held[:0], words, True), self.initial()
             return Frames(state.held[:0], state.held, words, False), state
-        front = NO_IDS if len(state.ids) else self._pad
-        ids = np.concatenate([front, segment.ids[: segment.speak], self._pad if ended else NO_IDS])
-        embedding = self._embedding(segment, state.ids, ended) if segment.embedding is None else segment.embedding
-        begin = len(front)
+        past, spoken, first = state.ids, segment.ids[: segment.speak], 0
+        if self._model.independent:
+            # Without the space in front of its first word.
+            first = segment.words[0][0] if segment.words else 0
+            segment, past, spoken = replace(segment, ids=spoken, embedding=None), NO_IDS, spoken[first:]
+        apart = self._model.independent or ended
+        front = NO_IDS if len(past) else self._pad
+        ids = np.concatenate([front, spoken, self._pad if apart else NO_IDS])
+        embedding = self._embedding(segment, past, ended) if segment.embedding is None else segment.embedding
+        begin = len(front) - first
         sounded = begin + (segment.words[-1][1] if segment.words else segment.speak) - 1
         mel, visited = self._decode(ids, embedding, sounded)
 
@@ -112,16 +120,13 @@ class SegmentalAcoustic:
         commit = max(0, len(frames) - hold_back)
         copies = self._model.copies if rendering.delta is None else rendering.delta
         right = np.concatenate([frames[commit:], np.repeat(frames[-1:], copies, axis=0)])
-        past = np.concatenate([state.ids, ids])
-        kept = past[-self._model.past :] if self._model.past else past
-        return (
-            Frames(frames[:commit], right, words, False),
-            SegmentalState(kept, frames[commit:], state.frames + len(mel)),
-        )
+        kept = np.concatenate([past, ids])[-self._model.past :]
+        after = SegmentalState(kept, frames[commit:], state.frames + len(mel))
+        return Frames(frames[:commit], right, words, False), after
 
     def _embedding(self, segment: Segment, past: Ids, ended: bool) -> Floats:
         """(E,) the contextual embedding of what was before and of what the segment shows behind itself."""
-        shut = segment.ends and not ended
+        shut = segment.ends and not ended and not self._model.independent
         future = np.concatenate([segment.ids[segment.speak :], self._pad if shut else NO_IDS])
         # A text that is not there is a row that does not count.
         sides = [self._graphs["encoder"](ids=ids if len(ids) else self._pad)["states"] for ids in (past, future)]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tiny import tiny_voice
+from tiny_saeki import tiny_saeki
 from toy import HOP, ToyAcoustic, ToyVocoder
 
 from sayahead import Voice
@@ -24,7 +25,8 @@ Voices = dict[str, Voice]
 def voices(heart: Voice, tmp_path_factory: pytest.TempPathFactory) -> Voices:
     """Voices of all kinds."""
     small = {task: tiny_voice(tmp_path_factory.mktemp(task), task) for task in ("melvocoder", "clarinet")}
-    return {"heart": heart, **{f"deepvoice3 {task}": voice for task, voice in small.items()}}
+    saeki = tiny_saeki(tmp_path_factory.mktemp("saeki"))
+    return {"heart": heart, "saeki": saeki, **{f"deepvoice3 {task}": voice for task, voice in small.items()}}
 
 
 def stages(name: str, voices: Voices) -> tuple[Any, Any]:
@@ -49,7 +51,7 @@ def segment(ids: list[int], speak: int, *, ends: bool) -> Segment:
 
 
 SENTENCE = [50, 83, 54, 156, 31, 16, 81, 156, 86, 123, 4]
-VOICES = pytest.mark.parametrize("name", ["toy", "heart", "deepvoice3 melvocoder", "deepvoice3 clarinet"])
+VOICES = pytest.mark.parametrize("name", ["toy", "heart", "saeki", "deepvoice3 melvocoder", "deepvoice3 clarinet"])
 
 
 def same(a: Any, b: Any) -> bool:

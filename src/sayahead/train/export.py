@@ -1,4 +1,4 @@
-"""``sayahead train voice``: what two runs learned becomes a voice's folder, which needs no torch."""
+"""``sayahead train voice``: what runs learned becomes a voice's folder, which needs no torch."""
 
 from __future__ import annotations
 
@@ -7,22 +7,30 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sayahead.cli.console import Console
+from sayahead.distilled import DistilledModel
 from sayahead.errors import ConfigError
-from sayahead.voice import FORMAT, VOICES, load_voice
+from sayahead.kinds import Borrowed
+from sayahead.voice import FORMAT, VOICES, installed_voices, load_voice
 
 if TYPE_CHECKING:
+    from sayahead.train.frontend import FrontEnd
     from sayahead.train.trained import Trained
 
 HELP = "make a voice of an acoustic model's run and a vocoder's"
-EPILOG = """Two runs become a folder that every command takes for --voice:
+EPILOG = r"""Two runs become a folder that every command takes for --voice:
 
   sayahead train voice --acoustic runs/dv3-small --vocoder runs/melvocoder --name ma-lj -o voices/ma-lj
   sayahead say --voice voices/ma-lj "It learned to speak."
+
+The vocoder can be another voice's, which stays where it is; a student of context joins with its word vectors:
+
+  sayahead train voice --acoustic runs/guided-small --vocoder ma-lj --student runs/student-medium --name saeki-lj \
+    -o voices/saeki-lj
 """
 DEFAULTS = {"lookahead": 1, "hold_back_s": 0.0, "blind_hold_back_s": 0.0}
 NOTICE = """The voice "{name}", {license}{see}.
@@ -42,8 +50,12 @@ class Part:
     """Writes its graphs into a folder; their paths, and what the voice's ``model`` table says of them."""
     title: str
     """What a person calls it."""
-    continuations: tuple[str, str] = ("", "")
-    """Of an acoustic model: phonemes behind the visible words while the sentence goes on, and where none is visible."""
+    kind: str = ""
+    """Of an acoustic model: the voice's kind."""
+    model: dict[str, str] = field(default_factory=dict)
+    """What the voice's ``model`` table says besides."""
+    defaults: dict[str, Any] = field(default_factory=lambda: DEFAULTS)
+    """The voice's defaults."""
 
 
 def write_deepvoice3(trained: Trained, folder: Path) -> Made:
@@ -54,6 +66,34 @@ def write_deepvoice3(trained: Trained, folder: Path) -> Made:
     assert isinstance(trained.model, DeepVoice3)
     front = trained.corpus.info.front_end
     return export(trained.model, folder, frame_s=front.hop / front.sample_rate)
+
+
+def write_saeki(trained: Trained, folder: Path) -> Made:
+    """See Part; of a Tacotron, or of one whose context network was fine-tuned."""
+    from sayahead.train.export_tacotron import export
+    from sayahead.train.saeki import SaekiTask
+
+    task, model, front = trained.task, trained.model, trained.corpus.info.front_end
+    assert isinstance(task, SaekiTask)
+    if not task.config.taught:
+        raise ConfigError("Only a Tacotron with [model] taught = true becomes a voice: the runtime knows no other.")
+    tacotron: Any = model.tacotron
+    return export(tacotron, folder, frame_s=front.hop / front.sample_rate, past=task.data.past)
+
+
+def write_student(trained: Trained, folder: Path) -> tuple[list[Path], DistilledModel]:
+    """The graph of a student of context and its word vectors; their paths, and what voice.json says of them."""
+    from sayahead.train.export_tacotron import student_graph
+    from sayahead.train.saeki_student import StudentTask
+
+    task, model = trained.task, trained.model
+    if not isinstance(task, StudentTask):
+        raise ConfigError(f"{trained.recipe.name} is a run of {trained.recipe.task}, which is no student of context.")
+    about = DistilledModel(graph="distilled.onnx", vectors="words.npz")
+    student: Any = model.student
+    student_graph(student.eval().cpu(), task.axes).save(str(folder / about.graph))
+    task.vectors.save(folder / about.vectors)
+    return [folder / about.graph, folder / about.vectors], about
 
 
 def write_melvocoder(trained: Trained, folder: Path) -> Made:
@@ -75,8 +115,13 @@ def write_clarinet(trained: Trained, folder: Path) -> Made:
     return export(trained.model, folder, sample_rate=trained.corpus.info.front_end.sample_rate)
 
 
-ACOUSTICS = {"deepvoice3": Part(write_deepvoice3, "Deep Voice 3", ("", " "))}
-"""Acoustic models by their task, which is the voice's kind."""
+SEGMENTS = {"lookahead": 0, "hold_back_s": 0.0, "blind_hold_back_s": 0.0, "words": 2}
+ACOUSTICS = {
+    "deepvoice3": Part(write_deepvoice3, "Deep Voice 3", "deepvoice3", {"continuation": "", "blind_continuation": " "}),
+    "saeki": Part(write_saeki, "Tacotron 2 with a contextual embedding", "saeki", defaults=SEGMENTS),
+    "saeki-guided": Part(write_saeki, "Tacotron 2 with a guided contextual embedding", "saeki", defaults=SEGMENTS),
+}
+"""Acoustic models by their task."""
 VOCODERS = {
     "melvocoder": Part(write_melvocoder, "the mel vocoder"),
     "clarinet": Part(write_clarinet, "ClariNet's student"),
@@ -94,7 +139,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="the acoustic model's run, or one of its checkpoints",
     )
-    add("--vocoder", metavar="RUN", type=Path, required=True, help="the vocoder's")
+    add("--vocoder", metavar="RUN", type=Path, required=True, help="the vocoder's, or a voice's name: its vocoder")
+    add("--student", metavar="RUN", type=Path, help="a student of context, the voice's own predictor")
     add("--name", metavar="NAME", required=True, help="what the voice is called")
     add("-o", "--out", metavar="FOLDER", type=Path, required=True, help="where it goes")
     add("--description", metavar="TEXT", help="one line about it")
@@ -108,10 +154,13 @@ def run(arguments: argparse.Namespace) -> int:
         from sayahead.train.trained import load_trained
     except ImportError as error:
         raise ConfigError("Exporting needs torch and onnx: pip install 'sayahead[train]'.") from error
-    acoustic, vocoder = load_trained(arguments.acoustic), load_trained(arguments.vocoder)
+    acoustic = load_trained(arguments.acoustic)
+    lender = str(arguments.vocoder) in installed_voices()
+    vocoder = str(arguments.vocoder) if lender else load_trained(arguments.vocoder)
+    student = None if arguments.student is None else load_trained(arguments.student)
     make_voice(
         acoustic, vocoder, arguments.out, name=arguments.name, description=arguments.description,
-        license=arguments.license,
+        license=arguments.license, student=student,
     )  # fmt: skip
     load_voice(arguments.out)
     size = sum(path.stat().st_size for path in arguments.out.glob("*.onnx"))
@@ -119,32 +168,66 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def make_voice(
-    acoustic: Trained, vocoder: Trained, folder: Path, *, name: str, description: str | None = None,
-    license: str | None = None,
-) -> None:  # fmt: skip
-    """Write a voice's folder: graphs, voice.json, LICENSE and NOTICE; ConfigError where the runs make no voice."""
-    first = part(acoustic, ACOUSTICS, "an acoustic model")
-    second = part(vocoder, VOCODERS, "a vocoder")
-    info, other = acoustic.corpus.info, vocoder.corpus.info
-    if info.front_end != other.front_end:
+@dataclass(frozen=True, slots=True)
+class SecondStage:
+    """How a voice makes sound of frames."""
+
+    title: str
+    """What a person calls it."""
+    run: str
+    """Where it comes from."""
+    taught: bool
+    """Whether its speech was the default voice's."""
+    write: Callable[[Path], Made]
+    """See Part; the table is the voice's ``vocoder``."""
+
+
+def second_stage(vocoder: Trained | str, front: FrontEnd) -> SecondStage:
+    """A run's vocoder, or that of a voice that is named; ConfigError where its frames are others."""
+    if isinstance(vocoder, str):
+        config = load_voice(vocoder).config
+        n_mels = config.model.get("vocoder", {}).get("n_mels")
+        if (config.sample_rate, config.hop_length, n_mels) != (front.sample_rate, front.hop, front.n_mels):
+            raise ConfigError(f"The frames of the voice {vocoder} are not those of the acoustic model: {front}.")
+        digests = {name: digest for name, digest in config.files.items() if name.startswith("vocoder")}
+        return SecondStage(
+            f"the vocoder of the voice {vocoder}", "", True, lambda _: ([], asdict(Borrowed(vocoder, digests)))
+        )
+    second, info = part(vocoder, VOCODERS, "a vocoder"), vocoder.corpus.info
+    if info.front_end != front:
         raise ConfigError(
-            f"The frames of the two runs differ: {info.front_end} in front of {other.front_end}. Train the vocoder on "
+            f"The frames of the two runs differ: {front} in front of {info.front_end}. Train the vocoder on "
             "a corpus with the acoustic model's front end."
         )
-    taught = "teacher" in (info.source.get("kind"), other.source.get("kind"))
+
+    def write(folder: Path) -> Made:
+        paths, heard = second.write(vocoder, folder)
+        return paths, {"kind": vocoder.recipe.task, **heard}
+
+    run = f" ({vocoder.recipe.name}, {vocoder.step} steps)"
+    return SecondStage(second.title, run, info.source.get("kind") == "teacher", write)
+
+
+def make_voice(
+    acoustic: Trained, vocoder: Trained | str, folder: Path, *, name: str, description: str | None = None,
+    license: str | None = None, student: Trained | None = None,
+) -> None:  # fmt: skip
+    """Write a voice's folder: graphs, voice.json, LICENSE and NOTICE; ConfigError where the runs make no voice.
+
+    ``vocoder``: a run, or the name of the voice whose vocoder it is. ``student``: a run that predicts context.
+    """
+    first = part(acoustic, ACOUSTICS, "an acoustic model")
+    info = acoustic.corpus.info
+    front = info.front_end
+    second = second_stage(vocoder, front)
+    taught = second.taught or info.source.get("kind") == "teacher"
     if license is None and info.source.get("kind") != "teacher":
         raise ConfigError("The corpus is of recordings, whose terms decide: name the voice's licence with --license.")
     license = license or "Apache-2.0"
-    made = (
-        f"{first.title} ({acoustic.recipe.name}, {acoustic.step} steps) and {second.title} ({vocoder.recipe.name}, "
-        f"{vocoder.step} steps)."
-    )
+    made = f"{first.title} ({acoustic.recipe.name}, {acoustic.step} steps) and {second.title}{second.run}."
     folder.mkdir(parents=True, exist_ok=True)
     paths, about = first.write(acoustic, folder)
-    more, heard = second.write(vocoder, folder)
-    continuation, blind_continuation = first.continuations
-    front = info.front_end
+    more, heard = second.write(folder)
     config = {
         "format": FORMAT,
         "name": name,
@@ -152,7 +235,7 @@ def make_voice(
         "description": description or f"American English; {first.title} and {second.title}, {front.sample_rate} Hz",
         "license": license,
         "source": made + (f" Speech by {info.source['voice']}." if "voice" in info.source else ""),
-        "kind": acoustic.recipe.task,
+        "kind": first.kind,
         "sample_rate": front.sample_rate,
         "hop_length": front.hop,
         "stand_in": "people",
@@ -160,22 +243,25 @@ def make_voice(
         "pause_s": 0.4,
         "speed": [1.0, 1.0],
         "inner_punctuation": info.punctuation == "all",
-        "defaults": DEFAULTS,
-        "model": {
-            "pad": info.pad,
-            "continuation": continuation,
-            "blind_continuation": blind_continuation,
-            "acoustic": about,
-            "vocoder": {"kind": vocoder.recipe.task, **heard},
-        },
-        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in [*paths, *more]},
-        "phonemes": info.phonemes,
+        "defaults": first.defaults,
+        "model": {"pad": info.pad, **first.model, "acoustic": about, "vocoder": heard},
     }
+    if student is not None:
+        files, distilled = write_student(student, folder)
+        more, config["distilled"] = [*more, *files], asdict(distilled)
+    config["files"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in [*paths, *more]}
+    config["phonemes"] = info.phonemes
+    write_papers(folder, config, made=made, taught=taught)
+
+
+def write_papers(folder: Path, config: dict[str, Any], *, made: str, taught: bool) -> None:
+    """Write voice.json, LICENSE and NOTICE."""
+    license = config["license"]
     if license == "Apache-2.0":
         shutil.copyfile(VOICES / "heart" / "LICENSE", folder / "LICENSE")
     see = " (see LICENSE)" if license == "Apache-2.0" else ""
     if taught:
-        notice = NOTICE.format(name=name, license=license, see=see, made=made)
+        notice = NOTICE.format(name=config["name"], license=license, see=see, made=made)
         (folder / "NOTICE").write_text(notice, encoding="utf-8")
     text = json.dumps(config, ensure_ascii=False, indent=1)
     (folder / "voice.json").write_text(text + "\n", encoding="utf-8")

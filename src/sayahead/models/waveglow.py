@@ -1,0 +1,173 @@
+"""WaveGlow (Prenger et al. 2018), Saeki et al.'s vocoder: sound by invertible steps from noise, given the mel.
+
+Axes: B batch, T frames, S samples, G samples of a group, U = S / G groups, D channels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.parametrizations import weight_norm
+
+
+@dataclass(frozen=True, slots=True)
+class WaveGlowConfig:
+    """Sizes; the defaults are those of the network that its authors released, at our hop (theirs: 256 of 22,050 Hz)."""
+
+    n_mels: int = 80
+    """Mel bands."""
+    hop: int = 300
+    """Samples a frame."""
+    window: int = 1200
+    """Samples that a frame reaches when the mel is brought to the rate of samples."""
+    flows: int = 12
+    """Steps, each a mixing of channels and a coupling."""
+    group: int = 8
+    """G: samples that are channels of one row."""
+    early_every: int = 4
+    """After so many steps some channels leave: they are noise already."""
+    early_size: int = 2
+    """How many."""
+    layers: int = 8
+    """Dilated convolutions of a coupling."""
+    channels: int = 256
+    """D of a coupling."""
+    kernel: int = 3
+    """Rows that each convolution sees."""
+
+
+class Latent(NamedTuple):
+    """What the network makes of sound."""
+
+    z: Tensor
+    """(B, G, U) noise, if the sound is speech of this mel."""
+    log_scales: Tensor
+    """() sum of the logarithms of all couplings' scales."""
+    log_determinants: Tensor
+    """() sum of those of the mixings' determinants, over rows and batch."""
+
+
+def bare(channels: int, out: int, kernel: int = 1, dilation: int = 1) -> nn.Module:
+    """A convolution that keeps length, its weights normalized."""
+    margin = dilation * (kernel - 1) // 2
+    made: nn.Module = weight_norm(nn.Conv1d(channels, out, kernel, dilation=dilation, padding=margin))
+    return made
+
+
+class Coupling(nn.Module):
+    """What one half of the channels says of the other's scale and shift: a WaveNet that is not causal."""
+
+    def __init__(self, half: int, conditions: int, config: WaveGlowConfig) -> None:
+        super().__init__()
+        wide, self.layers, self.wide = config.channels, config.layers, config.channels
+        self.start = bare(half, wide)
+        self.condition = bare(conditions, 2 * wide * config.layers)
+        self.inner = nn.ModuleList(bare(wide, 2 * wide, config.kernel, 2**at) for at in range(config.layers))
+        self.outer = nn.ModuleList(
+            bare(wide, 2 * wide if at < config.layers - 1 else wide) for at in range(config.layers)
+        )
+        self.end = nn.Conv1d(wide, 2 * half, 1)
+        # Nought at first: each step begins as one that changes nothing.
+        nn.init.zeros_(self.end.weight)
+        assert self.end.bias is not None
+        nn.init.zeros_(self.end.bias)
+
+    def forward(self, x: Tensor, conditions: Tensor) -> tuple[Tensor, Tensor]:
+        """Shift and log scale (B, half, U)."""
+        x, given = self.start(x), self.condition(conditions).chunk(self.layers, 1)
+        total: Tensor | None = None
+        for at, (inner, outer) in enumerate(zip(self.inner, self.outer, strict=True)):
+            value, gate = (inner(x) + given[at]).chunk(2, 1)
+            made = outer(value.tanh() * gate.sigmoid())
+            if at < self.layers - 1:
+                residual, made = made.chunk(2, 1)
+                x = x + residual
+            total = made if total is None else total + made
+        shift, log_scale = self.end(total).chunk(2, 1)
+        return shift, log_scale
+
+
+class WaveGlow(nn.Module):
+    """Sound to noise and back."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, config: WaveGlowConfig) -> None:
+        super().__init__()
+        if config.group % 2 or config.group <= config.early_size * ((config.flows - 1) // config.early_every):
+            raise ValueError("the group is even, and larger than all that leaves it early")
+        self.config = config
+        self.upsample = nn.ConvTranspose1d(config.n_mels, config.n_mels, config.window, stride=config.hop)
+        channels, mixings, couplings = config.group, [], []
+        for flow in range(config.flows):
+            channels -= config.early_size if self.leaves(flow) else 0
+            rotation = torch.linalg.qr(torch.randn(channels, channels))[0]
+            # Its determinant is 1, not -1.
+            rotation[:, 0] *= torch.linalg.det(rotation).sign()
+            mixings.append(nn.Parameter(rotation))
+            couplings.append(Coupling(channels // 2, config.n_mels * config.group, config))
+        self.remaining = channels
+        self.mixings, self.couplings = nn.ParameterList(mixings), nn.ModuleList(couplings)
+        self.register_buffer("mean", torch.zeros(config.n_mels))
+        self.register_buffer("std", torch.ones(config.n_mels))
+
+    def leaves(self, flow: int) -> bool:
+        """Whether channels leave in front of a step."""
+        return flow > 0 and flow % self.config.early_every == 0
+
+    def conditions(self, mel: Tensor) -> Tensor:
+        """(B, n_mels * G, U) of log mel (B, T, n_mels); T * hop is a multiple of G."""
+        grouped = ((mel - self.mean) / self.std).transpose(1, 2)
+        samples = self.upsample(grouped)[..., : mel.shape[1] * self.config.hop]
+        rows: Tensor = samples.reshape(*samples.shape[:2], -1, self.config.group)
+        return rows.permute(0, 1, 3, 2).flatten(1, 2)
+
+    def forward(self, audio: Tensor, mel: Tensor) -> Latent:
+        """Noise of samples (B, S) of log mel (B, T, n_mels), S = T * hop."""
+        x = audio.reshape(len(audio), -1, self.config.group).transpose(1, 2)
+        conditions, early, scales, determinants = self.conditions(mel), [], x.new_zeros(()), x.new_zeros(())
+        for flow, (mixing, coupling) in enumerate(zip(self.mixings, self.couplings, strict=True)):
+            if self.leaves(flow):
+                early.append(x[:, : self.config.early_size])
+                x = x[:, self.config.early_size :]
+            x = torch.einsum("ij,bju->biu", mixing, x)
+            determinants = determinants + len(x) * x.shape[2] * torch.linalg.slogdet(mixing.float())[1]
+            kept, changed = x.chunk(2, 1)
+            shift, log_scale = coupling(kept, conditions)
+            x = torch.cat([kept, log_scale.exp() * changed + shift], 1)
+            scales = scales + log_scale.sum()
+        return Latent(torch.cat([*early, x], 1), scales, determinants)
+
+    @torch.no_grad()
+    def infer(self, mel: Tensor, z: Tensor) -> Tensor:
+        """Samples (B, S) of log mel (B, T, n_mels) from noise (B, G, U): forward's inverse."""
+        conditions, size = self.conditions(mel), self.config.early_size
+        at = z.shape[1] - self.remaining
+        x, early = z[:, at:], z[:, :at]
+        for flow in reversed(range(self.config.flows)):
+            coupling, mixing = self.couplings[flow], self.mixings[flow]
+            kept, changed = x.chunk(2, 1)
+            shift, log_scale = coupling(kept, conditions)
+            x = torch.cat([kept, (changed - shift) * (-log_scale).exp()], 1)
+            x = torch.einsum("ij,bju->biu", torch.linalg.inv(mixing.float()).to(x.dtype), x)
+            if self.leaves(flow):
+                x, early = torch.cat([early[:, -size:], x], 1), early[:, :-size]
+        return x.transpose(1, 2).flatten(1)
+
+
+def negative_log_likelihood(latent: Latent, deviation: float) -> Tensor:
+    """Nats a sample, but for a constant, of noise of that standard deviation (Prenger et al., Eq. 12)."""
+    size = latent.z.numel()
+    squares = latent.z.float().square().sum() / (2 * deviation**2)
+    return (squares - latent.log_scales.float() - latent.log_determinants) / size
+
+
+DEVIATION = math.sqrt(0.5)
+"""Of the noise in training (Prenger et al., 3.1)."""
+SOFTER = 0.6
+"""Of the noise in synthesis."""
