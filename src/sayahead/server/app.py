@@ -16,11 +16,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sayahead.server import native, openai, operation
+from sayahead.server import elevenlabs, native, openai, operation
 from sayahead.server.hub import Hub
 from sayahead.server.web import RequestError
 
-PROTOCOLS = (operation, native, openai)
+PROTOCOLS = (operation, native, openai, elevenlabs)
 """Modules with ``routes(hub)``."""
 LISTENERS: tuple[Any, ...] = ()
 """Modules with ``listening(hub)``: a context manager in which the hub is served in some other way than HTTP."""
