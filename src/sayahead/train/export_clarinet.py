@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sayahead.clarinet import ClariNetModel
-from sayahead.models.conditioner import PITCH_RIGHT, PITCH_TAPS, REFERENCE_HZ, VOICE_TAPS
+from sayahead.models.conditioner import PITCH_RIGHT, REFERENCE_HZ, VOICE_TAPS
 from sayahead.models.iaf import GaussianIAF, iaf_reach
 from sayahead.models.signal import LEAST_POWER, bank_reach
 from sayahead.train.graph import Array, Graph
@@ -146,12 +146,31 @@ class Writer:
         g.output(self.shape(x, -1, c.hop), "samples", np.float32, ["T", c.hop])
         return g
 
+    def rows(self, x: str, name: str) -> str:
+        """The named convolution over rows x (T, D), each row computed by itself.
+
+        So a frame's pitch is the same, to the last bit, whatever is computed with it: the pulses' phase adds it up.
+        """
+        g, weight = self.g, self.tensors[f"{name}.weight"]
+        taps = weight.shape[2]
+        before, behind = (taps - 1 - PITCH_RIGHT, PITCH_RIGHT) if taps > 1 else (0, 0)
+        padded = g.op("Pad", x, g.constant(np.array([before, 0, behind, 0], np.int64)))
+        ends = [*range(1 - taps, 0), np.iinfo(np.int64).max]
+        places = [[g.constant(np.array([place], np.int64)) for place in part] for part in enumerate(ends)]
+        shifted = [g.cut(padded, first, end) for first, end in places]
+        near = g.op("Concat", *shifted, axis=1) if taps > 1 else x
+        # Weights (out, in, taps) as (taps * in, out).
+        matrix = g.constant(weight.transpose(2, 1, 0).reshape(-1, len(weight)))
+        return str(g.op("Add", g.op("MatMul", near, matrix), g.constant(self.tensors[f"{name}.bias"])))
+
     def pitch(self) -> Graph:
         """mel (T, n_mels) -> f0 (T,) in Hz, 0 where unvoiced: PitchReader."""
-        g, x = self.g, self.normalized(self.mel())
+        g, mel = self.g, self.mel()
+        mean, std = (g.constant(self.tensors[f"conditioner.{name}"]) for name in ("mean", "std"))
+        x = g.op("Div", g.op("Sub", mel, mean), std)
         for name in ("first", "second"):
-            x = g.gelu(self.conv(x, f"conditioner.pitch.{name}", (PITCH_TAPS - 1 - PITCH_RIGHT, PITCH_RIGHT)))
-        pitch, voicing = g.op("Split", self.conv(x, "conditioner.pitch.last"), outputs=2, axis=1)
+            x = g.gelu(self.rows(x, f"conditioner.pitch.{name}"))
+        pitch, voicing = g.op("Split", self.rows(x, "conditioner.pitch.last"), outputs=2, axis=1)
         voiced = g.op("Cast", g.op("Greater", voicing, g.constant(np.float32(0))), to=1)
         hertz = g.op("Mul", g.op("Mul", g.op("Exp", pitch), g.constant(np.float32(REFERENCE_HZ))), voiced)
         g.output(self.shape(hertz, -1), "f0", np.float32, ["T"])
