@@ -4,7 +4,7 @@
         --peers benchmarks/ma/truth.py:truth,benchmarks/ma/truth.py:vocoded
 
 The speaker is the default voice as teacher, whole sentences without inner punctuation, as in training.
-SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj).
+SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj); ``shipped`` always means that of ma-lj.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from sayahead.synthesizer import TwoStage
 from sayahead.types import Floats
 
 
-def load(vocode: bool) -> Speak:
-    """Runs in the worker: the teacher, and the voice's vocoder where its mel is to be vocoded."""
+def load(vocode: bool, name: str) -> Speak:
+    """Runs in the worker: the teacher, and the named voice's vocoder where its mel is to be vocoded."""
     from sayahead.train.frontend import PRESETS
     from sayahead.train.teacher import TeacherSpec
 
     teacher = TeacherSpec(PRESETS["ma"], "final").open()
-    voice = load_voice(os.environ.get("SAYAHEAD_MA_VOICE", "ma-lj"))
+    voice = load_voice(name)
     synthesizer = voice.synthesizer
     assert isinstance(synthesizer, TwoStage)
 
@@ -51,8 +51,14 @@ def truth() -> Peer:
 
 def vocoded() -> Peer:
     """Runs in the evaluation: the ground truth's mel through the vocoder."""
-    return WorkerPeer("ground truth mel", [sys.executable, __file__, "vocoded"])
+    voice = os.environ.get("SAYAHEAD_MA_VOICE", "ma-lj")
+    return WorkerPeer("ground truth mel", [sys.executable, __file__, "vocoded", voice])
+
+
+def shipped() -> Peer:
+    """Runs in the evaluation: the ground truth's mel through the vocoder of ma-lj, beside another's."""
+    return WorkerPeer("ground truth mel, ma-lj", [sys.executable, __file__, "vocoded", "ma-lj"])
 
 
 if __name__ == "__main__":
-    serve(lambda: load(vocode=sys.argv[1:] == ["vocoded"]))
+    serve(lambda: load(sys.argv[1] == "vocoded", [*sys.argv, "ma-lj"][2]))
