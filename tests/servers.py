@@ -13,6 +13,7 @@ from toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyState, ToyVocoder
 
 from sayahead.acoustic import Frames
 from sayahead.server.hub import Hub, Voices
+from sayahead.server.processes import ProcessEngine
 from sayahead.server.run import Server
 from sayahead.server.settings import Limits, Settings
 from sayahead.synthesizer import Pauses, TwoStage
@@ -46,6 +47,11 @@ def toy_voice(step_s: float = 0.0) -> Voice:
     )  # fmt: skip
     synthesizer = TwoStage(SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
     return Voice(config, synthesizer, ToyPhonemizer())
+
+
+def toy_by_name(name: str) -> Voice:
+    """The toy, for other processes."""
+    return toy_voice()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +93,10 @@ def serving(*, step_s: float = 0.0, voice: Voice | None = None, limits: dict[str
     chosen = Settings(port=0, limits=Limits(**{"sessions": 1000, **(limits or {})}), **settings)
     voices = Voices(("heart",))
     voices.put(voice or toy_voice(step_s))
-    hub = Hub(chosen, voices=voices)
+    engine = None
+    if chosen.synthesis == "processes":
+        engine = ProcessEngine(toy_by_name, processes=chosen.workers or 1, first=["toy"])
+    hub = Hub(chosen, voices=voices, engine=engine)
     server = Server(hub)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

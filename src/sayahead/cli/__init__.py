@@ -14,6 +14,7 @@ from typing import NoReturn
 COMMANDS = {
     "say": ("sayahead.cli.say", "speak text as it arrives"),
     "serve": ("sayahead.cli.serve", "serve speech to other programs"),
+    "loadtest": ("sayahead.cli.loadtest", "measure how many sessions a server can speak at once"),
     "voices": ("sayahead.cli.voices", "list the voices that are installed"),
     "doctor": ("sayahead.cli.doctor", "check that everything works on this machine"),
     "eval": ("sayahead.cli.eval", "compare policies: latency on text clocks, quality, peers"),

@@ -79,6 +79,10 @@ class Stream(Protocol):
 class Engine(Protocol):
     """Makes streams."""
 
+    def start(self) -> None:
+        """Be ready for the first word; takes its time. VoiceError where that cannot be."""
+        ...
+
     async def open(self, voice: str, options: ContextOptions) -> Stream:
         """A new stream with a voice that is known. ConfigError or VoiceError for what cannot be."""
         ...
@@ -199,9 +203,14 @@ def settle(future: asyncio.Future[Any], result: Any, error: Exception | None) ->
 class ThreadEngine:
     """Streams on threads of this process: ONNX Runtime lets go of the interpreter while it computes."""
 
-    def __init__(self, voice: Callable[[str], Voice], *, threads: int) -> None:
-        """``voice`` gives a voice by its name, and may take long: it is called on a thread."""
-        self._voice, self._pool = voice, Pool(threads)
+    def __init__(self, voice: Callable[[str], Voice], *, threads: int, first: Sequence[str] = ()) -> None:
+        """``voice`` gives a voice by its name, and may take long: it is called on a thread. ``first``: those to load
+        at the start."""
+        self._voice, self._pool, self._first = voice, Pool(threads), first
+
+    def start(self) -> None:
+        for name in self._first:
+            self._voice(name)
 
     async def open(self, voice: str, options: ContextOptions) -> ThreadStream:
         # A voice may have to be loaded first, which must not take the turn of those who speak.

@@ -32,6 +32,18 @@ class RefusedError(SayaheadError):
         self.code = code
 
 
+class FolderVoices:
+    """Voices by name, loaded once each; it travels to other processes while it is empty."""
+
+    def __init__(self, folders: dict[str, Path]) -> None:
+        self._folders, self._loaded = folders, dict[str, Voice]()
+
+    def __call__(self, name: str) -> Voice:
+        if name not in self._loaded:
+            self._loaded[name] = load_voice(self._folders[name])
+        return self._loaded[name]
+
+
 class Voices:
     """The voices that the server offers: those of its folders and no other, each loaded when it is first used."""
 
@@ -67,6 +79,10 @@ class Voices:
                 log.info("voice loaded", extra={"voice": name, "took_s": round(time.perf_counter() - begun, 3)})
             return self._loaded[name]
 
+    def copy(self) -> FolderVoices:
+        """The same for another process."""
+        return FolderVoices(dict(self._folders))
+
     def put(self, voice: Voice) -> None:
         """Offer a voice that is loaded already, as the default one."""
         name = voice.config.name
@@ -95,8 +111,8 @@ class Hub:
         self.settings, self.limits = settings, settings.limits
         self.access, self.metrics = Access(settings), Metrics()
         self.voices = voices or Voices(settings.voices)
-        workers = settings.workers or cores()
-        self.engine: Engine = engine or ThreadEngine(self.voices.load, threads=workers)
+        self._workers = settings.workers or cores()
+        self.engine: Engine = engine or self._make_engine()
         self.places = settings.limits.sessions or PLACES_PER_CORE * cores()
         self.closing = asyncio.Event()
         """Set when connections must end now."""
@@ -104,10 +120,17 @@ class Hub:
         self._leases: dict[str, int] = {}
         self._by_caller: Counter[str] = Counter()
 
+    def _make_engine(self) -> Engine:
+        first = list(self.voices.configs) if self.settings.preload else [self.voices.default]
+        if self.settings.synthesis == "threads":
+            return ThreadEngine(self.voices.load, threads=self._workers, first=first)
+        from sayahead.server.processes import ProcessEngine
+
+        return ProcessEngine(self.voices.copy(), processes=self._workers, first=first)
+
     def start(self) -> None:
-        """Load what is needed for the first word; takes its time."""
-        for name in self.voices.configs if self.settings.preload else [self.voices.default]:
-            self.voices.load(name)
+        """Be ready for the first word; takes its time."""
+        self.engine.start()
 
     @property
     def ready(self) -> bool:

@@ -1,0 +1,161 @@
+"""``sayahead loadtest``: how many can be spoken to at once on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sayahead.cli import number, one_of
+from sayahead.errors import ConfigError, SayaheadError
+
+HELP = "measure how many sessions a server can speak at once"
+EPILOG = """The sessions run in this process, the server in one of its own, on the same machine. Each session is an
+agent that talks without end: a text comes on its clock, is played by a player without a buffer, and after half a
+second the next text begins. A round passes when no player stood still for want of sound whose text was there, and
+the first audible sample came within 150 ms in 95 of 100 turns. Clocks: llm is 50 tokens a second, and the first
+audible sample counts from the turn's first character; reader is 180 words a minute, and it counts from the text that
+it needs.
+"""
+CLOCKS = ("llm", "reader")
+BOUND_MS = 150.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("--url", metavar="URL", help="a server that runs, such as ws://127.0.0.1:8000 (default: one of its own)")
+    add("--key", metavar="KEY", help="its key")
+    add("--clock", type=one_of(*CLOCKS), default="llm", metavar="NAME", help="llm (default) or reader")
+    add("--sessions", type=number(int, 1), nargs="+", default=[8, 16, 24, 32, 48, 64], metavar="N",
+        help="rounds, each with so many sessions (default: 8 16 24 32 48 64); ends at the first to fail")  # fmt: skip
+    add("--seconds", type=number(float, 1.0), default=30.0, metavar="S", help="length of a round (default: 30)")
+    add("--overload", action="store_true",
+        help="at the end, twice as many sessions as passed, and places for those that did")  # fmt: skip
+    add("--synthesis", type=one_of("threads", "processes"), metavar="NAME", help="passed on to sayahead serve")
+    add("--workers", type=number(int, 0), metavar="N", help="passed on to sayahead serve")
+    add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure; the exit code is 1 where no round passed."""
+    if arguments.url and arguments.overload:
+        raise ConfigError("--overload needs a server of its own: leave out --url.")
+    try:
+        from sayahead.server import load
+    except ImportError as error:
+        raise ConfigError(f"sayahead loadtest needs {error.name}: pip install 'sayahead[server]'.") from error
+    from sayahead.eval.bench import processor, sentences
+    from sayahead.eval.clock import Reader, Tokens
+    from sayahead.eval.machine import Watch
+    from sayahead.voice import load_voice
+
+    voice = load_voice()
+    clock = Tokens(50.0) if arguments.clock == "llm" else Reader(180.0)
+    texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
+    scripts = [load.script(voice, text, clock) for text in texts]
+    watch = Watch(2)
+    # They begin over this time, and what they see in it does not count.
+
+    def measure(sessions: int, places: int) -> dict[str, Any]:
+        with server(arguments, places) as (url, process):
+            begun, spent = time.monotonic(), (0.0 if process is None else busy_s(process))
+            tally = asyncio.run(
+                load.load(
+                    url,
+                    scripts,
+                    sessions=sessions,
+                    seconds=arguments.seconds,
+                    warm_s=min(6.0, arguments.seconds),
+                    key=arguments.key,
+                )
+            )
+            row = load.row(tally, sessions)
+            if process is not None:
+                row["server_cores"] = round((busy_s(process) - spent) / (time.monotonic() - begun), 3)
+        print(line(row), flush=True)
+        return row
+
+    rounds, best = list[dict[str, Any]](), 0
+    for sessions in arguments.sessions:
+        rounds.append(measure(sessions, max(sessions, 1)) | {"places": sessions})
+        rounds[-1]["passed"] = passed(rounds[-1], arguments.clock)
+        if not rounds[-1]["passed"]:
+            break
+        best = sessions
+    result: dict[str, Any] = {
+        "machine": {"cpu": processor(), "cores": len(os.sched_getaffinity(0)), "python": platform.python_version()},
+        "clock": arguments.clock, "seconds": arguments.seconds, "synthesis": arguments.synthesis or "threads",
+        "workers": arguments.workers or 0, "bound_ms": BOUND_MS, "largest": best, "rounds": rounds,
+    }  # fmt: skip
+    if arguments.overload and best:
+        result["overload"] = measure(2 * best, best) | {"places": best}
+    load_seen = watch.load()
+    result["other_cores"] = load_seen.other_cores
+    print(f"The largest round that passed: {best} sessions.")
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    return 0 if best else 1
+
+
+def passed(row: dict[str, Any], clock: str) -> bool:
+    """Whether a round keeps the bounds."""
+    first = row["first_ms" if clock == "llm" else "after_its_text_ms"]["p95"]
+    return not row["stalls"] and not row["broken"] and not row["refused"] and first is not None and first <= BOUND_MS
+
+
+def line(row: dict[str, Any]) -> str:
+    """A round for a person."""
+    first, after = row["first_ms"], row["after_its_text_ms"]
+    return (
+        f"{row['sessions']:4} sessions: first audible sample p50 {first['p50']} p95 {first['p95']} ms after the first "
+        f"character, p50 {after['p50']} p95 {after['p95']} ms after its text; {row['stalls']} stalls (longest "
+        f"{row['longest_stall_ms']} ms) in {row['turns']} turns, {row['refused']} refused, {len(row['broken'])} broken"
+        + (f"; the server took {row['server_cores']} cores" if "server_cores" in row else "")
+    )
+
+
+@contextlib.contextmanager
+def server(arguments: argparse.Namespace, places: int) -> Iterator[tuple[str, int | None]]:
+    """The socket's address, and the server's process where it is one of our own."""
+    if arguments.url:
+        yield arguments.url.rstrip("/") + "/v1/stream", None
+        return
+    command = [sys.executable, "-m", "sayahead", "serve", "--port", "0", "--log", "json", "--voice", "heart", "--set",
+               f"limits.sessions={places}", "--drain", "0"]  # fmt: skip
+    for name in ("synthesis", "workers"):
+        if getattr(arguments, name) is not None:
+            command += [f"--{name}", str(getattr(arguments, name))]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            for entry in process.stderr:
+                if entry.startswith("{") and json.loads(entry)["event"] == "listening":
+                    yield json.loads(entry)["url"].replace("http", "ws", 1) + "/v1/stream", process.pid
+                    return
+            raise SayaheadError("The server does not start: see sayahead serve.")
+        finally:
+            process.terminate()
+            process.stderr.close()
+
+
+def busy_s(process: int) -> float:
+    """Computing time of a process and its children, ended or not."""
+    from sayahead.eval.machine import PROC
+
+    total = 0
+    for folder in PROC.glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            fields = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if process in (int(folder.name), int(fields[1])):
+                total += sum(map(int, fields[11:15] if int(folder.name) == process else fields[11:13]))
+    return total / os.sysconf("SC_CLK_TCK")
