@@ -65,20 +65,13 @@ def run(arguments: argparse.Namespace) -> int:
     scripts = [load.script(voice, text, clock) for text in texts]
     watch = Watch(2)
     # They begin over this time, and what they see in it does not count.
+    warm_s = 6.0 if arguments.seconds > 6.0 else 0.1
 
     def measure(sessions: int, places: int) -> dict[str, Any]:
         with server(arguments, places) as (url, process):
             begun, spent = time.monotonic(), (0.0 if process is None else busy_s(process))
-            tally = asyncio.run(
-                load.load(
-                    url,
-                    scripts,
-                    sessions=sessions,
-                    seconds=arguments.seconds,
-                    warm_s=min(6.0, arguments.seconds),
-                    key=arguments.key,
-                )
-            )
+            told = {"sessions": sessions, "seconds": arguments.seconds, "warm_s": warm_s, "key": arguments.key}
+            tally = asyncio.run(load.load(url, scripts, **told))
             row = load.row(tally, sessions)
             if process is not None:
                 row["server_cores"] = round((busy_s(process) - spent) / (time.monotonic() - begun), 3)

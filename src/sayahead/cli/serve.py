@@ -70,7 +70,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"sayahead serve needs {error.name}: pip install 'sayahead[server]'.") from error
     settings = load_settings(arguments.config, given=given(arguments))
     logs.set_up(settings.log)
-    server = Server(Hub(settings))
+    hub = Hub(settings)
+    # What is wrong with a voice is to be told in a sentence, before anybody connects.
+    try:
+        hub.start()
+    except BaseException:
+        hub.close()
+        raise
+    server = Server(hub)
     server.run()
     return 0 if server.started else 1
 

@@ -16,13 +16,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sayahead.server import elevenlabs, native, openai, operation
+from sayahead.server import elevenlabs, native, openai, operation, wyoming
 from sayahead.server.hub import Hub
 from sayahead.server.web import RequestError
 
 PROTOCOLS = (operation, native, openai, elevenlabs)
 """Modules with ``routes(hub)``."""
-LISTENERS: tuple[Any, ...] = ()
+LISTENERS: tuple[Any, ...] = (wyoming,)
 """Modules with ``listening(hub)``: a context manager in which the hub is served in some other way than HTTP."""
 
 
@@ -31,9 +31,9 @@ def create_app(hub: Hub) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
-        await asyncio.to_thread(hub.start)
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(hub.close)
+            await asyncio.to_thread(hub.start)
             for module in LISTENERS:
                 await stack.enter_async_context(module.listening(hub))
             yield

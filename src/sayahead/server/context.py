@@ -72,6 +72,8 @@ class Context:
                 "send more when these were heard."
             )
         if text:
+            if self._connection.hub.settings.log_text:
+                log.info("text", extra={"session": self._connection.lease.id, "context": self.name, "text": text})
             self._inbox.append(text)
             self._text += text
             self._characters += len(text)

@@ -222,6 +222,8 @@ class Connection:
                 now = self.loop.time()
                 if closing.done():
                     await self.fail("shutdown", "The server goes down.")
+                elif self.hub.draining and not self.contexts:
+                    await self.fail("shutdown", "The server is going down: connect again in a moment.")
                 elif now - self._begun > self.limits.session_s:
                     await self.fail("too_long", f"The connection was open for {self.limits.session_s:g} seconds.")
                 elif not self.contexts and now - self._heard > limit:

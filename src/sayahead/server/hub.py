@@ -116,7 +116,8 @@ class Hub:
         self.places = settings.limits.sessions or PLACES_PER_CORE * cores()
         self.closing = asyncio.Event()
         """Set when connections must end now."""
-        self._draining = False
+        self.draining = False
+        """Whether nobody new is let in."""
         self._leases: dict[str, int] = {}
         self._by_caller: Counter[str] = Counter()
 
@@ -135,7 +136,7 @@ class Hub:
     @property
     def ready(self) -> bool:
         """Whether a new connection would be let in."""
-        return not self._draining and self.taken < self.places
+        return not self.draining and self.taken < self.places
 
     @property
     def taken(self) -> int:
@@ -149,7 +150,7 @@ class Hub:
 
     def enter(self, protocol: str, caller: Caller) -> Lease:
         """Let a connection in; RefusedError where there is no place. Whoever entered must ``leave``."""
-        if self._draining:
+        if self.draining:
             raise self._refuse("shutdown", "The server is going down: connect again in a moment.")
         self._check_place(caller)
         lease = Lease(secrets.token_hex(6), protocol, caller)
@@ -200,7 +201,7 @@ class Hub:
 
     async def drain(self) -> None:
         """Let nobody in any more, wait for those who speak as long as the settings say, then end the others."""
-        self._draining = True
+        self.draining = True
         end = time.monotonic() + self.settings.drain_s
         while self._leases and time.monotonic() < end:
             await asyncio.sleep(0.05)

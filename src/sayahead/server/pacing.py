@@ -10,6 +10,8 @@ from sayahead.server.metrics import Metrics
 
 # A player that ran dry for less than this was not heard to stop.
 TOLERANCE_S = 0.005
+# Of so many fragments without a word the times are kept.
+FRAGMENTS = 10000
 
 
 class Pacing:
@@ -18,7 +20,7 @@ class Pacing:
     def __init__(self, metrics: Metrics, loop: asyncio.AbstractEventLoop) -> None:
         self._metrics, self._loop = metrics, loop
         # End in the text and time of every fragment of which not every word was sent.
-        self._arrivals: deque[tuple[int, float]] = deque()
+        self._arrivals: deque[tuple[int, float]] = deque(maxlen=FRAGMENTS)
         self._first_text: float | None = None
         self._settled = self._unlocked = loop.time()
         self._dry: float | None = None

@@ -19,6 +19,10 @@ from sayahead.server.settings import Settings
 log = logging.getLogger("sayahead.server")
 
 
+# Wait for a new connection's first request.
+FIRST_REQUEST_S = 10.0
+
+
 class Cutting(HttpToolsProtocol):
     """HTTP whose connections, and the WebSockets they become, can be cut: ``abort`` in the scope's state. Closing
     waits for what is to be sent, which a peer that does not read never takes."""
@@ -26,6 +30,12 @@ class Cutting(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self.app_state = {**self.app_state, "abort": transport.abort}
         super().connection_made(transport)
+        self.loop.call_later(FIRST_REQUEST_S, self._expect)
+
+    def _expect(self) -> None:
+        """Cut off who connected and asked nothing."""
+        if self.transport.get_protocol() is self and getattr(self, "cycle", None) is None:
+            self.transport.abort()
 
 
 class Server(uvicorn.Server):

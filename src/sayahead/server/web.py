@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, Protocol
@@ -28,7 +29,7 @@ from sayahead.server.protocol import (
 
 STATUS = {
     "unauthorized": 401, "overloaded": 429, "too_many_contexts": 429, "shutdown": 503, "failed": 500,
-    "stalled": 408, "unknown_voice": 404, "too_big": 413,
+    "stalled": 408, "idle": 408, "unknown_voice": 404, "too_big": 413,
 }  # fmt: skip
 """HTTP status of a ``Failed.code``; all others are 400."""
 RETRY_S = 2
@@ -69,10 +70,13 @@ async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
     """The request's body, a JSON object. RequestError for what is none, or too big."""
     body = bytearray()
     try:
-        async for part in request.stream():
-            body += part
-            if len(body) > hub.limits.message_bytes:
-                raise RequestError("too_big", f"The body has more than {hub.limits.message_bytes} bytes.")
+        async with asyncio.timeout(hub.limits.first_message_s):
+            async for part in request.stream():
+                body += part
+                if len(body) > hub.limits.message_bytes:
+                    raise RequestError("too_big", f"The body has more than {hub.limits.message_bytes} bytes.")
+    except TimeoutError as error:
+        raise RequestError("idle", f"The body did not come in {hub.limits.first_message_s:g} seconds.") from error
     except ClientDisconnect as error:
         raise RequestError("invalid_message", "The body is not whole.") from error
     try:
