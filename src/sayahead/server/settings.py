@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import os
 import tomllib
 import types
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from sayahead.config import from_mapping, nearest
 from sayahead.errors import ConfigError
@@ -112,6 +114,24 @@ class Settings:
                     raise ConfigError(f"The setting {entry.name} is {value}, but must not be negative.")
         if self.port > 65535:
             raise ConfigError(f"The setting port is {self.port}, but must be from 0 to 65535.")
+        if self.wyoming is not None:
+            wyoming_address(self.wyoming)
+            if self.keys or self.keys_file is not None:
+                raise ConfigError("Wyoming knows no keys: serve it by a process of its own, without keys.")
+        if self.zeroconf and importlib.util.find_spec("zeroconf") is None:
+            raise ConfigError("The setting zeroconf needs a package: pip install 'sayahead[zeroconf]'.")
+
+
+def wyoming_address(text: str) -> tuple[str, int]:
+    """Host and port of the setting ``wyoming``. ConfigError for what is no such address."""
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if host is None or port is None or parts.scheme != "tcp":
+        raise ConfigError(f"The setting wyoming is {text!r}, but must be an address such as tcp://0.0.0.0:10200.")
+    return host, port
 
 
 def cores() -> int:
