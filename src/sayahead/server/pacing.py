@@ -31,7 +31,7 @@ class Pacing:
     def text(self, characters: int) -> None:
         """Text came; now it has so many characters."""
         now = self._loop.time()
-        self._first_text = self._first_text or now
+        self._first_text = now if self._first_text is None else self._first_text
         self._arrivals.append((characters, now))
         self._settled = now
 
@@ -63,7 +63,8 @@ class Pacing:
             self._metrics.rtf.observe(piece.took_s / duration_s)
         if piece.audible and not self._audible:
             self._audible = True
-            self._metrics.first_audio.labels("first_text").observe(now - (self._first_text or now))
+            if self._first_text is not None:
+                self._metrics.first_audio.labels("first_text").observe(now - self._first_text)
             self._metrics.first_audio.labels("settling_text").observe(now - self._unlocked)
         for word in piece.words:
             while self._arrivals and self._arrivals[0][0] < word.end:
