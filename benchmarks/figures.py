@@ -178,6 +178,20 @@ MA_SHADOWING = FromReport(
         Figure("largest word lag by length, ms a word", "latency-1.csv", "O(1): largest word lag, ms a word"),
     ),
 )
+MA_CLARINET = FromReport(
+    "ma/clarinet",
+    "sayahead eval run benchmarks/ma/clarinet.toml",
+    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    rows={
+        "ground truth": "ground truth",
+        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
+        "ground truth mel, ClariNet": "ground truth mel",
+        "full sentence, ClariNet": "full sentence",
+        "lookahead-2, ClariNet": "lookahead-2",
+        "lookahead-1, ClariNet": "lookahead-1",
+    },
+    beside={"MOS in the paper": MA_QUALITY.beside["MOS in the paper"]},
+)
 
 PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
@@ -190,6 +204,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "ma_quality": MA_QUALITY,
     "ma_latency": MA_LATENCY,
     "ma_shadowing": MA_SHADOWING,
+    "ma_clarinet": MA_CLARINET,
+    "ma_student": table("ma/clarinet/student.md"),
 }
 
 

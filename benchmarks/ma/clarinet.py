@@ -97,7 +97,7 @@ def table(rows: list[Row], *, sentences: int, parameters: int, samples: float, h
     """The results as Markdown."""
     lines = [
         f"`python benchmarks/ma/clarinet.py`: mel of {sentences} test sentences, steps of {STEP} frames (125 ms), "
-        f"processor time on one core of a {processor()}, onnxruntime {version('onnxruntime')}. The student has "
+        f"processor time on one core ({processor()}), onnxruntime {version('onnxruntime')}. The student has "
         f"{parameters:,} parameters; its graphs differ from the network by {samples:.2g} 16-bit steps at most, their "
         f"pitch by {hertz:.2g} Hz. Steps are compared with the whole up to {TAIL} frames before a sentence's end.",
         "",
