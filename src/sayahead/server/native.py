@@ -103,6 +103,7 @@ class Native(SocketProtocol):
             voice=voices.default,
             voices=list(voices.configs),
             sample_rates={name: config.sample_rate for name, config in voices.configs.items()},
+            speeds={name: config.speed for name, config in voices.configs.items()},
             encodings=list(ENCODINGS),
             limits=dataclasses.asdict(self._hub.limits) | {"sessions": self._hub.places},
         )
