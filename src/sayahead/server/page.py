@@ -1,0 +1,56 @@
+"""The page at ``/``, where typing speaks: its files, and headers that keep everything foreign out of it."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from sayahead.server.hub import Hub
+
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+INDEX = "index.html"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    # Kept, and asked for again each time: a new server may have a new page.
+    "Cache-Control": "no-cache",
+}
+
+
+def routes(hub: Hub) -> list[BaseRoute]:
+    """``/`` and ``/page/...``; nothing where the settings want no page. They need no key: the page asks for one when it
+    speaks."""
+    if not hub.settings.page:
+        return []
+    found: list[BaseRoute] = []
+    for entry in sorted(files("sayahead.server").joinpath("page").iterdir(), key=lambda entry: entry.name):
+        kind = TYPES.get(entry.name[entry.name.rfind(".") :])
+        if kind is not None:
+            path = "/" if entry.name == INDEX else f"/page/{entry.name}"
+            found.append(file_route(path, entry.read_bytes(), kind))
+    return found
+
+
+def file_route(path: str, body: bytes, kind: str) -> Route:
+    """A route that answers with a file, or with 304 where the browser has it."""
+    mark = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {**HEADERS, "ETag": mark}
+
+    async def file(request: Request) -> Response:
+        if mark in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        return Response(body, headers=headers, media_type=f"{kind}; charset=utf-8")
+
+    return Route(path, file)

@@ -1,0 +1,400 @@
+/**
+ * The text and its speech: what was sent, what has sound by now, what was heard; and what an edit, a stop or a change of
+ * settings means for all that.
+ *
+ * Places count UTF-16 units of the text, as the editor does; the socket counts code points. A word is
+ * {text, start, end, onset, offset (samples of the player's stream), typed, ready, heard (seconds, or null), mode}.
+ */
+
+import { Feeder, PACES } from "./pace.js";
+import { difference, Points, wordStart } from "./places.js";
+import { now } from "./player.js";
+
+const PAUSE_S = 1.2; // a typist who rests so long wants to hear what is there
+const EDIT_S = 0.8; // one who changes what was sent goes on changing for a while
+const AHEAD = 6000; // characters that may wait at the server
+const AUDIBLE = 104; // -50 dBFS
+const RETRY_S = 5;
+
+export class Speaker {
+  /** `told`: changed(), heard(word), first(seconds, mode), gap(mode), stopped(words heard, words sent), problem(sentence). */
+  constructor(stream, player, told) {
+    Object.assign(this, { stream, player, told });
+    this.text = "";
+    this.pace = "fast";
+    this.mode = "incremental";
+    this.lookahead = 1;
+    this.names = 0;
+    this.feeder = null;
+    this.timer = 0;
+    this.lostAt = -Infinity;
+    this.context = null; // {id, base: place of its text, points, origin: sample}
+    this.fresh();
+  }
+
+  fresh() {
+    this.arrived = 0; // the text up to here was sent, or never will be
+    this.words = []; // that have sound
+    this.count = 0; // of them that were heard, or begun
+    this.heardEnd = 0; // place up to which the text was heard
+    this.skips = []; // [start, end) that was not spoken
+    this.marks = []; // {end, time}: when the text up to there was typed
+    this.phrases = []; // {start, first, sound, mode}: until their first sound was heard
+    this.editing = false; // a change within what was sent, that may go on
+    this.forget();
+  }
+
+  /** There is no context any more. */
+  forget() {
+    this.context = null;
+    this.unflushed = false;
+    this.asked = this.answered = 0; // flushes
+  }
+
+  // What a person does.
+
+  /** The editor's text is now `next`. `pasted`: it did not come from keys, so it arrives at the chosen pace. */
+  edit(next, { pasted = false } = {}) {
+    const change = difference(this.text, next);
+    if (!change) return;
+    const before = this.text;
+    this.text = next;
+    if (!next.trim()) {
+      this.clear();
+      return;
+    }
+    const { start, end, size } = change;
+    this.marks = this.marks.filter((mark) => mark.end <= start);
+    if (start < this.arrived) this.revise(change, before);
+    if (!this.feeder) {
+      this.marks.push({ end: start + size, time: now() });
+      if (start + size < next.length) this.marks.push({ end: next.length, time: now() });
+    }
+    if (pasted && /\S\s+\S/.test(next.slice(start, start + size))) {
+      this.rewind(start);
+      this.feed();
+    } else if (!this.feeder) this.take();
+    this.told.changed();
+  }
+
+  /** A change of what was sent. */
+  revise({ start, end, size }, before) {
+    const last = end >= this.arrived;
+    const blanks = last && size === 0 && !before.slice(start, end).trim();
+    const tail = last && !blanks;
+    if (tail && wordStart(this.text, start) === 0) {
+      // Another text.
+      this.clear();
+      return;
+    }
+    const silent = blanks || (!tail && (!this.busy || end <= this.heardEnd));
+    if (!silent) this.rewind(start);
+    this.editing = !silent && !tail;
+    this.shift(start, end, { delta: size - (end - start), tail });
+    if (this.context) this.context.base += size - (end - start);
+  }
+
+  /** Move all places behind a change; at the `tail` of the text, what is new was not spoken. */
+  shift(start, end, { delta, tail }) {
+    const inside = tail ? start : Math.max(start, end + delta);
+    const place = (at) => (at > end || (at === end && !tail) ? at + delta : Math.min(at, inside));
+    for (const word of this.words) {
+      word.start = place(word.start);
+      word.end = place(word.end);
+    }
+    this.skips = this.skips.map(([a, b]) => [place(a), place(b)]);
+    this.heardEnd = place(this.heardEnd);
+    this.arrived = place(this.arrived);
+  }
+
+  /** Speak the text from its beginning, as if it arrived just now. */
+  play() {
+    this.quit();
+    this.player.clear();
+    this.fresh();
+    this.feed();
+    this.told.changed();
+  }
+
+  /** Silent at once; what was not heard will not be. */
+  stop() {
+    const ready = this.words.length;
+    this.quit();
+    const position = this.player.cut();
+    this.words.length = this.count;
+    const last = this.words.at(-1);
+    if (last) last.offset = Math.min(last.offset, position);
+    this.skips.push([this.heardEnd, this.text.length]);
+    this.arrived = this.text.length;
+    this.told.stopped(this.count, ready);
+    this.told.changed();
+  }
+
+  /** Forget all. */
+  clear() {
+    this.quit();
+    this.player.clear();
+    this.fresh();
+    this.told.changed();
+  }
+
+  quit() {
+    clearTimeout(this.timer);
+    this.feeder?.stop();
+    this.feeder = null;
+    if (this.context) this.stream.cancel(this.context.id);
+    this.forget();
+    this.phrases = [];
+  }
+
+  /** Go on with other settings from the next word. */
+  again() {
+    if (!this.busy) {
+      // A context keeps its settings: the next word begins one anew.
+      if (this.context) this.stream.cancel(this.context.id);
+      this.forget();
+      return;
+    }
+    this.rewind(this.heardEnd);
+    if (!this.feeder) this.take();
+  }
+
+  /** Take back what lies behind a place and was not heard; it will be sent again. */
+  rewind(to) {
+    const place = Math.max(wordStart(this.text, to), this.heardEnd);
+    let kept = this.words.findIndex((word, i) => i >= this.count && (word.end > place || this.partial(word)));
+    if (kept < 0) kept = this.words.length;
+    const cut = kept < this.words.length;
+    this.words.length = kept;
+    const last = this.words.at(-1);
+    if (cut) this.player.cut(last ? Math.round(last.offset) : null);
+    const { context } = this;
+    if (context) {
+      const told = last && last.end > context.base ? last.end : context.base;
+      this.arrived = Math.min(place, this.pending || cut ? told : place, this.arrived);
+      this.stream.cancel(context.id);
+      this.forget();
+    } else this.arrived = Math.min(this.arrived, place);
+    this.skips = this.skips.map(([a, b]) => [a, Math.min(b, this.arrived)]).filter(([a, b]) => a < b);
+  }
+
+  /** Whether some of a word's sound is still to come. */
+  partial(word) {
+    return this.pending && word.offset > this.player.pushed + 1;
+  }
+
+  // The way of the text.
+
+  /** Send what was typed: whole words, and all after a pause. */
+  take() {
+    clearTimeout(this.timer);
+    if (!this.editing) {
+      const end = wordStart(this.text, this.text.length);
+      if (end > this.arrived) this.send(end);
+      if (this.arrived === this.text.length && this.text.endsWith("\n")) this.flush();
+    }
+    if (this.arrived < this.text.length || this.unflushed) {
+      this.timer = setTimeout(() => this.rest(), (this.editing ? EDIT_S : PAUSE_S) * 1000);
+    }
+  }
+
+  /** The typist rests. */
+  rest() {
+    if (this.editing) {
+      this.editing = false;
+      this.take();
+      return;
+    }
+    this.send(this.text.length);
+    this.flush();
+    this.told.changed();
+  }
+
+  /** Let the text behind `arrived` come at the chosen pace. */
+  feed() {
+    clearTimeout(this.timer);
+    this.editing = false;
+    this.marks = this.marks.filter((mark) => mark.end <= this.arrived);
+    this.feeder?.stop();
+    this.feeder = new Feeder(() => this.step());
+  }
+
+  step() {
+    const { text, arrived } = this;
+    if (arrived >= text.length) {
+      this.feeder.stop();
+      this.feeder = null;
+      this.flush();
+      this.told.changed();
+      return null;
+    }
+    const pace = PACES[this.pace];
+    // The server keeps only so much waiting.
+    if (arrived - (this.words.at(-1)?.end ?? 0) > AHEAD && this.context) return 0.05;
+    const end = pace.next(text, arrived);
+    this.marks.push({ end, time: now() });
+    this.send(end);
+    this.told.changed();
+    return pace.gapS();
+  }
+
+  send(end) {
+    const part = this.text.slice(this.arrived, end);
+    const speaks = part.trim() !== "";
+    if (speaks && !this.context) {
+      this.context = { id: `c${++this.names}`, base: this.arrived, points: new Points(), origin: null };
+    }
+    if (this.context) {
+      if (speaks && !this.unflushed) {
+        const start = this.arrived + part.search(/\S/);
+        this.phrases.push({ start, first: this.typed(start + 1) ?? now(), sound: null, mode: this.mode });
+      }
+      this.context.points.add(part);
+      this.stream.append(this.context.id, part);
+      if (speaks) {
+        this.unflushed = true;
+        this.player.unsettle();
+      }
+    }
+    this.arrived = end;
+  }
+
+  flush() {
+    if (!this.context || !this.unflushed) return;
+    this.unflushed = false;
+    this.stream.flush(this.context.id, ++this.asked);
+  }
+
+  // What the server says.
+
+  audio(header, samples) {
+    const { context, player } = this;
+    if (header.context_id !== context?.id) return;
+    context.origin ??= player.pushed;
+    const at = player.pushed;
+    player.append(samples);
+    for (const { word, start, end, onset_s: onsetS, offset_s: offsetS } of header.words) {
+      const place = context.base + context.points.of(start);
+      const stop = context.base + context.points.of(end);
+      const onset = context.origin + onsetS * player.rate;
+      this.words.push({
+        text: word, start: place, end: stop, onset, offset: context.origin + offsetS * player.rate,
+        typed: this.typed(stop), ready: now(), heard: null, mode: this.mode,
+      });
+      const phrase = this.phrases.find((each) => each.sound === null && each.start < stop);
+      if (phrase) {
+        const from = Math.max(0, Math.round(onset - at));
+        const loud = samples.findIndex((x, i) => i >= from && Math.abs(x) > AUDIBLE);
+        phrase.sound = loud < 0 ? onset : at + loud;
+      }
+    }
+    if (header.words.length) this.told.changed();
+  }
+
+  /** When the text up to a place was typed, or arrived. */
+  typed(place) {
+    return this.marks.find((mark) => mark.end >= place)?.time ?? null;
+  }
+
+  flushed({ context_id: id, flush_id: mark }) {
+    if (id !== this.context?.id) return;
+    this.answered = mark;
+    if (!this.pending) this.player.settle();
+    this.told.changed();
+  }
+
+  failed({ code, message, context_id: id, gone }) {
+    if (id !== null && id !== this.context?.id) return;
+    if (code !== "idle") this.told.problem(message);
+    if (gone || code !== "idle") this.drop();
+  }
+
+  /** The connection is gone. */
+  lost(sentence) {
+    const resume = this.context && this.pending && now() - this.lostAt > RETRY_S;
+    if (sentence) this.lostAt = now();
+    if (!resume) {
+      if (sentence) this.told.problem(sentence);
+      this.drop();
+      return;
+    }
+    const last = this.words.at(-1);
+    this.arrived = Math.max(this.context.base, last?.end ?? 0);
+    this.forget();
+    if (!this.feeder) this.take();
+  }
+
+  /** Send no more; what has sound is heard. */
+  drop() {
+    const waits = this.pending || this.feeder;
+    this.feeder?.stop();
+    this.feeder = null;
+    clearTimeout(this.timer);
+    this.forget();
+    if (waits) {
+      this.skips.push([this.words.at(-1)?.end ?? 0, this.text.length]);
+      this.arrived = this.text.length;
+    }
+    this.told.changed();
+  }
+
+  /** The player ran dry. */
+  dry() {
+    if (!this.owed) return;
+    this.player.steady();
+    this.told.gap(this.mode);
+  }
+
+  // How things stand.
+
+  /** Whether text was sent whose sound is still to come. */
+  get pending() {
+    return this.unflushed || this.asked > this.answered;
+  }
+
+  get busy() {
+    return this.feeder !== null || this.pending || this.player.sounding;
+  }
+
+  /** Whether the server has all that it needs for more sound. */
+  get owed() {
+    if (!this.pending) return false;
+    if (this.asked > this.answered) return true;
+    const open = this.text.slice(this.words.at(-1)?.end ?? this.context.base, this.arrived);
+    if (this.mode === "sentence") return /[.!?]["')\]]*\s+\S+\s/.test(open);
+    return (open.match(/\S\s/g) ?? []).length > this.lookahead + 2;
+  }
+
+  /** Follow the sound; to be called often. */
+  follow() {
+    const position = this.player.heard();
+    for (let word = this.words[this.count]; word && word.onset <= position; word = this.words[this.count]) {
+      word.heard = this.player.timeOf(word.onset);
+      this.heardEnd = Math.max(this.heardEnd, word.end);
+      this.count++;
+      this.told.heard(word);
+    }
+    while (this.phrases.length && this.phrases[0].sound !== null && this.phrases[0].sound <= position) {
+      const { first, sound, mode } = this.phrases.shift();
+      const time = this.player.timeOf(sound);
+      if (time !== null) this.told.first(time - first, mode);
+    }
+    // Marks without words are done when nothing more comes.
+    if (!this.busy && this.heardEnd < this.arrived) this.heardEnd = this.arrived;
+  }
+
+  /** The word that is heard right now, or null. */
+  get current() {
+    const word = this.words[this.count - 1];
+    return word && this.player.sounding && this.player.heard() < word.offset ? word : null;
+  }
+
+  /** What became of the text from `start` to `end`: now, heard, ready, typed, skipped or ghost (it did not arrive yet). */
+  state(start, end, current = this.current) {
+    if (current && start < current.end && end > current.start) return "now";
+    if (this.skips.some(([a, b]) => start >= a && start < b)) return "skipped";
+    if (start < this.heardEnd) return "heard";
+    if (start < (this.words.at(-1)?.end ?? 0)) return "ready";
+    return start < this.arrived || !this.feeder ? "typed" : "ghost";
+  }
+}

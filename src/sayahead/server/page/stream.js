@@ -1,0 +1,141 @@
+/** The native socket, /v1/stream: connects when it is needed, and again when it was lost. */
+
+const PART = 1000; // characters in one message
+
+/** Somebody must give a key, and did not. */
+export class KeyMissing extends Error {}
+
+export class Stream {
+  /**
+   * `listener`: created(message), audio(header, Int16Array), flushed(message), failed(message), lost(sentence).
+   * `prepare()` resolves to the first session's settings, `askKey(again)` to a key of the person's, or null.
+   */
+  constructor(listener, { prepare, askKey }) {
+    Object.assign(this, { listener, prepare, askKey });
+    this.socket = null;
+    this.opening = null;
+    this.waiting = []; // messages for when the socket is open
+    this.key = null;
+    this.header = null; // of the sound that comes next
+  }
+
+  get connected() {
+    return this.socket?.readyState === WebSocket.OPEN;
+  }
+
+  /** Connect, if need be. */
+  connect() {
+    if (this.connected) return Promise.resolve();
+    this.opening ??= this.open()
+      .catch((error) => {
+        this.waiting = [];
+        this.listener.lost(error.message);
+      })
+      .finally(() => {
+        this.opening = null;
+      });
+    return this.opening;
+  }
+
+  async open() {
+    const token = await this.token();
+    const address = new URL("v1/stream", document.baseURI);
+    address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+    address.searchParams.set("token", token);
+    const socket = new WebSocket(address);
+    socket.binaryType = "arraybuffer";
+    socket.onmessage = ({ data }) => this.receive(data);
+    this.header = null;
+    await new Promise((resolve, reject) => {
+      socket.onopen = resolve;
+      socket.onclose = () => this.reason().then((sentence) => reject(new Error(sentence)));
+    });
+    const session = await this.prepare();
+    this.socket = socket;
+    socket.onclose = ({ code, reason }) => {
+      if (this.socket !== socket) return;
+      this.socket = null;
+      // What was idle is let go, and comes back with the next word.
+      this.listener.lost(code === 1000 || code === 1008 ? "" : reason || "The connection broke.");
+    };
+    this.post({ type: "session.update", session });
+    for (const message of this.waiting.splice(0)) this.post(message);
+  }
+
+  /** A token to connect with; asks for a key where the server wants one. */
+  async token() {
+    for (;;) {
+      const headers = this.key ? { Authorization: `Bearer ${this.key}` } : {};
+      let answer;
+      try {
+        answer = await fetch("v1/tokens", { method: "POST", headers });
+      } catch {
+        throw new Error("The server does not answer.");
+      }
+      if (answer.ok) return (await answer.json()).token;
+      if (answer.status !== 401) throw new Error("The server lets nobody in right now.");
+      this.key = await this.askKey(this.key !== null);
+      if (this.key === null) throw new KeyMissing("This server needs a key.");
+    }
+  }
+
+  /** Why no connection came about, as far as can be known. */
+  async reason() {
+    try {
+      const state = await (await fetch("ready")).json();
+      if (!state.ready) return "All places are taken. Try again in a few seconds.";
+    } catch {
+      return "The server does not answer.";
+    }
+    return "The server closed the connection.";
+  }
+
+  receive(data) {
+    if (data instanceof ArrayBuffer) {
+      this.listener.audio(this.header, new Int16Array(data));
+      return;
+    }
+    const message = JSON.parse(data);
+    const { listener } = this;
+    if (message.type === "speech.audio") this.header = message;
+    else if (message.type === "session.created") listener.created(message);
+    else if (message.type === "speech.flushed") listener.flushed(message);
+    else if (message.type === "error") listener.failed(message);
+  }
+
+  post(message) {
+    this.socket.send(JSON.stringify(message));
+  }
+
+  send(message) {
+    if (this.connected) this.post(message);
+    else {
+      this.waiting.push(message);
+      this.connect();
+    }
+  }
+
+  /** Choose for the contexts that begin later. */
+  choose(session) {
+    if (this.connected) this.post({ type: "session.update", session });
+  }
+
+  append(context, text) {
+    for (let at = 0; at < text.length; ) {
+      let end = Math.min(text.length, at + PART);
+      // A character beyond the first plane is not cut in two.
+      if (end < text.length && /[\ud800-\udbff]/.test(text[end - 1])) end++;
+      this.send({ type: "input_text.append", context_id: context, text: text.slice(at, end) });
+      at = end;
+    }
+  }
+
+  flush(context, mark) {
+    this.send({ type: "input_text.flush", context_id: context, flush_id: mark });
+  }
+
+  cancel(context) {
+    this.waiting = this.waiting.filter((message) => message.context_id !== context);
+    if (this.connected) this.post({ type: "input_text.cancel", context_id: context });
+  }
+}

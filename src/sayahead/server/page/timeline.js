@@ -1,0 +1,169 @@
+/** The last seconds on one time axis: when each word was typed, when its sound was there, when it was heard. */
+
+import { now } from "./player.js";
+
+const PAST = 0.72; // the part of the width that lies behind now
+const GAP = 6; // between two labels
+const NAMES = ["ink", "soft", "faint", "line", "accent", "warm", "paper"];
+
+export class Timeline {
+  constructor(canvas, speaker, player) {
+    Object.assign(this, { canvas, speaker, player });
+    this.end = null; // the moment of the last picture
+    this.colours();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.colours();
+      this.draw(this.end ?? now());
+    });
+    new ResizeObserver(() => this.resize()).observe(canvas);
+  }
+
+  colours() {
+    const style = getComputedStyle(document.documentElement);
+    this.ink = Object.fromEntries(NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+  }
+
+  resize() {
+    const scale = devicePixelRatio || 1;
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    Object.assign(this, { width, height });
+    this.canvas.width = Math.round(width * scale);
+    this.canvas.height = Math.round(height * scale);
+    this.pen = this.canvas.getContext("2d");
+    this.pen.scale(scale, scale);
+    this.draw(this.end ?? now());
+  }
+
+  /** Draw how things are at a moment. */
+  draw(moment) {
+    if (!this.pen) return;
+    this.end = moment;
+    const { pen, width, height } = this;
+    this.seconds = Math.max(4, Math.min(9, width / 105));
+    const left = moment - this.seconds * PAST;
+    this.x = (time) => ((time - left) / this.seconds) * width;
+    this.lanes = { typed: 34, ready: Math.round(height * 0.46), heard: Math.round(height * 0.78) };
+    pen.clearRect(0, 0, width, height);
+    this.grid(left);
+    const words = this.speaker.words.filter((word) => {
+      const heard = word.heard ?? this.player.timeOf(word.onset);
+      return Math.max(word.ready, heard ?? word.ready) > left - 2 && (word.typed ?? word.ready) < left + this.seconds;
+    });
+    this.threads(words);
+    this.wave(left);
+    this.labels(words);
+    this.line(this.x(moment), 16, height, this.ink.accent, 1);
+  }
+
+  line(x, top, bottom, colour, width) {
+    const { pen } = this;
+    pen.strokeStyle = colour;
+    pen.lineWidth = width;
+    pen.beginPath();
+    pen.moveTo(Math.round(x) + 0.5, top);
+    pen.lineTo(Math.round(x) + 0.5, bottom);
+    pen.stroke();
+  }
+
+  grid(left) {
+    const { pen, ink } = this;
+    for (let second = Math.ceil(left); second < left + this.seconds; second++) {
+      this.line(this.x(second), 16, this.height, ink.line, 1);
+    }
+    pen.strokeStyle = ink.line;
+    for (const y of [this.lanes.typed, this.lanes.ready]) {
+      pen.beginPath();
+      pen.moveTo(0, y + 0.5);
+      pen.lineTo(this.width, y + 0.5);
+      pen.stroke();
+    }
+  }
+
+  /** From typed over ready to heard. */
+  threads(words) {
+    const { pen, ink, lanes } = this;
+    for (const word of words) {
+      const typed = this.x(word.typed ?? word.ready);
+      const ready = this.x(word.ready);
+      const moment = word.heard ?? this.player.timeOf(word.onset);
+      pen.globalAlpha = 0.8;
+      pen.lineWidth = 1.25;
+      pen.strokeStyle = ink.faint;
+      pen.beginPath();
+      pen.moveTo(typed, lanes.typed);
+      pen.lineTo(ready, lanes.ready);
+      pen.stroke();
+      if (moment !== null) {
+        pen.strokeStyle = word.heard === null ? ink.faint : ink.accent;
+        pen.beginPath();
+        pen.moveTo(ready, lanes.ready);
+        pen.lineTo(this.x(moment), lanes.heard - 28);
+        pen.stroke();
+      }
+      pen.globalAlpha = 1;
+      this.dot(typed, lanes.typed, ink.soft);
+      this.dot(ready, lanes.ready, word.heard === null ? ink.soft : ink.accent);
+    }
+  }
+
+  dot(x, y, colour) {
+    this.pen.fillStyle = colour;
+    this.pen.beginPath();
+    this.pen.arc(x, y, 2.5, 0, 7);
+    this.pen.fill();
+  }
+
+  /** The sound, where it was heard and where it will be. */
+  wave(left) {
+    const { pen, player, lanes, ink } = this;
+    const width = Math.round(0.01 * player.rate);
+    const step = 2;
+    const tall = Math.min(24, this.height - lanes.heard - 18);
+    for (let x = 0; x < this.width; x += step) {
+      const time = left + (x / this.width) * this.seconds;
+      const from = this.position(time);
+      if (from === null) continue;
+      const to = from + (this.seconds / this.width) * step * player.rate;
+      let peak = 0;
+      for (let i = Math.floor(from / width); i <= Math.floor(to / width); i++) peak = Math.max(peak, player.peaks[i] ?? 0);
+      const half = Math.max(0.75, Math.sqrt(peak) * tall);
+      pen.fillStyle = time <= this.end ? ink.accent : ink.faint;
+      pen.fillRect(x, lanes.heard - half, step - 0.5, half * 2);
+    }
+  }
+
+  /** The sample that is heard at a moment, or null. */
+  position(time) {
+    const { runs, pushed, rate } = this.player;
+    for (let i = runs.length - 1; i >= 0; i--) {
+      const run = runs[i];
+      if (time < run.time) continue;
+      const at = run.at + (time - run.time) * rate;
+      return at < (run.end ?? pushed) ? at : null;
+    }
+    return null;
+  }
+
+  labels(words) {
+    const { pen, lanes, ink } = this;
+    pen.font = "12px ui-sans-serif, system-ui, sans-serif";
+    let typedEnd = -Infinity;
+    let heardEnd = -Infinity;
+    for (const word of words) {
+      const size = pen.measureText(word.text).width;
+      const typed = this.x(word.typed ?? word.ready) - 3;
+      if (typed > typedEnd) {
+        pen.fillStyle = ink.soft;
+        pen.fillText(word.text, typed, lanes.typed - 9);
+        typedEnd = typed + size + GAP;
+      }
+      const moment = word.heard ?? this.player.timeOf(word.onset);
+      const heard = moment === null ? null : this.x(moment);
+      if (heard !== null && heard > heardEnd) {
+        pen.fillStyle = word.heard === null ? ink.soft : ink.ink;
+        pen.fillText(word.text, heard, this.height - 6);
+        heardEnd = heard + size + GAP;
+      }
+    }
+  }
+}
