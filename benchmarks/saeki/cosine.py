@@ -97,9 +97,21 @@ def main() -> None:
                 made["student against teacher"][size] = by_step(own, meant, steps)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    for kind, rows in made.items():
-        for name, row in rows.items() if isinstance(rows, dict) else ():
-            print(f"{kind}: {name}: {row['mean']:.3f}  " + " ".join(f"{value:.2f}" for value in row["steps"]))
+    arguments.out.with_suffix(".md").write_text(tables(made), encoding="utf-8")
+    print(tables(made))
+
+
+def tables(made: dict[str, Any]) -> str:
+    """Both figures as tables."""
+    lines = list[str]()
+    for title, key in (("Fig. 2: pseudo against true", "pseudo against true"),
+                       ("Fig. 3: student against teacher", "student against teacher")):  # fmt: skip
+        lines += [f"| {title}, by time step | mean | {' | '.join(str(step) for step in range(STEPS))} |"]
+        lines += ["| --- |" + " ---: |" * (STEPS + 1)]
+        for name, row in made[key].items():
+            lines.append(f"| {name} | {row['mean']:.3f} | {' | '.join(f'{value:.2f}' for value in row['steps'])} |")
+        lines.append("")
+    return "\n".join(lines[:-1]) + "\n"
 
 
 if __name__ == "__main__":

@@ -81,9 +81,20 @@ def main() -> None:
     made = {name: measured(voice, context, texts) for name, (voice, context) in rows.items()}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps({"texts": len(texts), "rows": made}, indent=1) + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".md").write_text(table(made), encoding="utf-8")
+    print(table(made))
+
+
+def table(made: dict[str, Any]) -> str:
+    """The rows as a table, with the cumulative time at some time steps."""
+    shown = (0, 1, 3, 5, 7)
+    lines = [f"| | ms a prediction | ms a step, all | words/min | {' | '.join(f's, t = {at}' for at in shown)} |"]
+    lines.append("| --- |" + " ---: |" * (3 + len(shown)))
     for name, row in made.items():
-        print(f"{name}: {row['ms_a_step']:.0f} ms a step, {row['ms_a_prediction']:.1f} ms a prediction, "
-              f"{row['words_a_minute']:.0f} words/min")  # fmt: skip
+        times = [f"{row['cumulative_s'][at]:.2f}" if at < len(row["cumulative_s"]) else "–" for at in shown]
+        figures = [f"{row['ms_a_prediction']:.1f}", f"{row['ms_a_step']:.0f}", f"{row['words_a_minute']:.0f}", *times]
+        lines.append(f"| {name} | {' | '.join(figures)} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
