@@ -378,6 +378,8 @@ def test_drops_in_the_middle_of_a_word_leave_nothing_behind() -> None:
         server.settle(60)
         assert resident() - before < 8e6
         assert len(os.listdir("/proc/self/fd")) <= files + 2
+        # Those that were reset took their text with them, the others were spoken to when they went.
+        assert server.metric("tts_sessions_total", protocol="native", outcome="dropped") >= 500
         assert server.metric("tts_sessions_active") == 0
         assert server.metric("tts_connections_active", protocol="native") == 0
         asyncio.run(speak(server))

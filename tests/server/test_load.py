@@ -92,10 +92,13 @@ def test_sessions_are_counted_and_refused() -> None:
     assert not passed(seen, "llm")
 
 
-def test_the_command_measures_a_server(heart: Voice, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_measures_a_server(
+    heart: Voice, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sayahead.eval.bench.sentences", lambda words, number: ["Hello there, my friend."] * number)
     target = tmp_path / "load.json"
     with serving(voice=heart) as server:
-        code = main(["loadtest", "--url", server.ws, "--sessions", "2", "--seconds", "2", "--json", str(target)])
+        code = main(["loadtest", "--url", server.ws, "--sessions", "2", "--seconds", "1", "--json", str(target)])
     result = json.loads(target.read_text(encoding="utf-8"))
     assert result["largest"] == (2 if code == 0 else 0)
     assert result["rounds"][0]["audio_s"] > 1

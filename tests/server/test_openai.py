@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import contextlib
 import io
 import json
 import socket
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -74,8 +77,6 @@ def test_events_carry_the_same_sound(client: openai.OpenAI) -> None:
         assert response.headers["content-type"].startswith("text/event-stream")
         lines = [json.loads(line.removeprefix("data: ")) for line in response.iter_lines() if line]
     assert [line["type"] for line in lines] == ["speech.audio.delta"] * (len(lines) - 1) + ["speech.audio.done"]
-    import base64
-
     assert b"".join(base64.b64decode(line["audio"]) for line in lines[:-1]) == plain
     usage = lines[-1]["usage"]
     assert usage["total_tokens"] == usage["input_tokens"] + usage["output_tokens"] > 0
@@ -160,6 +161,22 @@ def test_whoever_hangs_up_is_not_spoken_to(server: Running) -> None:
         assert peer.recv(100).startswith(b"HTTP/1.1 200")
     server.settle()
     assert server.metric("tts_sessions_total", protocol="openai", outcome="dropped") == before + 1
+
+
+def test_whoever_does_not_read_is_cut_off() -> None:
+    body = json.dumps({"model": "x", "voice": "toy", "input": TEXT * 400, "response_format": "pcm"}).encode()
+    head = f"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    with serving(limits={"write_stall_s": 0.5, "message_characters": 20000}) as server, contextlib.ExitStack() as stack:
+        for _ in range(3):
+            peer = stack.enter_context(socket.socket())
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            peer.connect(("127.0.0.1", server.port))
+            peer.sendall(head + body)
+        end = time.monotonic() + 10
+        while server.hub.connections < 3 and time.monotonic() < end:
+            time.sleep(0.01)
+        server.settle(30)
+        assert server.metric("tts_sessions_total", protocol="openai", outcome="dropped") == 3
 
 
 def test_overload_is_told() -> None:

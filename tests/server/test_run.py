@@ -6,17 +6,21 @@ import asyncio
 import contextlib
 import json
 import logging
+import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 from servers import serving
+from websockets.asyncio.client import connect
 
 from sayahead.cli import main
 from sayahead.client import Client, ServerError
@@ -117,6 +121,25 @@ def test_who_goes_on_for_too_long_is_told() -> None:
     with process("--drain", "0.3") as server:
         asyncio.run(run(server))
         assert server.wait() == 0
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the command openssl")
+def test_a_certificate_makes_it_https(tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(certificate),
+         "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    trusting = ssl.create_default_context(cafile=str(certificate))
+
+    async def run(port: int) -> None:
+        async with connect(f"wss://localhost:{port}/v1/stream", ssl=trusting, host="127.0.0.1") as socket:
+            assert json.loads(await socket.recv())["type"] == "session.created"
+
+    with serving(certificate=str(certificate), certificate_key=str(key)) as server:
+        asyncio.run(run(server.port))
+        assert httpx.get(f"https://localhost:{server.port}/health", verify=trusting).json()["status"] == "healthy"
 
 
 @pytest.mark.parametrize(

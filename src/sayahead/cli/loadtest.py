@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     scripts = [load.script(voice, text, clock) for text in texts]
     watch = Watch(2)
     # They begin over this time, and what they see in it does not count.
-    warm_s = 6.0 if arguments.seconds > 6.0 else 0.1
+    warm_s = 6.0 if arguments.seconds > 6.0 else 0.0
 
     def measure(sessions: int, places: int) -> dict[str, Any]:
         with server(arguments, places) as (url, process):

@@ -100,7 +100,7 @@ async def load(
                 while time.monotonic() < counts + seconds or not counted:
                     turn = Turn(socket, next(order), rate)
                     await turn.run()
-                    if turn.begun > counts:
+                    if turn.begun >= counts:
                         turn.count(tally)
                         counted += 1
                     await asyncio.sleep(max(0.0, turn.heard_end - time.monotonic()) + BREATH_S)
