@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pipecat.frames.frames import (
     BotStoppedSpeakingFrame,
     EndFrame,
@@ -41,6 +43,10 @@ class Heard:
     """Tokens that were sent when the first sound came."""
     sound_after_interruption: int = 0
     """Bytes that came when the bot had been interrupted."""
+
+    def samples(self) -> NDArray[np.float32]:
+        """The sound, in [-1, 1]."""
+        return np.frombuffer(b"".join(self.audio), "<i2").astype(np.float32) / np.float32(32767)
 
 
 class Sink(FrameProcessor):  # type: ignore[misc]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sayahead.server.protocol import Audio, SpokenWord
 
@@ -96,3 +96,9 @@ def spread(word: SpokenWord, place: int, first: int) -> float:
     """When a character of a word is heard, seconds; those before ``first`` were told already."""
     start = max(word.start, first)
     return word.onset_s + (word.offset_s - word.onset_s) * (place - start) / max(1, word.end - start)
+
+
+def source_words(audio: Audio) -> list[SpokenWord]:
+    """The words that begin in a piece, as they are written: "Dr." and not "Doctor"."""
+    start = audio.text_start
+    return [replace(word, text=audio.text[word.start - start : word.end - start]) for word in audio.words]

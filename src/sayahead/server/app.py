@@ -16,11 +16,11 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sayahead.server import elevenlabs, native, openai, operation, wyoming
+from sayahead.server import cartesia, deepgram, elevenlabs, kyutai, native, openai, operation, page, wyoming
 from sayahead.server.hub import Hub
 from sayahead.server.web import RequestError
 
-PROTOCOLS = (operation, native, openai, elevenlabs)
+PROTOCOLS = (operation, native, openai, elevenlabs, cartesia, deepgram, kyutai, page)
 """Modules with ``routes(hub)``."""
 LISTENERS: tuple[Any, ...] = (wyoming,)
 """Modules with ``listening(hub)``: a context manager in which the hub is served in some other way than HTTP."""

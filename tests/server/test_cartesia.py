@@ -1,0 +1,248 @@
+"""Cartesia's socket: by hand, with its SDK, and with Pipecat's service."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from servers import KEY, Running, serving, toy_voice
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+TEXT = "Hello there, how are you today? I am fine. "
+TOKENS = ["Hello", " there", ",", " how", " are", " you", " today", "?", " I", " am", " fine", "."]
+PATH = "/tts/websocket"
+FORM = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 8000}
+Message = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with serving() as running:
+        yield running
+
+
+def talk(address: str, run: Callable[[ClientConnection], Awaitable[None]], **options: Any) -> None:
+    async def whole() -> None:
+        async with connect(address, **options) as socket:
+            await run(socket)
+
+    asyncio.run(whole())
+
+
+async def say(socket: ClientConnection, context: str, text: str, **rest: Any) -> None:
+    message = {"context_id": context, "model_id": "sonic", "transcript": text, "voice": {"mode": "id", "id": "any"},
+               "output_format": FORM, "add_timestamps": True, **rest}  # fmt: skip
+    await socket.send(json.dumps(message))
+
+
+async def hear(socket: ClientConnection) -> Message:
+    message = json.loads(await asyncio.wait_for(socket.recv(), 20))
+    assert isinstance(message, dict)
+    return message
+
+
+async def until_done(socket: ClientConnection) -> list[Message]:
+    heard = [await hear(socket)]
+    while not heard[-1]["done"]:
+        heard.append(await hear(socket))
+    return heard
+
+
+def sound(heard: list[Message]) -> Any:
+    data = b"".join(base64.b64decode(message["data"]) for message in heard if message["type"] == "chunk")
+    return np.frombuffer(data, "<i2") / np.float32(32767)
+
+
+def words(heard: list[Message]) -> list[tuple[str, float]]:
+    told = [message["word_timestamps"] for message in heard if message["type"] == "timestamps"]
+    return [pair for times in told for pair in zip(times["words"], times["start"], strict=True)]
+
+
+def onsets(text: str) -> list[tuple[str, float]]:
+    """When the toy voice says each word, seconds."""
+    session = toy_voice().session()
+    session.push(text)
+    session.finish()
+    found = list[tuple[str, float]]()
+    while (chunk := session.pull()) is not None:
+        found += [(text[word.start : word.end], word.onset / 8000) for word in chunk.words]
+    return found
+
+
+def check_times(told: list[tuple[str, float]], text: str) -> None:
+    wanted = onsets(text)
+    assert [word for word, _ in told] == [word for word, _ in wanted]
+    assert np.abs(np.array([at for _, at in told]) - np.array([at for _, at in wanted])).max() < 0.001
+
+
+def test_a_context_speaks_before_its_last_words_with_times_from_its_start(server: Running) -> None:
+    async def run(socket: ClientConnection) -> None:
+        await say(socket, "c", TEXT[:16], **{"continue": True})
+        first = await hear(socket)
+        assert (first["type"], first["context_id"], first["status_code"]) == ("chunk", "c", 206)
+        await say(socket, "c", TEXT[16:], **{"continue": True})
+        await say(socket, "c", "", **{"continue": False})
+        heard = [first, *await until_done(socket)]
+        assert heard[-1] == {"type": "done", "context_id": "c", "status_code": 200, "done": True}
+        assert np.abs(sound(heard) - toy_voice().synthesize(TEXT)).max() < 1e-4
+        check_times(words(heard), TEXT)
+
+    talk(server.ws + PATH, run)
+    server.settle()
+
+
+def test_contexts_flushes_and_cancelling(server: Running) -> None:
+    async def run(socket: ClientConnection) -> None:
+        await say(socket, "a", "One two ", flush=True, **{"continue": True})
+        await say(socket, "b", "Seven. ", add_timestamps=False)
+        heard = list[Message]()
+        while {message["type"] for message in heard} != {"chunk", "timestamps", "flush_done", "done"}:
+            heard.append(await hear(socket))
+        assert [m["flush_id"] for m in heard if m["type"] == "flush_done"] == [1]
+        assert {m["context_id"] for m in heard if m["type"] == "timestamps"} == {"a"}
+        assert (
+            np.abs(sound([m for m in heard if m["context_id"] == "b"]) - toy_voice().synthesize("Seven. ")).max() < 1e-4
+        )
+        await socket.send(json.dumps({"context_id": "a", "cancel": True}))
+        assert await until_done(socket) == [{"type": "done", "context_id": "a", "status_code": 200, "done": True}]
+        # Nothing is left to cancel, and the name is free.
+        await socket.send(json.dumps({"context_id": "a", "cancel": True}))
+        await say(socket, "a", "Again. ")
+        assert len(sound(await until_done(socket))) == len(toy_voice().synthesize("Again. "))
+
+    talk(server.ws + PATH, run)
+    server.settle()
+
+
+def test_words_are_told_as_they_were_written_or_as_they_are_spoken(server: Running) -> None:
+    async def run(socket: ClientConnection) -> None:
+        for normalized, name in ((False, "Dr."), (True, "Doctor")):
+            await say(socket, "a", "So Dr. Smith came. ", use_normalized_timestamps=normalized)
+            assert [word for word, _ in words(await until_done(socket))] == ["So", name, "Smith", "came."]
+
+    talk(server.ws + PATH, run)
+
+
+@pytest.mark.parametrize(
+    ("message", "context"),
+    [("nonsense", None), ("[]", None), ('{"context_id": 5}', None), ('{"context_id": "c", "transcript": 5}', "c"),
+     ('{"context_id": "c", "output_format": 5}', "c"), ('{"context_id": "c", "voice": []}', "c"),
+     ('{"context_id": "c", "output_format": {"container": "wav"}}', "c"),
+     ('{"context_id": "c", "output_format": {"encoding": "mp3"}}', "c"),
+     ('{"context_id": "c", "output_format": {"sample_rate": 1}}', "c"),
+     ('{"context_id": "c", "generation_config": {"speed": NaN}}', "c"), (b"\x00", None)],
+)  # fmt: skip
+def test_what_is_wrong_is_told_of_its_context_and_the_connection_stays(
+    server: Running, message: str | bytes, context: str | None
+) -> None:
+    async def run(socket: ClientConnection) -> None:
+        await socket.send(message)
+        error = await hear(socket)
+        assert (error["type"], error["context_id"], error["status_code"], error["done"]) == (
+            "error",
+            context,
+            400,
+            True,
+        )
+        await say(socket, "c", "Hello. ")
+        assert len(sound(await until_done(socket))) > 0
+
+    talk(server.ws + PATH, run)
+    server.settle()
+
+
+def test_keys() -> None:
+    async def run(socket: ClientConnection) -> None:
+        await say(socket, "c", "Hello. ")
+        assert len(sound(await until_done(socket))) > 0
+
+    with serving(keys=(KEY,)) as server:
+        talk(server.ws + PATH, run, additional_headers={"X-API-Key": KEY})
+        talk(server.ws + PATH, run, additional_headers={"Authorization": f"Bearer {KEY}"})
+        talk(f"{server.ws}{PATH}?api_key={KEY}&cartesia_version=2026-08-14", run)
+        with pytest.raises(InvalidStatus, match="401"):
+            talk(server.ws + PATH, run)
+
+
+def test_a_connection_that_idles_is_closed() -> None:
+    async def run(socket: ClientConnection) -> None:
+        error = await hear(socket)
+        assert (error["type"], error["context_id"], error["error_code"]) == ("error", None, "idle")
+        with pytest.raises(ConnectionClosed) as closed:
+            await socket.recv()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1008
+
+    with serving(limits={"idle_most_s": 0.3}) as server:
+        talk(server.ws + PATH, run)
+
+
+class TestClients:
+    """Clients as they are published."""
+
+    # They leave sockets of theirs to the garbage collector, and that is found in any test that comes later.
+    pytestmark = pytest.mark.filterwarnings(
+        "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning"
+    )
+
+    def test_sdk(self, server: Running) -> None:
+        sdk = pytest.importorskip("cartesia", reason="needs sayahead[compat]")
+
+        async def run() -> None:
+            client = sdk.AsyncCartesia(api_key="some-key", base_url=server.http, websocket_base_url=server.ws)
+            async with client.tts.websocket_connect() as connection:
+                context = connection.context(
+                    model_id="sonic", voice={"mode": "id", "id": "any"}, output_format=FORM, add_timestamps=True
+                )
+                await context.push(TEXT[:16])
+                heard, pushed = list[Message](), False
+                async for message in context.receive():
+                    heard.append(message.model_dump())
+                    if not pushed:
+                        assert message.type == "chunk"
+                        pushed = True
+                        await context.push(TEXT[16:])
+                        await context.no_more_inputs()
+            assert heard[-1]["type"] == "done"
+            assert np.abs(sound(heard) - toy_voice().synthesize(TEXT)).max() < 1e-4
+            check_times(words(heard), TEXT)
+            await client.close()
+
+        asyncio.run(run())
+        server.settle()
+
+    def pipecat(self, server: Running) -> Any:
+        module = pytest.importorskip("pipecat.services.cartesia.tts", reason="needs sayahead[compat]")
+        from pipecat.services.tts_service import TextAggregationMode
+
+        return module.CartesiaTTSService(
+            api_key="some-key", url=server.ws + PATH, sample_rate=8000,
+            text_aggregation_mode=TextAggregationMode.TOKEN, settings=module.CartesiaTTSService.Settings(voice="any"),
+        )  # fmt: skip
+
+    def test_pipecat(self, server: Running) -> None:
+        service = self.pipecat(server)
+        from pipecat_run import turn
+
+        heard = asyncio.run(turn(service, TOKENS))
+        assert heard.errors == []
+        assert 0 < heard.tokens_before_sound < len(TOKENS)
+        assert np.abs(heard.samples() - toy_voice().synthesize("".join(TOKENS))).max() < 1e-4
+        check_times(heard.words, "".join(TOKENS))
+        server.settle()
+
+    def test_pipecat_is_interrupted(self, server: Running) -> None:
+        service = self.pipecat(server)
+        from pipecat_run import turn
+
+        heard = asyncio.run(turn(service, [" word"] * 60, interrupt=True, more=TOKENS))
+        assert heard.errors == []
+        assert heard.sound_after_interruption == 0
+        check_times(heard.words, "".join(TOKENS))
+        server.settle()
