@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,18 +12,21 @@ from typing import Any
 import httpx
 import pytest
 from servers import KEY, Running, serving
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from websockets.asyncio.client import connect
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.typing import Subprotocol
 
 from sayahead import ConfigError
 from sayahead.server.access import Access
+from sayahead.server.app import PROTOCOLS
 from sayahead.server.settings import Settings
 
 OTHER = "another-key-of-the-tests"
 ORIGIN = "https://allowed.example"
 # Every address that must not answer without a key, and how it is asked.
 CLOSED = [("POST", "/v1/audio/speech"), ("GET", "/v1/models"), ("GET", "/v1/audio/voices"), ("POST", "/v1/tokens")]
+OPEN = {"/health", "/ready", "/metrics"}
 SPEECH = {"model": "sayahead", "voice": "alloy", "input": "Hello.", "response_format": "pcm"}
 
 
@@ -57,6 +61,54 @@ def test_no_socket_opens_without_a_key(server: Running) -> None:
     assert handshake(server) == "401"
     assert handshake(server, "/v1/stream?token=wrong") == "401"
     assert handshake(server, additional_headers={"Authorization": "Bearer wrong"}) == "401"
+
+
+def addresses(kind: type[BaseRoute], server: Running) -> list[Any]:
+    """All addresses of a kind that the server answers at, but those that are open to all: health, and the page."""
+    modules = [module for module in PROTOCOLS if module.__name__ != "sayahead.server.page"]
+    routes = [route for module in modules for route in module.routes(server.hub)]
+    return [route for route in routes if isinstance(route, kind) and getattr(route, "path", "") not in OPEN]
+
+
+def filled(path: str) -> str:
+    """The address with something in its places."""
+    return re.sub(r"{\w+(:\w+)?}", "x", path)
+
+
+def test_no_protocol_forgets_the_key(server: Running) -> None:
+    asked = 0
+    for route in addresses(Route, server):
+        for method in sorted(route.methods - {"HEAD"}):
+            answer = httpx.request(method, server.http + filled(route.path), json={})
+            assert answer.status_code == 401, (method, route.path)
+            asked += 1
+    assert asked >= 4
+
+
+def test_no_socket_of_any_protocol_forgets_the_key(server: Running) -> None:
+    async def speak(path: str) -> str:
+        try:
+            async with connect(server.ws + path) as socket:
+                for message in (
+                    '{"text": "Hello there, how are you? "}',
+                    '{"type": "Speak", "text": "Hello there, you. "}',
+                ):
+                    await socket.send(message)
+                while True:
+                    heard = await asyncio.wait_for(socket.recv(), 10)
+                    assert isinstance(heard, str), path
+                    assert "unauthorized" in heard or "key" in heard.lower(), (path, heard)
+        except InvalidStatus as error:
+            return str(error.response.status_code)
+        except ConnectionClosed as closed:
+            return str(closed.rcvd.code if closed.rcvd else 1006)
+
+    paths = [filled(route.path) for route in addresses(WebSocketRoute, server)]
+    assert "/v1/stream" in paths
+    for path in paths:
+        assert asyncio.run(speak(path)) in ("401", "403", "1008"), path
+    server.settle()
+    assert server.metric("tts_audio_seconds_total", protocol="native") == 0
 
 
 def test_every_key_opens_wherever_it_is_put(server: Running) -> None:

@@ -77,6 +77,9 @@ def process(*arguments: str) -> Iterator[Process]:
 
 def test_a_text_is_finished_before_the_server_goes() -> None:
     async def run(server: Process) -> None:
+        with pytest.raises(ServerError, match="401"):
+            async with Client(server.ws, key="wrong-key"):
+                pass
         async with Client(server.ws, key="first-key") as client:
             speech = client.speech()
             await speech.push(TEXT)
@@ -104,6 +107,9 @@ def test_a_text_is_finished_before_the_server_goes() -> None:
         assert server.row("closed")["session"] == server.row("open")["session"]
         assert server.row("closed")["characters"] == len(TEXT) + len("And this comes later. ")
         assert "first-key" not in log
+        assert "wrong-key" not in log
+        # A wrong key is the client's fault, and no error of the server's.
+        assert {row["level"] for row in server.rows} == {"info"}
         assert "today" not in log
 
 

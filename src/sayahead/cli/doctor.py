@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 HELP = "check that everything works on this machine"
-EXTRAS = {"play": ("miniaudio",), "flac": ("soundfile",), "lm": ("torch", "transformers")}
+EXTRAS = {
+    "play": ("miniaudio",),
+    "flac": ("soundfile",),
+    "server": ("starlette", "uvicorn"),
+    "codecs": ("av",),
+    "lm": ("torch", "transformers"),
+}
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it sleeps."
 AUDIBLE = 10 ** (-50 / 20)
 

@@ -42,6 +42,12 @@ def stamp(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03}Z"
 
 
+def expected(record: logging.LogRecord) -> bool:
+    """Whether a record of uvicorn's says something: it takes every socket that is refused before the handshake, as for
+    want of a key, for a fault of the application."""
+    return "without completing handshake" not in record.getMessage()
+
+
 def set_up(form: str) -> None:
     """Send the server's log to standard error."""
     handler = logging.StreamHandler(sys.stderr)
@@ -51,3 +57,4 @@ def set_up(form: str) -> None:
         logger.handlers[:] = [handler]
         logger.setLevel(level)
         logger.propagate = False
+    logging.getLogger("uvicorn.error").addFilter(expected)
