@@ -45,9 +45,15 @@ const speaker = new Speaker(stream, player, {
     stats.add(word.mode, "ready", word.ready - word.typed);
     if (word.heard !== null) stats.add(word.mode, "heard", word.heard - word.typed);
   },
-  first: (seconds, mode) => stats.add(mode, "first", seconds),
+  first: (seconds, mode) => {
+    stats.add(mode, "first", seconds);
+    get("latest").textContent = `first audio after ${duration(seconds)}`;
+  },
   gap: (mode) => stats.gap(mode),
-  stopped: (heard, ready) => say(`Silent after ${heard} ${heard === 1 ? "word" : "words"}; ${ready - heard} more were ready`),
+  stopped: (heard, ready) => {
+    get("latest").textContent = "";
+    say(`Silent after ${heard} ${heard === 1 ? "word" : "words"}; ${ready - heard} more were ready`);
+  },
   problem: (sentence) => {
     get("problem").textContent = sentence;
   },
@@ -107,7 +113,7 @@ get("mode").addEventListener("change", ({ target }) => {
   // The difference is heard from the beginning.
   if (plays && speaker.text.trim()) speaker.play();
 });
-get("pace").replaceChildren(...Object.entries(PACES).map(([id, { name }]) => new Option(`a ${name}`.replace("a all", "all").replace("a inter", "an inter"), id)));
+get("pace").replaceChildren(...Object.entries(PACES).map(([id, { name }]) => new Option(name, id)));
 get("pace").addEventListener("change", ({ target }) => {
   speaker.pace = target.value;
 });
@@ -137,12 +143,15 @@ editor.addEventListener("input", () => {
   player.open();
   speaker.edit(editor.value, { pasted });
   pasted = false;
+  // The mirror gives the editor its height, before the browser looks for the caret.
+  look();
+  editor.scrollTop = 0;
 });
 for (const kind of ["keydown", "pointerdown"]) {
   document.addEventListener(kind, () => {
     // Only now browsers let a page sound; and the first word shall not wait for a connection.
     player.open();
-    stream.connect();
+    if (!stream.refused) stream.connect();
   }, { capture: true });
 }
 
@@ -186,6 +195,7 @@ function wake() {
 }
 
 function look() {
+  cancelAnimationFrame(frame);
   frame = 0;
   speaker.follow();
   const { busy } = speaker;
@@ -223,6 +233,7 @@ function show(busy) {
   ]));
   fill("gaps", ["incremental", "sentence"].map((mode) => (stats.modes[mode].first.length ? stats.modes[mode].gaps : "–")));
   Object.assign(document.body.dataset, { busy, way: player.way });
+  get("note").hidden = player.way !== "scheduled";
 }
 
 function fill(id, values) {
@@ -233,5 +244,4 @@ function fill(id, values) {
 
 // Frames stop where the page is not seen; the speech does not.
 setInterval(() => document.hidden && speaker.busy && speaker.follow(), 500);
-editor.dispatchEvent(new Event("focus"));
 wake();

@@ -2,10 +2,10 @@
 
 /** id: {name, next(text, at): end of the next piece, gapS(piece): seconds before the piece after it}. */
 export const PACES = {
-  fast: { name: "language model, 50 tokens/s", next: token, gapS: () => 1 / 50 },
-  slow: { name: "slow language model, 15 tokens/s", next: token, gapS: () => 1 / 15 },
-  talk: { name: "interpreter, 180 words/min", next: letter, gapS: () => 60 / 180 / 6 },
-  typist: { name: "typist, 60 words/min", next: letter, gapS: () => 60 / 60 / 6 },
+  fast: { name: "a language model, 50 tokens/s", next: token, gapS: () => 1 / 50 },
+  slow: { name: "a slow language model, 15 tokens/s", next: token, gapS: () => 1 / 15 },
+  talk: { name: "an interpreter, 180 words/min", next: letter, gapS: () => 60 / 180 / 6 },
+  typist: { name: "a typist, 60 words/min", next: letter, gapS: () => 60 / 60 / 6 },
   once: { name: "all at once", next: (text, at) => Math.min(text.length, at + 1000), gapS: () => 0 },
 };
 

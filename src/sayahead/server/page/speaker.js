@@ -312,12 +312,12 @@ export class Speaker {
   /** The connection is gone. */
   lost(sentence) {
     const resume = this.context && this.pending && now() - this.lostAt > RETRY_S;
-    if (sentence) this.lostAt = now();
     if (!resume) {
       if (sentence) this.told.problem(sentence);
       this.drop();
       return;
     }
+    this.lostAt = now();
     const last = this.words.at(-1);
     this.arrived = Math.max(this.context.base, last?.end ?? 0);
     this.forget();

@@ -2,9 +2,6 @@
 
 const PART = 1000; // characters in one message
 
-/** Somebody must give a key, and did not. */
-export class KeyMissing extends Error {}
-
 export class Stream {
   /**
    * `listener`: created(message), audio(header, Int16Array), flushed(message), failed(message), lost(sentence).
@@ -16,6 +13,7 @@ export class Stream {
     this.opening = null;
     this.waiting = []; // messages for when the socket is open
     this.key = null;
+    this.refused = false; // whether the person was asked for a key and gave none
     this.header = null; // of the sound that comes next
   }
 
@@ -73,9 +71,10 @@ export class Stream {
         throw new Error("The server does not answer.");
       }
       if (answer.ok) return (await answer.json()).token;
-      if (answer.status !== 401) throw new Error("The server lets nobody in right now.");
+      if (answer.status !== 401) throw new Error((await answer.json().catch(() => ({}))).error ?? "The server refuses.");
       this.key = await this.askKey(this.key !== null);
-      if (this.key === null) throw new KeyMissing("This server needs a key.");
+      this.refused = this.key === null;
+      if (this.refused) throw new Error("This server needs a key.");
     }
   }
 

@@ -52,7 +52,7 @@ export class Timeline {
     this.threads(words);
     this.wave(left);
     this.labels(words);
-    this.line(this.x(moment), 16, height, this.ink.accent, 1);
+    if (words.length) this.line(this.x(moment), 16, height, this.ink.accent, 1);
   }
 
   line(x, top, bottom, colour, width) {
@@ -93,7 +93,9 @@ export class Timeline {
       pen.moveTo(typed, lanes.typed);
       pen.lineTo(ready, lanes.ready);
       pen.stroke();
-      if (moment !== null) {
+      // Words that wait for long would cover the rest.
+      if (moment !== null && this.x(moment) < this.width) {
+        pen.globalAlpha = word.heard === null ? 0.5 : 0.8;
         pen.strokeStyle = word.heard === null ? ink.faint : ink.accent;
         pen.beginPath();
         pen.moveTo(ready, lanes.ready);
@@ -118,7 +120,7 @@ export class Timeline {
     const { pen, player, lanes, ink } = this;
     const width = Math.round(0.01 * player.rate);
     const step = 2;
-    const tall = Math.min(24, this.height - lanes.heard - 18);
+    const tall = Math.min(30, this.height - lanes.heard - 18);
     for (let x = 0; x < this.width; x += step) {
       const time = left + (x / this.width) * this.seconds;
       const from = this.position(time);
@@ -126,7 +128,7 @@ export class Timeline {
       const to = from + (this.seconds / this.width) * step * player.rate;
       let peak = 0;
       for (let i = Math.floor(from / width); i <= Math.floor(to / width); i++) peak = Math.max(peak, player.peaks[i] ?? 0);
-      const half = Math.max(0.75, Math.sqrt(peak) * tall);
+      const half = Math.max(0.75, peak ** 0.65 * tall);
       pen.fillStyle = time <= this.end ? ink.accent : ink.faint;
       pen.fillRect(x, lanes.heard - half, step - 0.5, half * 2);
     }
