@@ -12,6 +12,7 @@ from sayahead.config import from_mapping, nearest
 from sayahead.context import ContextPredictor, LanguageModel, NoContext, RandomWords, Truth
 from sayahead.errors import ConfigError
 from sayahead.eval.clock import AllAtOnce, Reader, TextClock, Tokens, Typist, WordEnds
+from sayahead.eval.laid import ENDING, laid_futures
 from sayahead.eval.machine import check_cores
 from sayahead.policy import Independent, LookaheadK, Policy, WaitAll
 from sayahead.session import Session
@@ -178,7 +179,7 @@ def policy(condition: Condition) -> Policy:
 def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor:
     """The context predictor that a table of the matrix describes, for an utterance's text.
 
-    ``lm`` is the language model's name or folder.
+    ``lm`` is the language model's name or folder, or a file of futures (``sayahead train futures``).
     """
     if condition.context == "none":
         return NoContext()
@@ -221,5 +222,6 @@ def voice(name: str, threads: int) -> Voice:
 
 
 @functools.cache
-def language_model(name: str, words: int) -> LanguageModel:
-    return LanguageModel(name, words=words)
+def language_model(name: str, words: int) -> ContextPredictor:
+    """A language model by its name or folder; or a file of what one said."""
+    return laid_futures(Path(name)) if name.endswith(ENDING) else LanguageModel(name, words=words)

@@ -179,7 +179,7 @@ class SaekiTask:
         from sayahead.train.griffinlim import griffin_lim
         from sayahead.train.pictures import spectrogram, write_wav
 
-        tacotron = model.tacotron if isinstance(model, Speaking) else model
+        tacotron = getattr(model, "tacotron", model)
         assert isinstance(tacotron, Tacotron)
         items, front = self.corpus.split("val"), self.corpus.info.front_end
         for number in range(0, len(items), max(1, len(items) // max(1, self.data.samples)))[: self.data.samples]:
