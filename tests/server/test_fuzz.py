@@ -10,11 +10,13 @@ import contextlib
 import json
 import logging
 import os
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import msgpack
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -51,6 +53,16 @@ def almost(known: dict[str, list[Any]]) -> st.SearchStrategy[str | bytes]:
     return objects.map(lambda data: json.dumps(data).encode("utf-8", "replace").decode())
 
 
+def packed(message: str | bytes) -> bytes:
+    """The same in MessagePack."""
+    data: bytes
+    try:
+        data = msgpack.packb(json.loads(message), unicode_errors="surrogatepass")
+    except OverflowError:
+        data = b"\xc1"
+    return data
+
+
 def expand(message: str | bytes) -> str | bytes:
     """The message with what is too long to be shown."""
     if isinstance(message, bytes):
@@ -80,22 +92,66 @@ SPEECH: dict[str, list[Any]] = {
     "response_format": ["pcm", "mp3", "opus", "wav", "aac", "flac"], "speed": [1.0, 0.25, float("nan"), 1e400],
     "stream_format": ["audio", "sse"],
 }  # fmt: skip
-SOCKETS = [Target("native", "/v1/stream", RAW | almost(NATIVE))]
-REQUESTS = [Target("openai", "/v1/audio/speech", RAW | almost(SPEECH)), Target("tokens", "/v1/tokens", RAW)]
+ELEVENLABS: dict[str, list[Any]] = {
+    "text": ["Hello there ", " ", ""], "context_id": ["a", "b"], "contextId": ["c"], "flush": [True],
+    "xi-api-key": ["x"], "close_context": [True], "close_socket": [False], "voice_settings": [{"speed": 1.2}, {"speed": float("nan")}],
+}  # fmt: skip
+CARTESIA: dict[str, list[Any]] = {
+    "context_id": ["a", "b"], "transcript": ["Hello there ", "", "<long>"], "continue": [True, False], "flush": [True],
+    "cancel": [True], "voice": [{"mode": "id", "id": "toy"}, "toy"], "add_timestamps": [True],
+    "output_format": [{"container": "raw", "encoding": "pcm_f32le", "sample_rate": 44100}, {"sample_rate": -1}],
+    "generation_config": [{"speed": 1.5}, {"volume": 1e400}],
+}  # fmt: skip
+DEEPGRAM: dict[str, list[Any]] = {"type": ["Speak", "Flush", "Clear"], "text": ["Hello there ", "", "<long>"]}
+KYUTAI: dict[str, list[Any]] = {
+    "type": ["Text", "Voice", "Eos"],
+    "text": ["Hello", "there.", ""],
+    "embeddings": [[0.5, 0.5]],
+    "shape": [[1, 2]],
+}
+WYOMING: dict[str, list[Any]] = {
+    "type": ["synthesize-start", "synthesize-chunk", "synthesize-stop", "synthesize", "describe", "ping"],
+    "data": [{"text": "Hello there. "}, {"voice": {"name": "toy"}}, {"voice": {"language": "xx"}}],
+    "data_length": [0, 2, -1, 1e9], "payload_length": [0, 3, 10**9],
+}  # fmt: skip
+VOICE = "/v1/text-to-speech/toy"
+SOCKETS = [
+    Target("native", "/v1/stream", RAW | almost(NATIVE)),
+    Target("elevenlabs", f"{VOICE}/stream-input?output_format=pcm_8000", RAW | almost(ELEVENLABS)),
+    Target("elevenlabs-multi", f"{VOICE}/multi-stream-input?output_format=pcm_8000", almost(ELEVENLABS)),
+    Target("cartesia", "/tts/websocket", RAW | almost(CARTESIA)),
+    Target("deepgram", "/v1/speak?encoding=mulaw", RAW | almost(DEEPGRAM)),
+    Target("kyutai", "/api/tts_streaming?format=PcmMessagePack", RAW | almost(KYUTAI).map(packed)),
+]
+REQUESTS = [
+    Target("openai", "/v1/audio/speech", RAW | almost(SPEECH)),
+    Target("elevenlabs", f"{VOICE}/stream?output_format=pcm_8000", RAW | almost(ELEVENLABS)),
+    Target("tokens", "/v1/tokens", RAW),
+]
 
 
 def examples() -> settings:
     """So many examples that all protocols together are sent MESSAGES messages."""
-    count = -(-MESSAGES // (len(SOCKETS) + len(REQUESTS)) // BATCH)
+    count = -(-MESSAGES // (len(SOCKETS) + len(REQUESTS) + 1) // BATCH)
     quiet = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.large_base_example]
     return settings(
         max_examples=max(1, count), deadline=None, suppress_health_check=quiet, phases=[Phase.generate], database=None
     )
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+WYOMING_PORT = free_port()
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with serving(limits={"message_bytes": LARGEST, "idle_s": 5.0}) as running:
+    address = f"tcp://127.0.0.1:{WYOMING_PORT}"
+    with serving(wyoming=address, limits={"message_bytes": LARGEST, "idle_s": 5.0}) as running:
         yield running
 
 
@@ -175,17 +231,29 @@ def test_an_endpoint_survives_nonsense(server: Running, target: Target) -> None:
     assert 400 in statuses or target.path == "/v1/tokens"
 
 
+@pytest.mark.usefixtures("unharmed")
+def test_wyoming_survives_nonsense(server: Running) -> None:
+    @examples()
+    @given(st.lists(RAW | almost(WYOMING), min_size=BATCH, max_size=BATCH), st.booleans())
+    def run(messages: list[str | bytes], breaks: bool) -> None:
+        sent = [expand(message) for message in messages]
+        lines = [line.encode("utf-8", "replace") if isinstance(line, str) else line for line in sent]
+        asyncio.run(speak_bytes(WYOMING_PORT, b"".join(line + b"\n" * breaks for line in lines)))
+
+    run()
+
+
 def test_heads_that_are_none(server: Running) -> None:
     upgrade = b"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"
     wrong = [b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9\r\n\r\n", b"\x16\x03\x01" * 50, b"A" * 100_000, upgrade]
     for head in wrong:
-        asyncio.run(speak_bytes(server, head))
+        asyncio.run(speak_bytes(server.port, head))
     server.settle()
     asyncio.run(speaks(server))
 
 
-async def speak_bytes(server: Running, data: bytes) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+async def speak_bytes(port: int, data: bytes) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
     with contextlib.suppress(ConnectionError):
         writer.write(data)
         await writer.drain()
