@@ -29,7 +29,7 @@ class LaidFutures:
         found = self.futures.get(tuple(words[-SEEN:]))
         if found is None:
             raise ConfigError(
-                f"{self.where} has no future of {' '.join(words[-8:])!r}: lay by all prefixes of the experiment's texts."
+                f"{self.where} has no future of {' '.join(words[-8:])!r}: lay by those of the experiment's texts."
             )
         return Prediction(found)
 
