@@ -94,7 +94,8 @@ SPEECH: dict[str, list[Any]] = {
 }  # fmt: skip
 ELEVENLABS: dict[str, list[Any]] = {
     "text": ["Hello there ", " ", ""], "context_id": ["a", "b"], "contextId": ["c"], "flush": [True],
-    "xi-api-key": ["x"], "close_context": [True], "close_socket": [False], "voice_settings": [{"speed": 1.2}, {"speed": float("nan")}],
+    "xi-api-key": ["x"], "close_context": [True], "close_socket": [False],
+    "voice_settings": [{"speed": 1.2}, {"speed": float("nan")}],
 }  # fmt: skip
 CARTESIA: dict[str, list[Any]] = {
     "context_id": ["a", "b"], "transcript": ["Hello there ", "", "<long>"], "continue": [True, False], "flush": [True],
