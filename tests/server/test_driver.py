@@ -8,7 +8,6 @@ import json
 import logging
 import os
 import socket
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -101,12 +100,12 @@ def test_a_sign_of_life_keeps_a_context() -> None:
         connection = await opened(server)
         await say(connection, "input_text.append", text="Hello there ")
         for _ in range(8):
-            await asyncio.sleep(0.1)
+            await asyncio.sleep(0.25)
             await say(connection, "session.ping")
         await say(connection, "input_text.end")
         assert (await until(connection, "speech.done", "error"))["type"] == "speech.done"
 
-    with serving(limits={"idle_s": 0.4}) as server:
+    with serving(limits={"idle_s": 1.0}) as server:
         play(run, server)
 
 
@@ -300,10 +299,11 @@ def test_a_long_text_starves_nobody() -> None:
         async with Client(server.ws) as greedy, Client(server.ws) as modest:
             stream = greedy.stream([TEXT * 90])
             await anext(stream)
-            # With one thread, and all of the long text there: its next piece is the only one that may come before.
-            begun = time.monotonic()
+            # With one thread, and all of the long text there: one of its pieces may be under way, and one may slip in
+            # while the short text is opened.
+            before = server.metric("tts_rtf_count")
             await anext(modest.stream(["Hello there, you. "]))
-            assert time.monotonic() - begun < 10 * 0.05
+            assert server.metric("tts_rtf_count") - before <= 4
             await stream.aclose()  # type: ignore[attr-defined]
 
     with serving(step_s=0.05, workers=1) as server:
@@ -343,11 +343,10 @@ def test_a_reader_that_stops_stops_only_itself() -> None:
         peer.sendall(frame({"type": "session.update", "session": loud}))
         for _ in range(4):
             peer.sendall(frame({"type": "input_text.append", "text": TEXT * 90}))
-        begun = time.monotonic()
-        assert asyncio.run(run(server)) > 1
-        assert time.monotonic() - begun < 15
+        heard = asyncio.run(run(server))
+        assert heard > 1
         # Its synthesis waited for it, and did not go on into some buffer without end.
-        assert server.metric("tts_audio_seconds_total", protocol="native") < 200
+        assert server.metric("tts_audio_seconds_total", protocol="native") - heard < 100
         server.settle()
         # The connection is cut, not only left alone: after what lies in the system's buffers comes its end.
         peer.settimeout(10)
