@@ -131,6 +131,19 @@ class TestLiveKit:
 
         self.speak(server, run, auto_mode=False)
 
+    def test_it_needs_times_from_the_contexts_start(self, server: Running) -> None:
+        async def run(service: Any) -> None:
+            stream = service.stream()
+            stream.push_text(TEXT)
+            stream.end_input()
+            words = [word async for event in stream for word in event.frame.userdata.get("lk.timed_transcripts", [])]
+            # Each message begins at zero, and the plugin takes that as it is.
+            assert len(words) == len(TEXT.split())
+            assert max(word.start_time for word in words) < onsets(TEXT)[1][1]
+            await stream.aclose()
+
+        self.speak(server, run, auto_mode=False, sync_alignment=False)
+
     def test_sentences_in_mp3_by_default(self, server: Running) -> None:
         async def run(service: Any) -> None:
             for _ in range(2):
@@ -195,6 +208,16 @@ class TestPipecat:
         assert np.abs(heard.samples() - toy_voice().synthesize("".join(TOKENS))).max() < 1e-4
         check_times(heard.words, "".join(TOKENS))
         server.settle()
+
+    def test_it_needs_times_from_each_messages_start(self, server: Running) -> None:
+        service = self.service(server)
+        from pipecat_run import turn
+
+        address = service._build_websocket_url
+        service._build_websocket_url = lambda: address() + "&sync_alignment=true"
+        heard = asyncio.run(turn(service, TOKENS))
+        # It adds up what is added up already.
+        assert heard.words[-1][1] > 4 * onsets("".join(TOKENS))[-1][1]
 
     def test_an_interruption_is_silent_and_the_next_turn_speaks(self, server: Running) -> None:
         service = self.service(server)
