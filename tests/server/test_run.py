@@ -92,7 +92,7 @@ def test_a_text_is_finished_before_the_server_goes() -> None:
                 async with Client(server.ws, key="first-key"):
                     pass
             assert caught.value.code == "shutdown"
-            await speech.push("And this comes later. ")
+            await speech.push("And Привет comes later. ")
             await speech.finish()
             words = [word.text async for chunk in speech for word in chunk.words]
             assert words[-1] == "later."
@@ -105,11 +105,13 @@ def test_a_text_is_finished_before_the_server_goes() -> None:
         assert server.row("open")["caller"] == "me"
         assert server.row("closed")["outcome"] in ("gone", "done")
         assert server.row("closed")["session"] == server.row("open")["session"]
-        assert server.row("closed")["characters"] == len(TEXT) + len("And this comes later. ")
+        assert server.row("closed")["characters"] == len(TEXT) + len("And Привет comes later. ")
         assert "first-key" not in log
         assert "wrong-key" not in log
+        assert "Привет" not in json.dumps(server.rows, ensure_ascii=False)
+        assert server.row("Skipped characters 47 to 53: this voice cannot read them.")["level"] == "warning"
         # A wrong key is the client's fault, and no error of the server's.
-        assert {row["level"] for row in server.rows} == {"info"}
+        assert {row["level"] for row in server.rows} == {"info", "warning"}
         assert "today" not in log
 
 
@@ -162,7 +164,7 @@ def test_a_certificate_makes_it_https(tmp_path: Path) -> None:
 def test_wrong_settings_are_told(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sayahead.server.logs.set_up", lambda form: None)
+    monkeypatch.setattr("sayahead.server.logs.set_up", lambda form, text: None)
     with contextlib.suppress(SystemExit):
         assert main(["serve", *arguments]) == 2
     assert message in capsys.readouterr().err
@@ -185,6 +187,17 @@ def test_without_the_extra_the_command_names_it(
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     assert main(["serve"]) == 1
     assert "pip install 'sayahead[server]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_texts_are_in_the_log_only_where_that_was_asked_for(wanted: bool, caplog: pytest.LogCaptureFixture) -> None:
+    async def run(address: str) -> None:
+        async with Client(address) as client:
+            assert [chunk async for chunk in client.stream([TEXT])]
+
+    with serving(log_text=wanted) as server, caplog.at_level(logging.INFO, "sayahead"):
+        asyncio.run(run(server.ws))
+    assert (TEXT in [getattr(record, "text", "") for record in caplog.records]) == wanted
 
 
 def test_lines_of_the_log() -> None:

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     except ImportError as error:
         raise ConfigError(f"sayahead serve needs {error.name}: pip install 'sayahead[server]'.") from error
     settings = load_settings(arguments.config, given=given(arguments))
-    logs.set_up(settings.log)
+    logs.set_up(settings.log, text=settings.log_text)
     hub = Hub(settings)
     # What is wrong with a voice is to be told in a sentence, before anybody connects.
     try:

@@ -48,8 +48,15 @@ def expected(record: logging.LogRecord) -> bool:
     return "without completing handshake" not in record.getMessage()
 
 
-def set_up(form: str) -> None:
-    """Send the server's log to standard error."""
+def without_text(record: logging.LogRecord) -> bool:
+    """Takes the text out of a session's warning of what it cannot read."""
+    if isinstance(record.args, tuple) and len(record.args) == 3 and "cannot read" in str(record.msg):
+        record.msg, record.args = "Skipped characters %d to %d: this voice cannot read them.", record.args[1:]
+    return True
+
+
+def set_up(form: str, *, text: bool = False) -> None:
+    """Send the server's log to standard error; clients' texts are in it only with ``text``."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else Lines())
     for name, level in (("sayahead", logging.INFO), ("uvicorn", logging.WARNING)):
@@ -58,3 +65,5 @@ def set_up(form: str) -> None:
         logger.setLevel(level)
         logger.propagate = False
     logging.getLogger("uvicorn.error").addFilter(expected)
+    if not text:
+        logging.getLogger("sayahead").addFilter(without_text)

@@ -178,6 +178,8 @@ def work(pipe: Connection[Any, Any], loader: Loader, first: Sequence[str]) -> No
     # The server decides when it ends, also after a Ctrl-C.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # Nobody set up this process's log, which would go to standard error, with clients' texts in its warnings.
+    logging.getLogger("sayahead").addHandler(logging.NullHandler())
     try:
         for name in first:
             loader(name)
