@@ -170,7 +170,7 @@ class Turn:
         tally.audio_s += self._samples / self._rate
         tally.stalls_s += self._stalls
         if self._first is not None:
-            tally.first_s.append(self._first - self.begun)
+            tally.first_s.append(self._first - self.begun - self._script.fragments[0][1])
             tally.settled_s.append(self._first - self.begun - self._script.settled_s)
 
 
