@@ -14,7 +14,7 @@ from torch import nn
 from sayahead.models.contextual import MaskedNorm, Student, TokenAttention
 from sayahead.models.tacotron import Tacotron
 from sayahead.segmental import GRAPHS, SegmentalModel
-from sayahead.train.graph import Graph
+from sayahead.train.graph import Array, Graph
 from sayahead.train.recurrent import FLOAT, Gru, array, convolved, dense, halved, lstm, lstm_step, normed
 
 LONGEST_S = 0.5
@@ -153,16 +153,25 @@ def postnet_graph(model: Tacotron) -> Graph:
     return g
 
 
-def student_graph(model: Student, axes: np.ndarray[Any, Any] | None = None) -> Graph:
+def student_graph(model: Student, axes: Array | None = None) -> Graph:
     """``vectors`` (N, K) of tokens -> ``embedding`` (E,); ``axes`` (K, D) make word vectors of shorter ones."""
     g, config = Graph(), model.config
-    wide = config.vectors if axes is None else len(axes)
-    x = g.input("vectors", np.float32, ["N", wide])
+    layers: list[nn.RNNBase] = [model.ahead, model.back]
     if axes is not None:
-        x = g.op("MatMul", x, halved(g, axes))
-    _, ends = lstm(g, x, [model.ahead, model.back])
+        layers = [folded(layer, axes) for layer in (model.ahead, model.back)]
+    x = g.input("vectors", np.float32, ["N", layers[0].input_size])
+    _, ends = lstm(g, x, layers)
     made = g.op("Relu", dense(g, ends, model.inward.weight, model.inward.bias))
     made = dense(g, made, model.outward.weight, model.outward.bias)
     flat = g.op("Reshape", made, g.constant(np.array([-1])))
     g.output(flat, "embedding", np.float32, [config.embedding])
     return g
+
+
+def folded(layer: nn.LSTM, axes: Array) -> nn.LSTM:
+    """The layer for inputs (N, K) in place of inputs times axes (K, D)."""
+    made = nn.LSTM(len(axes), layer.hidden_size)
+    weights = {name: weight.detach() for name, weight in layer.named_parameters()}
+    weights["weight_ih_l0"] = weights["weight_ih_l0"] @ torch.from_numpy(axes).T
+    made.load_state_dict(weights)
+    return made
