@@ -16,13 +16,14 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sayahead.audio import FORMATS
 from sayahead.errors import ConfigError
 from sayahead.eval.clock import TextClock
+from sayahead.eval.laid import ENDING
 from sayahead.eval.machine import Watch, bound
 from sayahead.eval.matrix import Clock, Condition, Matrix, needs, session, text_clock
 from sayahead.eval.trace import Trace, measure, read_traces, retime, write_traces
@@ -251,7 +252,9 @@ def warm(condition: Condition, lm: str | None) -> None:
     if (condition, lm) not in _WARM:
         _WARM.add((condition, lm))
         text = "A word or two, to begin with."
-        speaker = session(condition, text, lm)
+        # A file of futures knows the experiment's texts alone.
+        laid = condition.context == "lm" and str(lm).endswith(ENDING)
+        speaker = session(replace(condition, context="none") if laid else condition, text, lm)
         speaker.push(text)
         speaker.finish()
         list(speaker.chunks())
