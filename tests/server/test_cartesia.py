@@ -8,6 +8,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 from servers import KEY, Running, serving, toy_voice
@@ -157,6 +158,19 @@ def test_what_is_wrong_is_told_of_its_context_and_the_connection_stays(
     server.settle()
 
 
+def test_speech_over_http(server: Running) -> None:
+    wanted, body = toy_voice().synthesize(TEXT), {"transcript": TEXT, "voice": {"mode": "id", "id": "any"}}
+    address = server.http + "/tts/bytes"
+    raw = httpx.post(address, json={**body, "output_format": FORM}).content
+    assert np.abs(np.frombuffer(raw, "<i2") / np.float32(32767) - wanted).max() < 1e-4
+    for container, start in (("wav", b"RIFF"), ("mp3", b"\xff")):
+        answer = httpx.post(address, json={**body, "output_format": {"container": container, "sample_rate": 44100}})
+        assert answer.headers["content-type"].startswith("audio/")
+        assert answer.content.startswith(start)
+    for wrong in ({}, {"transcript": ""}, {**body, "output_format": {"container": "ogg"}}, {**body, "voice": []}):
+        assert httpx.post(address, json=wrong).status_code == 400
+
+
 def test_keys() -> None:
     async def run(socket: ClientConnection) -> None:
         await say(socket, "c", "Hello. ")
@@ -168,6 +182,7 @@ def test_keys() -> None:
         talk(f"{server.ws}{PATH}?api_key={KEY}&cartesia_version=2026-08-14", run)
         with pytest.raises(InvalidStatus, match="401"):
             talk(server.ws + PATH, run)
+        assert httpx.post(server.http + "/tts/bytes", json={"transcript": "Hello."}).status_code == 401
 
 
 def test_a_connection_that_idles_is_closed() -> None:
@@ -215,6 +230,40 @@ class TestClients:
             await client.close()
 
         asyncio.run(run())
+        server.settle()
+
+    def test_livekit(self, server: Running) -> None:
+        plugin = pytest.importorskip("livekit.plugins.cartesia", reason="needs sayahead[compat]")
+        import aiohttp
+
+        # The plugin sends whole sentences; by words, it breaks (its word stream has no ``closed``).
+        text = "Hello there, how are you today? I am quite fine, and so are all the others. "
+
+        async def run() -> None:
+            async with aiohttp.ClientSession() as http:
+                service = plugin.TTS(
+                    base_url=server.http, api_key="some-key", http_session=http, sample_rate=8000, voice="any"
+                )
+                # The connection is used again for the second text.
+                for _ in range(2):
+                    stream, data, told = service.stream(), b"", list[Any]()
+                    stream.push_text(text[:60])
+                    first = await asyncio.wait_for(anext(stream), 20)
+                    stream.push_text(text[60:])
+                    stream.end_input()
+                    events = [first, *[event async for event in stream]]
+                    for event in events:
+                        data += bytes(event.frame.data)
+                        told += event.frame.userdata.get("lk.timed_transcripts", [])
+                    assert np.abs(np.frombuffer(data, "<i2") / np.float32(32767) - whole).max() < 1e-4
+                    check_times([(str(word).strip(), word.start_time) for word in told], text)
+                    await stream.aclose()
+                frame = await service.synthesize(text).collect()
+                assert frame.duration == pytest.approx(len(whole) / 8000, abs=0.05)
+                await service.aclose()
+
+        whole = toy_voice().synthesize(text)
+        asyncio.run(asyncio.wait_for(run(), 60))
         server.settle()
 
     def pipecat(self, server: Running) -> Any:

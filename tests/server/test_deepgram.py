@@ -7,6 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 from servers import KEY, Running, serving, toy_voice
@@ -152,6 +153,22 @@ def test_encodings(server: Running, encoding: str, rate: int) -> None:
     talk(f"{server.ws}/v1/speak?encoding={encoding}{rest}", run)
 
 
+def test_speech_over_http(server: Running) -> None:
+    wanted, address = toy_voice().synthesize(TEXT), server.http + "/v1/speak"
+    raw = httpx.post(f"{address}?encoding=linear16&container=none&sample_rate=8000", json={"text": TEXT}).content
+    assert np.abs(np.frombuffer(raw, "<i2") / np.float32(32767) - wanted).max() < 1e-4
+    starts = {"": b"\xff", "encoding=linear16": b"RIFF", "encoding=opus": b"OggS", "encoding=flac": b"fLaC",
+              "encoding=mulaw": b"", "encoding=mp3&bit_rate=48000": b"\xff"}  # fmt: skip
+    for query, start in starts.items():
+        answer = httpx.post(f"{address}?{query}", json={"text": TEXT})
+        assert answer.headers["content-type"].startswith("audio/")
+        assert len(answer.content) > 1000
+        assert answer.content.startswith(start)
+    for wrong in ("encoding=ogg", "encoding=mulaw&container=wav", "sample_rate=x", "speed=0", "bit_rate=1"):
+        assert httpx.post(f"{address}?{wrong}", json={"text": TEXT}).status_code == 400
+    assert httpx.post(address, json={"text": 5}).status_code == 400
+
+
 def test_keys() -> None:
     async def run(talking: Talk) -> None:
         await talking.say("Close")
@@ -161,6 +178,7 @@ def test_keys() -> None:
         talk(server.ws + PATH, run, additional_headers={"Authorization": f"Token {KEY}"})
         with pytest.raises(InvalidStatus, match="401"):
             talk(server.ws + PATH, run)
+        assert httpx.post(server.http + "/v1/speak", json={"text": "Hello."}).status_code == 401
 
 
 def test_a_text_that_was_flushed_may_rest_and_go_on() -> None:
@@ -206,6 +224,32 @@ class TestClients:
                     sound += message
             assert kinds == ["Metadata"]
             assert np.abs(np.frombuffer(sound, "<i2") / np.float32(32767) - toy_voice().synthesize(TEXT)).max() < 1e-4
+
+        asyncio.run(asyncio.wait_for(run(), 60))
+        server.settle()
+
+    def test_livekit(self, server: Running) -> None:
+        plugin = pytest.importorskip("livekit.plugins.deepgram", reason="needs sayahead[compat]")
+        import aiohttp
+
+        async def run() -> None:
+            async with aiohttp.ClientSession() as http:
+                address = server.http + "/v1/speak"
+                service = plugin.TTS(base_url=address, api_key="some-key", http_session=http, sample_rate=8000)
+                # The connection is used again for the second text.
+                for _ in range(2):
+                    stream = service.stream()
+                    stream.push_text(TEXT[:24])
+                    first = await asyncio.wait_for(anext(stream), 20)
+                    stream.push_text(TEXT[24:])
+                    stream.end_input()
+                    events = [first, *[event async for event in stream]]
+                    data = b"".join(bytes(event.frame.data) for event in events)
+                    check(np.frombuffer(data, "<i2") / np.float32(32767), TEXT)
+                    await stream.aclose()
+                frame = await service.synthesize(TEXT).collect()
+                assert frame.duration == pytest.approx(len(toy_voice().synthesize(TEXT)) / 8000, abs=0.05)
+                await service.aclose()
 
         asyncio.run(asyncio.wait_for(run(), 60))
         server.settle()

@@ -127,6 +127,8 @@ SOCKETS = [
 REQUESTS = [
     Target("openai", "/v1/audio/speech", RAW | almost(SPEECH)),
     Target("elevenlabs", f"{VOICE}/stream?output_format=pcm_8000", RAW | almost(ELEVENLABS)),
+    Target("cartesia", "/tts/bytes", RAW | almost(CARTESIA)),
+    Target("deepgram", "/v1/speak?encoding=mulaw", RAW | almost(DEEPGRAM)),
     Target("tokens", "/v1/tokens", RAW),
 ]
 

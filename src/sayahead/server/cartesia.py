@@ -1,4 +1,4 @@
-"""Cartesia's socket, ``/tts/websocket``: several contexts, word times, sound in base64."""
+"""Cartesia's socket, ``/tts/websocket``: several contexts, word times, sound in base64; and ``POST /tts/bytes``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import json
 import math
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, ClassVar
 
-from starlette.routing import BaseRoute, WebSocketRoute
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from sayahead.config import nearest
@@ -18,6 +20,7 @@ from sayahead.errors import ConfigError, SayaheadError
 from sayahead.server.alignment import source_words
 from sayahead.server.formats import AudioFormat
 from sayahead.server.hub import Hub
+from sayahead.server.openai import Sound
 from sayahead.server.protocol import (
     Audio,
     Cancel,
@@ -37,7 +40,7 @@ from sayahead.server.protocol import (
     Text,
 )
 from sayahead.server.sockets import SocketProtocol, serve_socket
-from sayahead.server.web import STATUS
+from sayahead.server.web import STATUS, RequestError, SpeechResponse, caller_of, json_body, text_of
 
 # Longest sound in one message, and how long Cartesia lets a connection idle.
 MESSAGE_S, IDLE_S = 0.5, 300.0
@@ -153,26 +156,33 @@ def say(kind: str, context: str | None, status: int, *, done: bool = False, **re
     return json.dumps(data, separators=(",", ":"))
 
 
-def options_of(data: dict[str, Any]) -> ContextOptions:
-    """What the first message of a context chooses. ConfigError for what cannot be."""
-    form, tuning = table(data, "output_format"), table(data, "generation_config")
+def options_of(data: dict[str, Any], *, containers: Collection[str] = ("raw",)) -> ContextOptions:
+    """What the first message of a context, or a request, chooses. ConfigError for what cannot be."""
+    tuning, chosen = table(data, "generation_config"), format_of(table(data, "output_format"), containers)
     # Some send the bare name.
     voice = data["voice"] if isinstance(data.get("voice"), str) else table(data, "voice").get("id")
-    container, encoding, rate = form.get("container", "raw"), form.get("encoding", "pcm_s16le"), form.get("sample_rate")
-    if container != "raw":
-        raise ConfigError(f"output_format.container is {str(container)[:80]!r}, but must be raw.")
-    if not isinstance(encoding, str) or encoding not in ENCODINGS:
-        raise ConfigError(
-            f"output_format.encoding {str(encoding)[:80]!r} is unknown{nearest(str(encoding)[:80], ENCODINGS)}."
-        )
-    if rate is not None and (isinstance(rate, bool) or not isinstance(rate, int)):
-        raise ConfigError("output_format.sample_rate must be a whole number.")
-    chosen = AudioFormat(ENCODINGS[encoding], rate)
-    chosen.check()
     return ContextOptions(
         voice=voice if isinstance(voice, str) else None, any_voice=True, format=chosen, speed=factor(tuning, "speed"),
         volume=factor(tuning, "volume"), frame_s=MESSAGE_S, idle_s=IDLE_S,
     )  # fmt: skip
+
+
+def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:
+    """What output_format names. ConfigError for what is not there."""
+    container, encoding = form.get("container", "raw"), form.get("encoding", "pcm_s16le")
+    if not isinstance(container, str) or container not in containers:
+        raise ConfigError(f"output_format.container is {str(container)[:80]!r}, but must be {' or '.join(containers)}.")
+    if not isinstance(encoding, str) or encoding not in ENCODINGS:
+        encoding = str(encoding)[:80]
+        raise ConfigError(f"output_format.encoding {encoding!r} is unknown{nearest(encoding, ENCODINGS)}.")
+    rate, bits = form.get("sample_rate"), form.get("bit_rate")
+    for name, value in (("sample_rate", rate), ("bit_rate", bits)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise ConfigError(f"output_format.{name} must be a whole number.")
+    packed = container != "raw"
+    chosen = AudioFormat(container if packed else ENCODINGS[encoding], rate, bits if container == "mp3" else None)
+    chosen.check()
+    return chosen
 
 
 def table(data: dict[str, Any], name: str) -> dict[str, Any]:
@@ -193,10 +203,29 @@ def factor(tuning: dict[str, Any], name: str) -> float:
     return float(value)
 
 
+def failure(error: RequestError) -> Response:
+    """Cartesia's form of an error."""
+    title = error.code.replace("_", " ").capitalize()
+    body = {"title": title, "message": str(error), "error_code": error.code, "status_code": error.status}
+    return JSONResponse(body, error.status, error.headers)
+
+
 def routes(hub: Hub) -> list[BaseRoute]:
-    """``/tts/websocket``."""
+    """``/tts/websocket`` and ``/tts/bytes``."""
 
     async def speak(websocket: WebSocket) -> None:
         await serve_socket(hub, websocket, Cartesia())
 
-    return [WebSocketRoute("/tts/websocket", speak)]
+    async def sound(request: Request) -> Response | SpeechResponse:
+        try:
+            caller = caller_of(hub, request)
+            body = await json_body(hub, request)
+            text = text_of(hub, body, "transcript")
+            options = options_of(body, containers=("raw", "wav", "mp3"))
+        except ConfigError as error:
+            return failure(RequestError("invalid_option", str(error)))
+        except RequestError as error:
+            return failure(error)
+        return SpeechResponse(hub, caller, "cartesia", text, options, wrapping=Sound(options.format), error=failure)
+
+    return [WebSocketRoute("/tts/websocket", speak), Route("/tts/bytes", sound, methods=["POST"])]

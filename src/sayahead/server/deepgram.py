@@ -1,4 +1,4 @@
-"""Deepgram's socket, ``/v1/speak``: one text after the other, sound in binary frames."""
+"""Deepgram's ``/v1/speak``: a socket with one text after the other and sound in binary frames, and over HTTP."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute, WebSocketRoute
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from sayahead import __version__
@@ -17,6 +18,7 @@ from sayahead.config import nearest
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.server.formats import AudioFormat
 from sayahead.server.hub import Hub
+from sayahead.server.openai import Sound
 from sayahead.server.protocol import (
     Audio,
     Cancel,
@@ -34,12 +36,15 @@ from sayahead.server.protocol import (
     Text,
 )
 from sayahead.server.sockets import SocketProtocol, serve_socket
+from sayahead.server.web import RequestError, SpeechResponse, caller_of, json_body, text_of
 
 FRAME_S = 0.08
 # A connection may idle as long as the server allows.
 IDLE_S = 3600.0
 ENCODINGS = {"linear16": ("pcm_s16le", 24000), "mulaw": ("mulaw", 8000), "alaw": ("alaw", 8000)}
 """Values of ``encoding``: ours, and the samples per second where the client does not say."""
+PACKED = ("mp3", "opus", "flac", "aac")
+"""More of them, over HTTP."""
 KINDS = ("Speak", "Flush", "Clear", "Close")
 # There is one text at a time, without a name.
 ONLY = ""
@@ -114,7 +119,9 @@ class Deepgram(SocketProtocol):
             case Failed(code, message, context, gone):
                 self._open = self._open and not gone
                 ends = gone and context is None
-                yield say("Error" if ends else "Warning", description=message, code=code)
+                # Clients read one pair of names or the other.
+                names = {"description": message, "code": code, "warn_msg": message, "warn_code": code}
+                yield say("Error" if ends else "Warning", **names)
             case Echo(message):
                 yield str(message)
 
@@ -133,16 +140,37 @@ def say(kind: str, **rest: Any) -> str:
 
 def format_of(query: Mapping[str, str]) -> AudioFormat:
     """The format that a query names. ConfigError for one that is not there."""
-    encoding, rate = query.get("encoding", "linear16"), query.get("sample_rate")
+    encoding, rate = query.get("encoding", "linear16"), whole(query, "sample_rate")
     if encoding not in ENCODINGS:
         raise ConfigError(f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], ENCODINGS)}.")
     if query.get("container", "none") != "none":
-        raise ConfigError("A socket sends bare samples: container can only be none.")
-    if rate is not None and not (rate.isascii() and rate.isdigit() and len(rate) < 9):
-        raise ConfigError(f"sample_rate is {rate[:80]!r}, but must be a whole number.")
-    form = AudioFormat(ENCODINGS[encoding][0], int(rate) if rate is not None else ENCODINGS[encoding][1])
+        raise ConfigError("Bare samples have no container: it can only be none.")
+    form = AudioFormat(ENCODINGS[encoding][0], ENCODINGS[encoding][1] if rate is None else rate)
     form.check()
     return form
+
+
+def packed_format_of(query: Mapping[str, str]) -> AudioFormat:
+    """The format that a query over HTTP names: more of them, and samples come in WAV where it does not say otherwise.
+    ConfigError for one that is not there."""
+    encoding, container = query.get("encoding", "mp3"), query.get("container")
+    if encoding in ENCODINGS and not (encoding == "linear16" and container in (None, "wav")):
+        return format_of(query)
+    if encoding not in ("linear16", *PACKED):
+        raise ConfigError(f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], (*ENCODINGS, *PACKED))}.")
+    rate, bits = whole(query, "sample_rate"), whole(query, "bit_rate")
+    default = ENCODINGS["linear16"][1]
+    form = AudioFormat("wav", rate or default) if encoding == "linear16" else AudioFormat(encoding, rate, bits)
+    form.check()
+    return form
+
+
+def whole(query: Mapping[str, str], name: str) -> int | None:
+    """A whole number in a query. ConfigError for what is none."""
+    text = query.get(name)
+    if text is not None and not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise ConfigError(f"{name} is {text[:80]!r}, but must be a whole number.")
+    return None if text is None else int(text)
 
 
 def speed_of(query: Mapping[str, str]) -> float:
@@ -156,6 +184,11 @@ def speed_of(query: Mapping[str, str]) -> float:
     return speed
 
 
+def failure(error: RequestError) -> Response:
+    """Deepgram's form of an error."""
+    return JSONResponse({"err_code": error.code.upper(), "err_msg": str(error)}, error.status, error.headers)
+
+
 def routes(hub: Hub) -> list[BaseRoute]:
     """``/v1/speak``."""
 
@@ -163,9 +196,21 @@ def routes(hub: Hub) -> list[BaseRoute]:
         try:
             protocol = Deepgram(hub, websocket.query_params)
         except ConfigError as error:
-            body = {"err_code": "INVALID_QUERY_PARAMETER", "err_msg": str(error)}
-            await websocket.send_denial_response(JSONResponse(body, 400))
+            await websocket.send_denial_response(failure(RequestError("invalid_option", str(error))))
             return
         await serve_socket(hub, websocket, protocol)
 
-    return [WebSocketRoute("/v1/speak", speak)]
+    async def sound(request: Request) -> Response | SpeechResponse:
+        query = request.query_params
+        try:
+            caller = caller_of(hub, request)
+            text = text_of(hub, await json_body(hub, request), "text")
+            form, speed = packed_format_of(query), speed_of(query)
+        except ConfigError as error:
+            return failure(RequestError("invalid_option", str(error)))
+        except RequestError as error:
+            return failure(error)
+        options = ContextOptions(voice=query.get("model"), any_voice=True, format=form, speed=speed)
+        return SpeechResponse(hub, caller, "deepgram", text, options, wrapping=Sound(form), error=failure)
+
+    return [WebSocketRoute("/v1/speak", speak), Route("/v1/speak", sound, methods=["POST"])]

@@ -39,7 +39,7 @@ from sayahead.server.protocol import (
     closing_code,
 )
 from sayahead.server.sockets import SocketProtocol, serve_socket
-from sayahead.server.web import RequestError, SpeechResponse, Wrapping, caller_of, json_body
+from sayahead.server.web import RequestError, SpeechResponse, Wrapping, caller_of, json_body, text_of
 
 # Longest sound in one message: clients have limits of their own.
 MESSAGE_S = 1.0
@@ -280,12 +280,7 @@ async def speech(hub: Hub, request: Request) -> Response | SpeechResponse:
     try:
         caller = caller_of(hub, request)
         body = await json_body(hub, request)
-        text = body.get("text")
-        if not isinstance(text, str) or not text:
-            raise RequestError("invalid_option", "text is missing: what to speak.")
-        if len(text) > hub.limits.pending_characters:
-            most = hub.limits.pending_characters
-            raise RequestError("invalid_option", f"text has {len(text)} characters, and may have {most}.")
+        text = text_of(hub, body, "text")
         form = audio_format(request.query_params.get("output_format"))
     except ConfigError as error:
         return failure(RequestError("invalid_option", str(error)))

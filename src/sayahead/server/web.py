@@ -88,6 +88,16 @@ async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
     return data
 
 
+def text_of(hub: Hub, body: dict[str, Any], field: str) -> str:
+    """The text to speak in a body. RequestError where there is none, or too much."""
+    text, most = body.get(field), hub.limits.pending_characters
+    if not isinstance(text, str) or not text:
+        raise RequestError("invalid_option", f"{field} is missing: the text to speak.", field=field)
+    if len(text) > most:
+        raise RequestError("invalid_option", f"{field} has {len(text)} characters, and may have {most}.", field=field)
+    return text
+
+
 class Wrapping(Protocol):
     """How events become an answer's body."""
 
