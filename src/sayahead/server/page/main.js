@@ -244,4 +244,8 @@ function fill(id, values) {
 
 // Frames stop where the page is not seen; the speech does not.
 setInterval(() => document.hidden && speaker.busy && speaker.follow(), 500);
+// Where a key is needed, it is asked for before anybody types.
+stream.knock().catch(({ message }) => {
+  get("problem").textContent = message;
+});
 wake();

@@ -159,7 +159,7 @@ export class Player {
     for (let i = this.runs.length - 1; i >= 0; i--) {
       const run = this.runs[i];
       if (position >= run.at) {
-        if (run.end !== null && position > run.end) return null;
+        if (run.end !== null && position >= run.end) return null;
         return run.time + (position - run.at) / this.rate;
       }
     }

@@ -64,7 +64,9 @@ export class ScheduledSink {
   }
 
   tell(kind) {
-    this.told({ kind, at: this.position, time: this.until, epoch: this.epoch });
+    const report = { kind, at: this.position, time: this.until, epoch: this.epoch };
+    // Later, as the other sink does: who is told may feed at once.
+    queueMicrotask(() => this.told(report));
   }
 
   feed(samples) {

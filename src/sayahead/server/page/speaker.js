@@ -14,7 +14,6 @@ const PAUSE_S = 1.2; // a typist who rests so long wants to hear what is there
 const EDIT_S = 0.8; // one who changes what was sent goes on changing for a while
 const AHEAD = 6000; // characters that may wait at the server
 const AUDIBLE = 104; // -50 dBFS
-const RETRY_S = 5;
 
 export class Speaker {
   /** `told`: changed(), heard(word), first(seconds, mode), gap(mode), stopped(words heard, words sent), problem(sentence). */
@@ -27,7 +26,6 @@ export class Speaker {
     this.names = 0;
     this.feeder = null;
     this.timer = 0;
-    this.lostAt = -Infinity;
     this.context = null; // {id, base: place of its text, points, origin: sample}
     this.fresh();
   }
@@ -40,6 +38,7 @@ export class Speaker {
     this.skips = []; // [start, end) that was not spoken
     this.marks = []; // {end, time}: when the text up to there was typed
     this.phrases = []; // {start, first, sound, mode}: until their first sound was heard
+    this.lostWords = -1; // that had sound when the connection broke last
     this.editing = false; // a change within what was sent, that may go on
     this.forget();
   }
@@ -304,20 +303,22 @@ export class Speaker {
   }
 
   failed({ code, message, context_id: id, gone }) {
-    if (id !== null && id !== this.context?.id) return;
+    // What ends the connection is told by lost(), which may help.
+    if ((id === null && gone) || (id !== null && id !== this.context?.id)) return;
     if (code !== "idle") this.told.problem(message);
     if (gone || code !== "idle") this.drop();
   }
 
   /** The connection is gone. */
   lost(sentence) {
-    const resume = this.context && this.pending && now() - this.lostAt > RETRY_S;
+    // Again, if the last try brought something.
+    const resume = this.context && this.pending && this.words.length > this.lostWords;
     if (!resume) {
-      if (sentence) this.told.problem(sentence);
+      if (this.pending || this.feeder) this.told.problem(sentence);
       this.drop();
       return;
     }
-    this.lostAt = now();
+    this.lostWords = this.words.length;
     const last = this.words.at(-1);
     this.arrived = Math.max(this.context.base, last?.end ?? 0);
     this.forget();
@@ -368,13 +369,13 @@ export class Speaker {
   /** Follow the sound; to be called often. */
   follow() {
     const position = this.player.heard();
-    for (let word = this.words[this.count]; word && word.onset <= position; word = this.words[this.count]) {
+    for (let word = this.words[this.count]; word && word.onset < position; word = this.words[this.count]) {
       word.heard = this.player.timeOf(word.onset);
       this.heardEnd = Math.max(this.heardEnd, word.end);
       this.count++;
       this.told.heard(word);
     }
-    while (this.phrases.length && this.phrases[0].sound !== null && this.phrases[0].sound <= position) {
+    while (this.phrases.length && this.phrases[0].sound !== null && this.phrases[0].sound < position) {
       const { first, sound, mode } = this.phrases.shift();
       const time = this.player.timeOf(sound);
       if (time !== null) this.told.first(time - first, mode);
@@ -386,7 +387,7 @@ export class Speaker {
   /** The word that is heard right now, or null. */
   get current() {
     const word = this.words[this.count - 1];
-    return word && this.player.sounding && this.player.heard() < word.offset ? word : null;
+    return word && this.busy && this.player.heard() < word.offset ? word : null;
   }
 
   /** What became of the text from `start` to `end`: now, heard, ready, typed, skipped or ghost (it did not arrive yet). */

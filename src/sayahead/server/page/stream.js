@@ -13,6 +13,7 @@ export class Stream {
     this.opening = null;
     this.waiting = []; // messages for when the socket is open
     this.key = null;
+    this.pass = null; // {token, until}
     this.refused = false; // whether the person was asked for a key and gave none
     this.header = null; // of the sound that comes next
   }
@@ -36,10 +37,11 @@ export class Stream {
   }
 
   async open() {
-    const token = await this.token();
+    const token = await this.knock();
     const address = new URL("v1/stream", document.baseURI);
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
     address.searchParams.set("token", token);
+    this.pass = null;
     const socket = new WebSocket(address);
     socket.binaryType = "arraybuffer";
     socket.onmessage = ({ data }) => this.receive(data);
@@ -50,18 +52,18 @@ export class Stream {
     });
     const session = await this.prepare();
     this.socket = socket;
-    socket.onclose = ({ code, reason }) => {
+    socket.onclose = ({ reason }) => {
       if (this.socket !== socket) return;
       this.socket = null;
-      // What was idle is let go, and comes back with the next word.
-      this.listener.lost(code === 1000 || code === 1008 ? "" : reason || "The connection broke.");
+      this.listener.lost(reason || "The connection broke.");
     };
     this.post({ type: "session.update", session });
     for (const message of this.waiting.splice(0)) this.post(message);
   }
 
-  /** A token to connect with; asks for a key where the server wants one. */
-  async token() {
+  /** A token to connect with; asks for a key where the server wants one. Takes no place there. */
+  async knock() {
+    if (this.pass?.until > Date.now() / 1000) return this.pass.token;
     for (;;) {
       const headers = this.key ? { Authorization: `Bearer ${this.key}` } : {};
       let answer;
@@ -70,7 +72,11 @@ export class Stream {
       } catch {
         throw new Error("The server does not answer.");
       }
-      if (answer.ok) return (await answer.json()).token;
+      if (answer.ok) {
+        const { token, expires_at: until } = await answer.json();
+        this.pass = { token, until: until - 5 };
+        return token;
+      }
       if (answer.status !== 401) throw new Error((await answer.json().catch(() => ({}))).error ?? "The server refuses.");
       this.key = await this.askKey(this.key !== null);
       this.refused = this.key === null;
