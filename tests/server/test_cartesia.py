@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gc
 import json
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -201,10 +202,16 @@ def test_a_connection_that_idles_is_closed() -> None:
 class TestClients:
     """Clients as they are published."""
 
-    # They leave sockets of theirs to the garbage collector, and that is found in any test that comes later.
+    # They leave sockets of theirs to the garbage collector.
     pytestmark = pytest.mark.filterwarnings(
         "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning"
     )
+
+    @pytest.fixture(autouse=True)
+    def leftovers(self) -> Iterator[None]:
+        """Finds what a client left here, and not in a test that would mind."""
+        yield
+        gc.collect()
 
     def test_sdk(self, server: Running) -> None:
         sdk = pytest.importorskip("cartesia", reason="needs sayahead[compat]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
@@ -197,10 +198,16 @@ def test_a_text_that_was_flushed_may_rest_and_go_on() -> None:
 class TestClients:
     """Clients as they are published."""
 
-    # They leave sockets of theirs to the garbage collector, and that is found in any test that comes later.
+    # They leave sockets of theirs to the garbage collector.
     pytestmark = pytest.mark.filterwarnings(
         "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning"
     )
+
+    @pytest.fixture(autouse=True)
+    def leftovers(self) -> Iterator[None]:
+        """Finds what a client left here, and not in a test that would mind."""
+        yield
+        gc.collect()
 
     def test_sdk(self, server: Running) -> None:
         sdk = pytest.importorskip("deepgram", reason="needs sayahead[compat]")
