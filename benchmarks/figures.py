@@ -21,7 +21,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-DOCUMENTS = ("README.md", "docs/heart.md", "docs/evaluation.md", "docs/papers/ma.md")
+DOCUMENTS = ("README.md", "docs/heart.md", "docs/evaluation.md", "docs/papers/ma.md", "docs/papers/saeki.md")
 
 
 def load(name: str) -> Any:
@@ -46,9 +46,11 @@ def summary() -> str:
 | from process start to first sound | {bench["cold_start_s"]:.2f} s |"""
 
 
-def table(name: str) -> Callable[[], str]:
-    """A results file's table as it is."""
-    return lambda: (RESULTS / name).read_text(encoding="utf-8").strip()
+def table(name: str, command: str = "") -> Callable[[], str]:
+    """A results file's table as it is; where a command is named that makes it, it may not be there yet."""
+    path = RESULTS / name
+    waiting = f"Not measured yet: `{command}`."
+    return lambda: waiting if command and not path.exists() else path.read_text(encoding="utf-8").strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,55 @@ MA_CLARINET = FromReport(
     beside={"MOS in the paper": MA_QUALITY.beside["MOS in the paper"]},
 )
 
+SAEKI_QUALITY = FromReport(
+    "saeki/quality",
+    "sayahead eval run benchmarks/saeki/quality.toml",
+    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    beside={
+        "WER, % (a)": {
+            "full sentence": "18.2",
+            "independent": "96.9",
+            "unicontext": "53.9",
+            "bicontext": "29.8",
+            "bicontext, truth": "24.2",
+            "bicontext, fine-tuned (teacher)": "22.5",
+        },
+        "MOS (a)": {
+            "full sentence": "3.82",
+            "independent": "2.69",
+            "unicontext": "2.99",
+            "bicontext": "3.38",
+            "bicontext, truth": "3.36",
+            "bicontext, fine-tuned (teacher)": "3.44",
+        },
+        "WER, % (b)": {
+            "full sentence": "18.2",
+            "unicontext": "49.4",
+            "bicontext, fine-tuned (teacher)": "22.2",
+            "student, medium": "22.2",
+        },
+        "MOS (b)": {
+            "full sentence": "3.82",
+            "unicontext": "3.10",
+            "bicontext, fine-tuned (teacher)": "3.51",
+            "student, medium": "3.47",
+        },
+    },
+)
+SAEKI_STUDENTS = FromReport(
+    "saeki/students",
+    "sayahead eval run benchmarks/saeki/students.toml",
+    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    beside={
+        "WER, % (b)": {
+            "student, medium": "22.2",
+            "student, small": "23.9",
+            "student, large": "23.3",
+            "student, medium, lambda 0.95": "33.8",
+        }
+    },
+)
+
 PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
     "quality": table("quality.md"),
@@ -206,6 +257,10 @@ PLACES: dict[str, Callable[[], str]] = {
     "ma_shadowing": MA_SHADOWING,
     "ma_clarinet": MA_CLARINET,
     "ma_student": table("ma/clarinet/student.md"),
+    "saeki_quality": SAEKI_QUALITY,
+    "saeki_students": SAEKI_STUDENTS,
+    "saeki_cosine": table("saeki/cosine.md", "python benchmarks/saeki/cosine.py"),
+    "saeki_processing": table("saeki/processing.md", "python benchmarks/saeki/processing.py"),
 }
 
 

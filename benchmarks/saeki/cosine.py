@@ -85,6 +85,8 @@ def main() -> None:
                     made["pseudo against true"][name + network] = by_step(embeddings(model, own), meant, steps)
         taught = {"": embeddings(networks[", fine-tuned"], pieces["k = 1"]),
                   "-truth": embeddings(networks[", fine-tuned"], true)}  # fmt: skip
+        constant = taught[""].mean(0, keepdim=True).expand_as(taught[""])
+        made["student against teacher"]["the mean embedding, whatever the text"] = by_step(constant, taught[""], steps)
         for size in ("small", "medium", "large", "medium-truth"):
             run = arguments.runs / f"student-{size}"
             if run.exists():
