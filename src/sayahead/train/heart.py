@@ -299,7 +299,6 @@ def main() -> None:
     if arguments.student is not None:
         more, config["distilled"] = write_student(arguments.student, arguments.folder)
         paths += more
-        config["defaults"] = {**SETTINGS["defaults"], "context": "distilled"}
     files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(paths)}
     phonemes = json.loads((assets() / "vocab.json").read_text(encoding="utf-8"))
     config |= {"files": files, "phonemes": phonemes}
