@@ -21,7 +21,9 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-DOCUMENTS = ("README.md", "docs/heart.md", "docs/evaluation.md", "docs/papers/ma.md", "docs/papers/saeki.md")
+DOCUMENTS = (
+    "README.md", "docs/heart.md", "docs/context.md", "docs/evaluation.md", "docs/papers/ma.md", "docs/papers/saeki.md",
+)  # fmt: skip
 
 
 def load(name: str) -> Any:
@@ -141,6 +143,31 @@ SUMMARY = replace(
     },
 )
 
+CONTEXT = FromReport(
+    "context",
+    "sayahead eval run benchmarks/context.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("difference", "quality.csv", "WER, %: difference"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("difference", "quality.csv", "DistillMOS: difference", 3),
+        Figure("first sound, ms, 180 words/min", "latency-1.csv", "first audible sample p50, ms", 0),
+        Figure("word lag, s, 180 words/min", "latency-1.csv", "word lag mean, s"),
+    ),
+)
+
+CONTEXT_SUMMARY = replace(
+    CONTEXT,
+    rows={
+        "whole sentences": "full",
+        "one word of lookahead (the default)": "k = 1",
+        "none": "k = 0",
+        "none, the voice's own context": "k = 0, distilled",
+        "none, random words in its place": "k = 0, random",
+        "none, the words that really follow in its place": "k = 0, true",
+    },
+)
+
 MA_QUALITY = FromReport(
     "ma/quality",
     "sayahead eval run benchmarks/ma/quality.toml",
@@ -251,6 +278,9 @@ PLACES: dict[str, Callable[[], str]] = {
     "held_out": table("held_out.md"),
     "arithmetic": table("arithmetic.md"),
     "lookahead": LOOKAHEAD,
+    "context": CONTEXT,
+    "context_summary": CONTEXT_SUMMARY,
+    "context_prosody": table("context_prosody.md", "python benchmarks/prosody.py benchmarks/context.json"),
     "lookahead_summary": SUMMARY,
     "ma_quality": MA_QUALITY,
     "ma_latency": MA_LATENCY,
