@@ -15,6 +15,7 @@ const EXAMPLE =
   "Switch to reading by sentence, and count how long you sit in silence.";
 const SHAPES = { play: "M6 4l10 6-10 6z", stop: "M5 5h10v10H5z" };
 const IDLE_S = 60; // asked of the server between two texts
+const TYPING_S = 4; // who typed so recently wants to see the caret, not the word that is heard
 
 const get = (id) => document.getElementById(id);
 const editor = get("editor");
@@ -22,6 +23,7 @@ const stats = new Stats();
 const mirror = new Mirror(get("mirror"));
 let speeds = {};
 let pasted = false;
+let typedAt = -Infinity;
 let frame = 0;
 
 const player = new Player((kind) => {
@@ -141,6 +143,7 @@ editor.addEventListener("input", () => {
   get("problem").textContent = "";
   say("");
   player.open();
+  typedAt = pasted ? -Infinity : now();
   speaker.edit(editor.value, { pasted });
   pasted = false;
   // The mirror gives the editor its height, before the browser looks for the caret.
@@ -211,7 +214,7 @@ function look() {
 function follow() {
   const node = mirror.spoken;
   const box = editor.parentElement;
-  if (!node || (!speaker.feeder && document.activeElement === editor)) return;
+  if (!node || now() - typedAt < TYPING_S) return;
   const top = node.offsetTop - box.offsetTop;
   if (top < box.scrollTop || top + 2 * node.offsetHeight > box.scrollTop + box.clientHeight) {
     box.scrollTop = top - box.clientHeight / 3;

@@ -18,6 +18,26 @@ export function wordStart(text, place) {
   return at;
 }
 
+/** When which part of a text was typed, or arrived; seconds. */
+export class Marks {
+  list = []; // {end, time}, in the order of both
+
+  /** The text up to `end` is there since `time`. */
+  add(end, time) {
+    this.list.push({ end, time });
+  }
+
+  /** What lies behind a place is to be typed anew. */
+  keep(place) {
+    this.list = this.list.filter(({ end }) => end <= place);
+  }
+
+  /** When the text up to a place was there, or null. */
+  when(place) {
+    return this.list.find(({ end }) => end >= place)?.time ?? null;
+  }
+}
+
 /** A text that grows, of which others count the code points. */
 export class Points {
   text = "";

@@ -7,7 +7,7 @@
  */
 
 import { Feeder, PACES } from "./pace.js";
-import { difference, Points, wordStart } from "./places.js";
+import { difference, Marks, Points, wordStart } from "./places.js";
 import { now } from "./player.js";
 
 const PAUSE_S = 1.2; // a typist who rests so long wants to hear what is there
@@ -36,8 +36,9 @@ export class Speaker {
     this.count = 0; // of them that were heard, or begun
     this.heardEnd = 0; // place up to which the text was heard
     this.skips = []; // [start, end) that was not spoken
-    this.marks = []; // {end, time}: when the text up to there was typed
+    this.marks = new Marks();
     this.phrases = []; // {start, first, sound, mode}: until their first sound was heard
+    this.firsts = []; // {first, time}: when a phrase's first letter was typed, and its first sound heard
     this.lostWords = -1; // that had sound when the connection broke last
     this.editing = false; // a change within what was sent, that may go on
     this.forget();
@@ -63,11 +64,11 @@ export class Speaker {
       return;
     }
     const { start, end, size } = change;
-    this.marks = this.marks.filter((mark) => mark.end <= start);
+    this.marks.keep(start);
     if (start < this.arrived) this.revise(change, before);
     if (!this.feeder) {
-      this.marks.push({ end: start + size, time: now() });
-      if (start + size < next.length) this.marks.push({ end: next.length, time: now() });
+      this.marks.add(start + size, now());
+      this.marks.add(next.length, now());
     }
     if (pasted && /\S\s+\S/.test(next.slice(start, start + size))) {
       this.rewind(start);
@@ -213,7 +214,7 @@ export class Speaker {
   feed() {
     clearTimeout(this.timer);
     this.editing = false;
-    this.marks = this.marks.filter((mark) => mark.end <= this.arrived);
+    this.marks.keep(this.arrived);
     this.feeder?.stop();
     this.feeder = new Feeder(() => this.step());
   }
@@ -231,7 +232,7 @@ export class Speaker {
     // The server keeps only so much waiting.
     if (arrived - (this.words.at(-1)?.end ?? 0) > AHEAD && this.context) return 0.05;
     const end = pace.next(text, arrived);
-    this.marks.push({ end, time: now() });
+    this.marks.add(end, now());
     this.send(end);
     this.told.changed();
     return pace.gapS();
@@ -246,7 +247,7 @@ export class Speaker {
     if (this.context) {
       if (speaks && !this.unflushed) {
         const start = this.arrived + part.search(/\S/);
-        this.phrases.push({ start, first: this.typed(start + 1) ?? now(), sound: null, mode: this.mode });
+        this.phrases.push({ start, first: this.marks.when(start + 1) ?? now(), sound: null, mode: this.mode });
       }
       this.context.points.add(part);
       this.stream.append(this.context.id, part);
@@ -278,7 +279,7 @@ export class Speaker {
       const onset = context.origin + onsetS * player.rate;
       this.words.push({
         text: word, start: place, end: stop, onset, offset: context.origin + offsetS * player.rate,
-        typed: this.typed(stop), ready: now(), heard: null, mode: this.mode,
+        typed: this.marks.when(stop), ready: now(), heard: null, mode: this.mode,
       });
       const phrase = this.phrases.find((each) => each.sound === null && each.start < stop);
       if (phrase) {
@@ -288,11 +289,6 @@ export class Speaker {
       }
     }
     if (header.words.length) this.told.changed();
-  }
-
-  /** When the text up to a place was typed, or arrived. */
-  typed(place) {
-    return this.marks.find((mark) => mark.end >= place)?.time ?? null;
   }
 
   flushed({ context_id: id, flush_id: mark }) {
@@ -378,7 +374,9 @@ export class Speaker {
     while (this.phrases.length && this.phrases[0].sound !== null && this.phrases[0].sound < position) {
       const { first, sound, mode } = this.phrases.shift();
       const time = this.player.timeOf(sound);
-      if (time !== null) this.told.first(time - first, mode);
+      if (time === null) continue;
+      this.firsts.push({ first, time });
+      this.told.first(time - first, mode);
     }
     // Marks without words are done when nothing more comes.
     if (!this.busy && this.heardEnd < this.arrived) this.heardEnd = this.arrived;

@@ -1,10 +1,11 @@
 /** The last seconds on one time axis: when each word was typed, when its sound was there, when it was heard. */
 
 import { now } from "./player.js";
+import { duration } from "./stats.js";
 
 const PAST = 0.72; // the part of the width that lies behind now
 const GAP = 6; // between two labels
-const NAMES = ["ink", "soft", "faint", "line", "accent", "warm", "paper"];
+const NAMES = ["ink", "soft", "faint", "line", "accent", "mark", "sheet"];
 
 export class Timeline {
   constructor(canvas, speaker, player) {
@@ -52,6 +53,7 @@ export class Timeline {
     this.threads(words);
     this.wave(left);
     this.labels(words);
+    this.firsts(left);
     if (words.length) this.line(this.x(moment), 16, height, this.ink.accent, 1);
   }
 
@@ -144,6 +146,25 @@ export class Timeline {
       return at < (run.end ?? pushed) ? at : null;
     }
     return null;
+  }
+
+  /** How long the first sound of each phrase took. */
+  firsts(left) {
+    const { pen, ink, lanes } = this;
+    pen.font = "600 12px ui-sans-serif, system-ui, sans-serif";
+    for (const { first, time } of this.speaker.firsts) {
+      if (time < left - 1) continue;
+      const [from, to] = [this.x(first), this.x(time)];
+      const y = lanes.heard - 44;
+      const text = `first audio ${duration(time - first)}`;
+      pen.fillStyle = ink.mark;
+      pen.fillRect(from, y, Math.max(2, to - from), 3);
+      pen.fillRect(to - 1, y, 2, lanes.heard - y);
+      pen.fillStyle = ink.sheet;
+      pen.fillRect(to + 4, y - 9, pen.measureText(text).width + 8, 18);
+      pen.fillStyle = ink.mark;
+      pen.fillText(text, to + 8, y + 5);
+    }
   }
 
   labels(words) {
