@@ -164,7 +164,6 @@ CONTEXT_SUMMARY = replace(
         "none": "k = 0",
         "none, the voice's own context": "k = 0, distilled",
         "none, random words in its place": "k = 0, random",
-        "none, the words that really follow in its place": "k = 0, true",
     },
 )
 
