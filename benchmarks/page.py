@@ -1,4 +1,4 @@
-"""The picture of the page in the README: one text read by sentence, then another typed by hand and spoken meanwhile.
+"""The picture of the page in the README: a text read by sentence, then one incrementally, at an interpreter's pace.
 
     python benchmarks/page.py docs/page.png [--width 1180] [--height 1010] [--scale 2] [--dark]
 
@@ -20,10 +20,9 @@ import urllib.request
 from playwright.sync_api import Page, sync_playwright
 
 READ = "This voice waits until a sentence is whole. Only then does it begin to speak."
-TYPED = "Text comes in word by word, from a keyboard or a language model, and speech follows a word behind."
+SHOWN = "Text comes in word by word, from a keyboard or a language model, and speech follows a word behind."
+UNTIL = "language"
 PORT = 8765
-KEY_S = 0.06
-SHOWN = 78
 
 
 def main() -> None:
@@ -48,6 +47,7 @@ def main() -> None:
                 viewport={"width": args.width, "height": args.height},
                 device_scale_factor=args.scale,
                 color_scheme="dark" if args.dark else "light",
+                permissions=["clipboard-read", "clipboard-write"],
             )
             page.goto(f"http://127.0.0.1:{PORT}/")
             use(page)
@@ -70,19 +70,24 @@ def wait() -> None:
 
 
 def use(page: Page) -> None:
-    """Read by sentence, then type until the picture is good."""
+    """One text by sentence; then another incrementally, until the picture is good."""
+    page.select_option("#pace", "talk")
     page.locator("#mode label").nth(1).click()
-    type_in(page, READ)
-    page.wait_for_timeout(1500)
-    page.wait_for_selector("body[data-busy=false]", timeout=60000)
+    paste(page, READ)
+    while page.evaluate("document.body.dataset.busy") == "true":
+        page.wait_for_timeout(100)
     page.locator("#mode label").nth(0).click()
-    page.locator("#editor").fill("")
-    type_in(page, TYPED[:SHOWN])
+    page.locator("#editor").press("Control+A")
+    paste(page, SHOWN)
+    while page.evaluate("document.querySelector('.now')?.textContent") != UNTIL:
+        page.wait_for_timeout(20)
 
 
-def type_in(page: Page, text: str) -> None:
-    """As a fast typist does."""
-    page.locator("#editor").press_sequentially(text, delay=KEY_S * 1000)
+def paste(page: Page, text: str) -> None:
+    """From the clipboard, so that the text arrives at the chosen pace."""
+    page.evaluate("(text) => navigator.clipboard.writeText(text)", text)
+    page.locator("#editor").press("Control+V")
+    page.wait_for_timeout(300)
 
 
 if __name__ == "__main__":

@@ -246,6 +246,17 @@ def test_an_empty_text_is_silent_and_another_begins_anew(server: Running, browse
         assert seat.lit[said:] == ["Anew."]
 
 
+def test_another_text_is_spoken_even_if_it_begins_and_ends_as_the_last_did(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.paste("This is one.")
+        seat.until_heard()
+        seat.page.keyboard.press("Control+A")
+        seat.paste("That was the other one.")
+        seat.until_heard()
+        assert seat.said == "This is one.That was the other one."
+        assert seat.lit == ["This", "is", "one.", "That", "was", "the", "other"]
+
+
 # Files to take away.
 
 

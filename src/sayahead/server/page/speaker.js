@@ -65,25 +65,27 @@ export class Speaker {
     }
     const { start, end, size } = change;
     this.marks.keep(start);
-    if (start < this.arrived) this.revise(change, before);
+    const words = /\S\s+\S/.test(next.slice(start, start + size));
+    if (start < this.arrived) this.revise(change, { before, words });
     if (!this.feeder) {
       this.marks.add(start + size, now());
       this.marks.add(next.length, now());
     }
-    if (pasted && /\S\s+\S/.test(next.slice(start, start + size))) {
+    if (pasted && words) {
+      this.heardEnd = Math.min(this.heardEnd, wordStart(next, start));
       this.rewind(start);
       this.feed();
     } else if (!this.feeder) this.take();
     this.told.changed();
   }
 
-  /** A change of what was sent. */
-  revise({ start, end, size }, before) {
+  /** A change of what was sent; `words`: several are new. */
+  revise({ start, end, size }, { before, words }) {
     const last = end >= this.arrived;
     const blanks = last && size === 0 && !before.slice(start, end).trim();
     const tail = last && !blanks;
-    if (tail && wordStart(this.text, start) === 0) {
-      // Another text.
+    // Another text may end as this one did.
+    if ((tail || words) && wordStart(this.text, start) === 0) {
       this.clear();
       return;
     }
@@ -305,9 +307,8 @@ export class Speaker {
     if (gone || code !== "idle") this.drop();
   }
 
-  /** The connection is gone. */
+  /** The connection is gone: once more, if the last one brought something. */
   lost(sentence) {
-    // Again, if the last try brought something.
     const resume = this.context && this.pending && this.words.length > this.lostWords;
     if (!resume) {
       if (this.pending || this.feeder) this.told.problem(sentence);
@@ -378,8 +379,7 @@ export class Speaker {
       this.firsts.push({ first, time });
       this.told.first(time - first, mode);
     }
-    // Marks without words are done when nothing more comes.
-    if (!this.busy && this.heardEnd < this.arrived) this.heardEnd = this.arrived;
+    if (!this.busy && this.heardEnd < this.arrived) this.heardEnd = this.arrived; // dashes and the like
   }
 
   /** The word that is heard right now, or null. */
