@@ -42,6 +42,10 @@ class View:
     """Number of phonemes of a word said by itself: a constant of the word, whatever surrounds it."""
     observation: Floats | None = None
     """What the synthesizer's last step observed, for policies that act on frames."""
+    past: tuple[str, ...] = ()
+    """Words of this sentence that were spoken, the last of them, as they are read aloud."""
+    seen: int = 0
+    """How many of the pending words the last SPEAK has shown to the model: asked for already, and there at any pace."""
 
 
 class Policy(Protocol):

@@ -64,6 +64,8 @@ class Session:
         self._past: deque[str] = deque(maxlen=self.PAST_WORDS)
         # Words of the open sentence that were spoken; the last few are the phonemizer's left context.
         self._open = 0
+        # Pending words that the last SPEAK has shown.
+        self._seen = 0
         self._close = False
         self._untimed: deque[Word] = deque()
         self._state = synthesizer.initial(rendering)
@@ -158,7 +160,8 @@ class Session:
 
     def _decide(self) -> Read | Speak:
         pending = tuple(self._sentence())
-        view = View(pending, self._open == 0, self._phonemizer.phonemes, self._observation)
+        phonemes, first = self._phonemizer.phonemes, self._open == 0
+        view = View(pending, first, phonemes, self._observation, past=tuple(self._left()), seen=self._seen)
         action = self._policy.decide(view)
         if isinstance(action, Speak) and not 1 <= action.words <= len(pending):
             raise SessionError(f"{self._policy!r} spoke {action.words} words where {len(pending)} were pending.")
@@ -176,7 +179,12 @@ class Session:
             self._past.append(word.text)
             self._untimed.append(word)
         self._open = 0 if words[-1].ends else self._open + len(words)
+        self._seen = len(visible)
         return speech
+
+    def _left(self) -> list[str]:
+        """Words of the open sentence that were spoken, the last of them."""
+        return list(self._past)[-self._open :] if self._open else []
 
     def _sentence(self) -> Iterator[Word]:
         for word in itertools.islice(self._pending, self.VIEW_WORDS):
@@ -194,9 +202,8 @@ class Session:
             predicted = [Word(text, 0, 0) for text in prediction.words]
             if predicted and predicted[-1].text[-1:] in ".!?":
                 ends, predicted[-1] = True, replace(predicted[-1], ends=True)
-        left = list(self._past)[-self._open :] if self._open else []
         seen = [*visible, *predicted]
-        said = self._phonemizer.phonemize([*words, *seen], left=left)
+        said = self._phonemizer.phonemize([*words, *seen], left=self._left())
         bounds = [0, *itertools.accumulate(len(word.ids) for word in said)]
         spans = tuple((at + word.first, at + word.end) for at, word in zip(bounds, said[: len(words)], strict=False))
         real = bounds[len(words) + len(visible)]
