@@ -95,6 +95,7 @@ TASKS = {
     "melvocoder": ("sayahead.train.melvocoder", "MelVocoderTask"),
     "wavenet": ("sayahead.train.wavenet", "WaveNetTask"),
     "clarinet": ("sayahead.train.clarinet", "ClariNetTask"),
+    "mohan": ("sayahead.train.mohan", "MohanTask"),
     "saeki": ("sayahead.train.saeki", "SaekiTask"),
     "waveglow": ("sayahead.train.waveglow", "WaveGlowTask"),
     "saeki-guided": ("sayahead.train.saeki_guided", "GuidedTask"),

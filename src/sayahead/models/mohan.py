@@ -1,0 +1,286 @@
+"""The modified Tacotron 2 of Mohan et al. (Interspeech 2020, section 3): characters to mel, one character at a time.
+
+Axes: B batch, P characters, S decoder steps of r frames, F = r * n_mels, T frames, D channels, M those of the encoder.
+
+What is modified: the encoder has no convolutions and one LSTM, in reading order alone, so that a prefix's states are a
+prefix of the states; there is no postnet; attention stays soft, and its scope is the characters *read* so far. Whoever
+decides what is read and when to speak, a policy, an agent or its environment, drives it so:
+
+    memory = model.memory(model.encode(ids))            once for a text: later characters change no earlier state
+    state = model.initial(memory)
+    look = model.look(memory, read, state, previous)    what attention sees before a step, with ``read`` (B,) characters
+    made = model.step(memory, read, state, previous)    one SPEAK: r frames; ``made.look`` is what it saw
+    state, previous = made.state, made.frames           (or the true frames: teacher forcing)
+
+A READ is ``read + 1``: what attention sees then is another ``look`` from the same state. States are values: none is
+changed in place. An observation (4.3.1) is ``look.context``, the last of ``look.weights[:read]``, and the last of the
+``previous`` frames. Frames are normalized by the buffers ``mean`` and ``std``; the first previous ones are zeros.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sayahead.characters import ALPHABET
+
+UNSEEN = -1e9
+"""Energy of a character outside the scope."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModifiedTacotronConfig:
+    """Sizes; the defaults are Tacotron 2's (Shen et al. 2018) and the paper's 128 bands."""
+
+    characters: int = len(ALPHABET)
+    """Number of ids."""
+    n_mels: int = 128
+    """Mel bands."""
+    reduction: int = 1
+    """r: frames a decoder step, which is one SPEAK."""
+    embedding: int = 512
+    """D of a character."""
+    encoder: int = 512
+    """D of the encoder's LSTM, whose outputs are attended to."""
+    prenet: tuple[int, ...] = (256, 256)
+    """Widths of the layers that the previous frames go through."""
+    attention_rnn: int = 1024
+    """D of the first recurrent layer, whose state asks."""
+    decoder_rnn: int = 1024
+    """D of the second."""
+    attention: int = 128
+    """Width in which queries, keys and places are compared."""
+    location_filters: int = 32
+    """What the attention makes of where it has been."""
+    location_kernel: int = 31
+    """Characters of that which each place sees."""
+    prenet_dropout: float = 0.5
+    """Behind each layer of the prenet, in training."""
+    rnn_dropout: float = 0.1
+    """Of the recurrent layers' outputs, in training."""
+
+
+class Memory(NamedTuple):
+    """What the decoder attends to."""
+
+    rows: Tensor
+    """(B, P, M) states of the encoder."""
+    keys: Tensor
+    """(B, P, A)."""
+
+
+class State(NamedTuple):
+    """What decoding step by step carries on, besides the previous frames."""
+
+    attention: tuple[Tensor, Tensor]
+    """(B, D) output and cell of the first recurrent layer."""
+    decoder: tuple[Tensor, Tensor]
+    """The second's."""
+    context: Tensor
+    """(B, M) what attention saw in the step before."""
+    weights: Tensor
+    """(B, P) where it looked then; zeros at the begin."""
+    seen: Tensor
+    """(B, P) sum of the weights so far."""
+
+
+class Look(NamedTuple):
+    """What attention sees in a step."""
+
+    context: Tensor
+    """(B, M), c of Eq. 1."""
+    weights: Tensor
+    """(B, P), alpha; zero where nothing has been read."""
+    asked: tuple[Tensor, Tensor]
+    """(B, D) output and cell of the first recurrent layer, the same whatever has been read."""
+
+
+class Step(NamedTuple):
+    """What one SPEAK makes."""
+
+    frames: Tensor
+    """(B, r, n_mels) normalized log mel."""
+    stop: Tensor
+    """(B,) logit of the probability that it is the sentence's last."""
+    look: Look
+    """What attention saw."""
+    state: State
+    """For the next."""
+
+
+class Decoded(NamedTuple):
+    """All steps of a batch of sentences."""
+
+    frames: Tensor
+    """(B, T, n_mels) normalized log mel."""
+    stop: Tensor
+    """(B, S) logits."""
+    weights: Tensor
+    """(B, S, P) logarithms of the attention's weights."""
+
+
+class Attention(nn.Module):
+    """First recurrent layer and location-sensitive attention: all of a step that its scope bears upon."""
+
+    def __init__(self, config: ModifiedTacotronConfig) -> None:
+        super().__init__()
+        self.reach = config.location_kernel // 2
+        self.rnn = nn.LSTMCell(config.prenet[-1] + config.encoder, config.attention_rnn)
+        self.query = nn.Linear(config.attention_rnn, config.attention, bias=False)
+        self.key = nn.Linear(config.encoder, config.attention, bias=False)
+        self.place = nn.Linear(2 * config.location_kernel, config.location_filters, bias=False)
+        self.placed = nn.Linear(config.location_filters, config.attention, bias=False)
+        self.energy = nn.Linear(config.attention, 1, bias=False)
+
+    def ask(self, before: Tensor, state: State) -> tuple[Tensor, Tensor]:
+        """(B, D) output and cell after the prenet's view (B, D) of the previous frames."""
+        made: tuple[Tensor, Tensor] = self.rnn(torch.cat([before, state.context], -1), state.attention)
+        return made
+
+    def logits(self, asked: Tensor, keys: Tensor, state: State, visible: Tensor) -> Tensor:
+        """(B, P) how much each character is wanted, of a query (B, D); ``visible`` (B, P) is the scope."""
+        past = torch.stack([state.weights, state.seen], 1)
+        windows = functional.pad(past, (self.reach, self.reach)).unfold(2, 2 * self.reach + 1, 1)
+        around = windows.transpose(1, 2).flatten(2)
+        compared = self.query(asked)[:, None] + keys + self.placed(self.place(around))
+        made: Tensor = self.energy(compared.tanh())[..., 0]
+        return made.float().masked_fill(~visible, UNSEEN)
+
+
+class ModifiedTacotron(nn.Module):
+    """Characters to mel frames; see the module's text for how it is driven."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, config: ModifiedTacotronConfig) -> None:
+        super().__init__()
+        if config.characters < 1 or config.location_kernel % 2 == 0:
+            raise ValueError("there are characters, and an odd number of places at least")
+        self.config = config
+        size = config.reduction * config.n_mels
+        self.embedding = nn.Embedding(config.characters, config.embedding)
+        self.encoder = nn.LSTM(config.embedding, config.encoder, batch_first=True)
+        widths = (size, *config.prenet)
+        self.prenet = nn.ModuleList(nn.Linear(a, b, bias=False) for a, b in itertools.pairwise(widths))
+        self.attention = Attention(config)
+        self.decoder = nn.LSTM(config.attention_rnn + config.encoder, config.decoder_rnn, batch_first=True)
+        inward = config.decoder_rnn + config.encoder
+        self.frames, self.stop = nn.Linear(inward, size), nn.Linear(inward, 1)
+        self.register_buffer("mean", torch.zeros(config.n_mels))
+        self.register_buffer("std", torch.ones(config.n_mels))
+
+    def encode(self, ids: Tensor) -> Tensor:
+        """States (B, P, M) of character ids (B, P); those of a prefix are a prefix of them."""
+        rows: Tensor = self.encoder(self.embedding(ids))[0]
+        return rows
+
+    def memory(self, rows: Tensor) -> Memory:
+        """What the decoder attends to, of states (B, P, M)."""
+        return Memory(rows, self.attention.key(rows))
+
+    def initial(self, memory: Memory) -> State:
+        """The state in front of a sentence's first step."""
+        size, characters, wide = memory.rows.shape
+        config, zeros = self.config, memory.rows.new_zeros
+        nowhere = zeros(size, characters)
+        asks, makes = (zeros(size, d) for d in (config.attention_rnn, config.decoder_rnn))
+        return State((asks, asks), (makes, makes), zeros(size, wide), nowhere, nowhere)
+
+    def look(self, memory: Memory, read: Tensor, state: State, previous: Tensor) -> Look:
+        """What attention sees of the first ``read`` (B,) characters after the frames (B, r, n_mels) before.
+
+        It is what a SPEAK would see now, and changes no state.
+        """
+        asked = self.attention.ask(self.before(previous.flatten(1)), state)
+        visible = torch.arange(memory.rows.shape[1], device=read.device) < read[:, None]
+        weights = self.attention.logits(self.forget(asked[0]), memory.keys, state, visible).softmax(-1)
+        context = (weights[:, None].to(memory.rows.dtype) @ memory.rows)[:, 0]
+        return Look(context, weights, asked)
+
+    def step(self, memory: Memory, read: Tensor, state: State, previous: Tensor, *, look: Look | None = None) -> Step:
+        """One SPEAK on the first ``read`` (B,) characters; ``look``: what attention sees, if that is known already."""
+        look = look or self.look(memory, read, state, previous)
+        inward = torch.cat([self.forget(look.asked[0]), look.context], -1)
+        past = (state.decoder[0][None], state.decoder[1][None])
+        made, (output, cell) = self.decoder(inward[:, None], past)
+        frames, stop = self.outward(made[:, 0], look.context)
+        after = State(look.asked, (output[0], cell[0]), look.context, look.weights, state.seen + look.weights)
+        return Step(frames.view(len(frames), self.config.reduction, -1), stop, look, after)
+
+    def forward(self, ids: Tensor, scope: Tensor, frames: Tensor, sampling: float = 0.0) -> Decoded:
+        """All steps of sentences (B, P), each after the true frames (B, S, F) before it.
+
+        ``scope`` (B, S): characters that attention may see in each step. A share ``sampling`` of the previous frames is
+        the network's own, made in a first pass.
+        """
+        memory = self.memory(self.encode(ids))
+        previous = functional.pad(frames, (0, 0, 1, 0))[:, :-1]
+        if sampling > 0:
+            with torch.no_grad():
+                own = self.taught(memory, scope, previous)[0].to(frames.dtype)
+            drawn = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
+            previous = functional.pad(torch.where(drawn, own, frames), (0, 0, 1, 0))[:, :-1]
+        made, stop, weights = self.taught(memory, scope, previous)
+        return Decoded(made.view(len(made), -1, self.config.n_mels), stop.float(), weights)
+
+    def taught(self, memory: Memory, scope: Tensor, previous: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Frames (B, S, F), stops (B, S) and log weights (B, S, P) after the frames (B, S, F) before each step.
+
+        As ``step``, but for what does not wait for attention, which is made for all steps at once.
+        """
+        state, before = self.initial(memory), self.before(previous)
+        visible = torch.arange(memory.rows.shape[1], device=scope.device) < scope[..., None]
+        asked, found, looked = list[Tensor](), list[Tensor](), list[Tensor]()
+        for at in range(previous.shape[1]):
+            attention = self.attention.ask(before[:, at], state)
+            asked.append(self.forget(attention[0]))
+            log = self.attention.logits(asked[-1], memory.keys, state, visible[:, at]).log_softmax(-1)
+            weights = log.exp()
+            context = (weights[:, None].to(memory.rows.dtype) @ memory.rows)[:, 0]
+            state = State(attention, state.decoder, context, weights, state.seen + weights)
+            found.append(context)
+            looked.append(log)
+        contexts = torch.stack(found, 1)
+        made, _ = self.decoder(torch.cat([torch.stack(asked, 1), contexts], -1))
+        return *self.outward(made, contexts), torch.stack(looked, 1)
+
+    def before(self, previous: Tensor) -> Tensor:
+        """(..., D) of the frames (..., F) of the step before."""
+        for layer in self.prenet:
+            previous = functional.dropout(layer(previous).relu(), self.config.prenet_dropout, self.training)
+        return previous
+
+    def outward(self, made: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+        """Frames (..., F) and stops (...) of the second layer's output and what attention saw."""
+        inward = torch.cat([self.forget(made), context], -1)
+        return self.frames(inward), self.stop(inward)[..., 0]
+
+    def forget(self, x: Tensor) -> Tensor:
+        return functional.dropout(x, self.config.rnn_dropout, self.training)
+
+
+@torch.no_grad()
+def generate(model: ModifiedTacotron, ids: Tensor, *, most: int = 12, stop: float = 0.5) -> tuple[Tensor, Tensor]:
+    """Log mel (T, n_mels) of one sentence's ids (P,), all read first, and the attention's weights (S, P).
+
+    Ends with the first step whose stop is above ``stop`` while attention is at the last three characters, or after
+    ``most`` frames a character.
+    """
+    memory = model.memory(model.encode(ids[None]))
+    state, read = model.initial(memory), torch.tensor([len(ids)], device=ids.device)
+    previous = model.mean.new_zeros(1, model.config.reduction, model.config.n_mels)
+    made, looked = list[Tensor](), list[Tensor]()
+    while len(made) * model.config.reduction < most * len(ids):
+        step = model.step(memory, read, state, previous)
+        state, previous = step.state, step.frames
+        made.append(previous[0])
+        looked.append(step.look.weights[0])
+        if float(torch.sigmoid(step.stop[0])) > stop and int(looked[-1].argmax()) >= len(ids) - 3:
+            break
+    return torch.cat(made) * model.std + model.mean, torch.stack(looked)
