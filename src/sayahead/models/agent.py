@@ -1,0 +1,78 @@
+"""The agent that decides when to READ and when to SPEAK (Mohan et al. 2020, 4.4), and what it observes (4.3.1).
+
+Axes: B episodes, J decisions, P characters, D channels. Before every decision the speaking network takes one tentative
+step with the characters read so far; the observation is what that step attended to, the weights of the latest
+characters, and the frame spoken last. SPEAK makes the step count, READ has it taken anew with one character more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+READ, SPEAK = 0, 1
+"""The two actions, as indices of the agent's logits."""
+LOOK_BACK = 5
+"""Latest characters whose attention weights are observed (Mohan 5.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentConfig:
+    """Sizes of the agent; the paper gives the first."""
+
+    recurrent: int = 512
+    """D of the GRU."""
+    dense: int = 512
+    """D of the two dense layers behind it, in front of the softmax."""
+    baseline: int = 512
+    """D of the baseline's two hidden layers; its third has the one output."""
+
+
+class Agent(nn.Module):
+    """Observations to logits of READ and SPEAK, and the baseline that expects the return."""
+
+    def __init__(self, config: AgentConfig, observed: int) -> None:
+        """``observed``: D of an observation."""
+        super().__init__()
+        self.config, self.observed = config, observed
+        self.gru = nn.GRU(observed, config.recurrent, batch_first=True)
+        self.first = nn.Linear(config.recurrent, config.dense)
+        self.second = nn.Linear(config.dense, config.dense)
+        self.out = nn.Linear(config.dense, 2)
+        self.baseline = nn.Sequential(
+            nn.Linear(observed, config.baseline), nn.ReLU(), nn.Linear(config.baseline, config.baseline), nn.ReLU(),
+            nn.Linear(config.baseline, 1),
+        )  # fmt: skip
+        # Both actions are as likely at first, whatever is observed.
+        nn.init.zeros_(self.out.weight)
+        nn.init.zeros_(self.out.bias)
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits (B, J, 2) and expected returns (B, J), in the loss's unit, of all observations (B, J, D) in order."""
+        expected: Tensor = self.baseline(observations)[..., 0]
+        states, _ = self.gru(observations)
+        return self.heads(states), expected
+
+    def heads(self, states: Tensor) -> Tensor:
+        """Logits (..., 2) of the GRU's states (..., H)."""
+        logits: Tensor = self.out(functional.relu(self.second(functional.relu(self.first(states)))))
+        return logits
+
+    def initial(self, episodes: int) -> Tensor:
+        """The GRU's state (B, H) in front of a sentence."""
+        return self.out.weight.new_zeros(episodes, self.config.recurrent)
+
+    def step(self, observation: Tensor, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits (B, 2) and the next state (B, H) of one observation (B, D)."""
+        _, after = self.gru(observation[:, None], hidden[None].contiguous())
+        return self.heads(after[0]), after[0]
+
+
+def latest(weights: Tensor, read: Tensor) -> Tensor:
+    """(B, LOOK_BACK) attention weights (B, P) of the last characters read (B,), oldest first, 0 before the first."""
+    padded = functional.pad(weights, (LOOK_BACK, 0))
+    at = read[:, None] + torch.arange(LOOK_BACK, device=read.device)
+    return padded.gather(1, at)
