@@ -28,6 +28,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead.characters import ALPHABET
+from sayahead.models.deferred import Deferred
 
 UNSEEN = -1e9
 """Energy of a character outside the scope."""
@@ -142,12 +143,14 @@ class Attention(nn.Module):
         made: tuple[Tensor, Tensor] = self.rnn(torch.cat([before, state.context], -1), state.attention)
         return made
 
+    def around(self, state: State) -> Tensor:
+        """(B, P, 2 K) where attention was in the step before and in all, around each character."""
+        past = functional.pad(torch.stack([state.weights, state.seen], 1), (self.reach, self.reach))
+        return past.unfold(2, 2 * self.reach + 1, 1).transpose(1, 2).flatten(2)
+
     def logits(self, asked: Tensor, keys: Tensor, state: State, visible: Tensor) -> Tensor:
         """(B, P) how much each character is wanted, of a query (B, D); ``visible`` (B, P) is the scope."""
-        past = torch.stack([state.weights, state.seen], 1)
-        windows = functional.pad(past, (self.reach, self.reach)).unfold(2, 2 * self.reach + 1, 1)
-        around = windows.transpose(1, 2).flatten(2)
-        compared = self.query(asked)[:, None] + keys + self.placed(self.place(around))
+        compared = self.query(asked)[:, None] + keys + self.placed(self.place(self.around(state)))
         made: Tensor = self.energy(compared.tanh())[..., 0]
         return made.float().masked_fill(~visible, UNSEEN)
 
@@ -178,7 +181,7 @@ class ModifiedTacotron(nn.Module):
     def encode(self, ids: Tensor) -> Tensor:
         """States (B, P, M) of character ids (B, P); those of a prefix are a prefix of them."""
         rows: Tensor = self.encoder(self.embedding(ids))[0]
-        return rows
+        return rows.contiguous()
 
     def memory(self, rows: Tensor) -> Memory:
         """What the decoder attends to, of states (B, P, M)."""
@@ -234,21 +237,35 @@ class ModifiedTacotron(nn.Module):
 
         As ``step``, but for what does not wait for attention, which is made for all steps at once.
         """
-        state, before = self.initial(memory), self.before(previous)
+        attention, rnn, state = self.attention, self.attention.rnn, self.initial(memory)
+        wide = self.config.prenet[-1]
+        inward = functional.linear(self.before(previous), rnn.weight_ih[:, :wide], rnn.bias_ih + rnn.bias_hh)
+        onward = Deferred(torch.cat([rnn.weight_ih[:, wide:], rnn.weight_hh], 1))
+        query, around = Deferred(attention.query.weight), Deferred(attention.placed.weight @ attention.place.weight)
         visible = torch.arange(memory.rows.shape[1], device=scope.device) < scope[..., None]
-        asked, found, looked = list[Tensor](), list[Tensor](), list[Tensor]()
-        for at in range(previous.shape[1]):
-            attention = self.attention.ask(before[:, at], state)
-            asked.append(self.forget(attention[0]))
-            log = self.attention.logits(asked[-1], memory.keys, state, visible[:, at]).log_softmax(-1)
+        kept = self.forget(torch.ones(len(inward), previous.shape[1], rnn.hidden_size, device=inward.device))
+        # What goes back to the queries teaches attention, not the encoder: that would take as long as all the rest.
+        rows = memory.rows.detach()
+        asked, looked = list[Tensor](), list[Tensor]()
+        # Unbound, as the gradient of each part else is a whole by itself.
+        for gates, keep, sight in zip(inward.unbind(1), kept.unbind(1), visible.unbind(1), strict=True):
+            past = torch.cat([state.context.to(gates.dtype), state.attention[0].to(gates.dtype)], -1)
+            first, forget, new, last = (gates + onward(past)).float().chunk(4, -1)
+            cell = forget.sigmoid() * state.attention[1] + first.sigmoid() * new.tanh()
+            output = last.sigmoid() * cell.tanh()
+            asked.append(output * keep)
+            places = around(attention.around(state).flatten(0, 1)).view(memory.keys.shape)
+            compared = (query(asked[-1])[:, None] + memory.keys + places).tanh()
+            energy = attention.energy(compared)[..., 0].float().masked_fill(~sight, UNSEEN)
+            log = energy.log_softmax(-1)
             weights = log.exp()
-            context = (weights[:, None].to(memory.rows.dtype) @ memory.rows)[:, 0]
-            state = State(attention, state.decoder, context, weights, state.seen + weights)
-            found.append(context)
+            context = (weights[:, None].to(rows.dtype) @ rows)[:, 0]
+            state = State((output, cell), state.decoder, context, weights, state.seen + weights)
             looked.append(log)
-        contexts = torch.stack(found, 1)
+        logs = torch.stack(looked, 1)
+        contexts = logs.exp().to(rows.dtype) @ memory.rows
         made, _ = self.decoder(torch.cat([torch.stack(asked, 1), contexts], -1))
-        return *self.outward(made, contexts), torch.stack(looked, 1)
+        return *self.outward(made, contexts), logs
 
     def before(self, previous: Tensor) -> Tensor:
         """(..., D) of the frames (..., F) of the step before."""
