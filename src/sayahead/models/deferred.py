@@ -14,7 +14,7 @@ Uses = list[tuple[Tensor, Tensor]]
 class Deferred:
     """x W of rows x (B, D) and weights (N, D), in the arithmetic that autocast says, as often as called.
 
-    A loop's backward pass else makes and adds up a whole matrix at each step, which takes longer than all the rest of it.
+    A loop else makes and adds up a whole matrix at each step back, which takes longer than all the rest of it.
     Gradients of gradients are not to be had.
     """
 
@@ -37,7 +37,7 @@ class _Shared(torch.autograd.Function):
         return weight.view_as(weight)
 
     @staticmethod
-    def backward(ctx: Any, *_: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+    def backward(ctx: Any, *_: Tensor) -> tuple[Tensor, None]:
         inputs, grads = (torch.cat(parts) for parts in zip(*ctx.uses, strict=True))
         ctx.uses.clear()
         return grads.t() @ inputs, None
@@ -51,7 +51,7 @@ class _Use(torch.autograd.Function):
         return x @ weight.t()
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:  # type: ignore[override]
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
         x, weight = ctx.saved_tensors
         ctx.uses.append((x, grads[0]))
         return grads[0] @ weight, None, None
