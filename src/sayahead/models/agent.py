@@ -67,8 +67,9 @@ class Agent(nn.Module):
 
     def step(self, observation: Tensor, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B, 2) and the next state (B, H) of one observation (B, D)."""
-        _, after = self.gru(observation[:, None], hidden[None].contiguous())
-        return self.heads(after[0]), after[0]
+        # As one row through the layer, which would first lay out its weights anew.
+        after = torch.gru_cell(observation, hidden, *self.gru.all_weights[0])
+        return self.heads(after), after
 
 
 def latest(weights: Tensor, read: Tensor) -> Tensor:

@@ -210,10 +210,10 @@ class ModifiedTacotron(nn.Module):
         """One SPEAK on the first ``read`` (B,) characters; ``look``: what attention sees, if that is known already."""
         look = look or self.look(memory, read, state, previous)
         inward = torch.cat([self.forget(look.asked[0]), look.context], -1)
-        past = (state.decoder[0][None], state.decoder[1][None])
-        made, (output, cell) = self.decoder(inward[:, None], past)
-        frames, stop = self.outward(made[:, 0], look.context)
-        after = State(look.asked, (output[0], cell[0]), look.context, look.weights, state.seen + look.weights)
+        # As one row through the layer, which would first lay out its weights anew.
+        made, cell = torch.lstm_cell(inward, state.decoder, *self.decoder.all_weights[0])
+        frames, stop = self.outward(made, look.context)
+        after = State(look.asked, (made, cell), look.context, look.weights, state.seen + look.weights)
         return Step(frames.view(len(frames), self.config.reduction, -1), stop, look, after)
 
     def forward(self, ids: Tensor, scope: Tensor, frames: Tensor, sampling: float = 0.0) -> Decoded:
