@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
@@ -16,6 +16,7 @@ from sayahead.context import ContextPredictor, NoContext
 from sayahead.distilled import Distilled, DistilledModel
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.kinds import KINDS, check_file
+from sayahead.learned import LearnedModel, LearnedPolicy, Network
 from sayahead.policy import LookaheadK, Policy
 from sayahead.session import Session
 from sayahead.synthesizer import AnySynthesizer, Pauses, TwoStage
@@ -84,6 +85,8 @@ class VoiceConfig:
     """Whether the model knows punctuation inside a sentence."""
     distilled: DistilledModel | None = None
     """The voice's own predictor of context (Saeki-b), where it has one."""
+    learned: LearnedModel | None = None
+    """The voice's own policy, where it was taught one."""
 
 
 class Options(TypedDict, total=False):
@@ -117,9 +120,11 @@ class Voice:
         phonemizer: Phonemizer,
         *,
         distilled: ContextPredictor | None = None,
+        learned: Callable[[float, float], Policy] | None = None,
     ) -> None:
+        """``learned`` makes a policy of price and words a minute."""
         self.config, self.synthesizer, self.phonemizer = config, synthesizer, phonemizer
-        self._distilled = distilled
+        self._distilled, self._learned = distilled, learned
 
     @property
     def distilled(self) -> ContextPredictor:
@@ -127,6 +132,16 @@ class Voice:
         if self._distilled is None:
             raise ConfigError(f"The voice {self.config.name!r} has no distilled context: choose another context.")
         return self._distilled
+
+    def learned(self, price: float = 1.0, *, words_per_min: float = 180.0) -> Policy:
+        """The voice's own policy, for sessions' ``policy``; ConfigError where it has none.
+
+        ``price`` is what a second of waiting costs: at 1, as much as a word loses without lookahead. ``words_per_min``
+        is the pace at which text is expected to come.
+        """
+        if self._learned is None:
+            raise ConfigError(f"The voice {self.config.name!r} has no learned policy: choose another policy.")
+        return self._learned(price, words_per_min)
 
     @property
     def sample_rate(self) -> int:
@@ -245,10 +260,18 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
     pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))
     distilled = None if config.distilled is None else Distilled.load(folder, config.distilled, threads=threads)
     synthesizer = TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses)
-    voice = Voice(config, synthesizer, phonemizer, distilled=distilled)
+    learned = None if config.learned is None else load_learned(folder / config.learned.weights, phonemizer)
+    voice = Voice(config, synthesizer, phonemizer, distilled=distilled, learned=learned)
     # The first run of each network is slower than the others: have it now, not in somebody's first word.
     voice.synthesize("Sayahead.")
     return voice
+
+
+def load_learned(path: Path, phonemizer: EnglishPhonemizer) -> Callable[[float, float], Policy]:
+    """What makes a learned policy of price and pace, from the file of its network."""
+    network = Network.load(path)
+    clues = network.clues(phonemizer)
+    return lambda price, words_per_min: LearnedPolicy(network, clues, price, words_per_min)
 
 
 def read_config(folder: Path) -> VoiceConfig:

@@ -60,9 +60,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
     add("--seed", type=int, metavar="N", help="another number, slightly other sound (default: 0)")
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
-    add("--policy", type=one_of("lookahead", "wait-all", "independent"), default="lookahead", metavar="NAME",
+    add("--policy", type=one_of("lookahead", "wait-all", "independent", "learned"), default="lookahead", metavar="NAME",
         help="lookahead: speak a word when the next ones are there (default); wait-all: whole sentences; "
-        "independent: every two words by themselves")  # fmt: skip
+        "independent: every two words by themselves; learned: the voice decides word by word")  # fmt: skip
+    add("--price", type=number(float, 0.02, 20.0), metavar="X",
+        help="learned: what a second of waiting costs, from 0.02 to 20; at 1 as much as a word loses without lookahead "
+        "(default: 1)")  # fmt: skip
+    add("--pace", type=number(float, 10.0, 6000.0), metavar="WPM",
+        help="learned: the words a minute at which text is expected (default: 180)")  # fmt: skip
     add(
         "-k",
         "--k1",
@@ -217,6 +222,10 @@ def check(arguments: argparse.Namespace) -> None:
         for name in ("lookahead", "first_chunk", "chunk", "words"):
             if getattr(arguments, name) is not None:
                 raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --policy {arguments.policy}.")
+    if arguments.policy != "learned":
+        for name in ("price", "pace"):
+            if getattr(arguments, name) is not None:
+                raise ConfigError(f"--{name} has no meaning with --policy {arguments.policy}.")
     if arguments.context == "lm" and arguments.lm is None:
         raise ConfigError("--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2.")
     if arguments.context == "truth" and not arguments.text and arguments.file in (None, "-"):
@@ -291,7 +300,9 @@ def session_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, An
     options = {name: getattr(arguments, name) for name in ("speed", "volume", "seed", "k2", "delta")}
     if arguments.hold_back is not None:
         options["hold_back_s"] = arguments.hold_back / 1000
-    if arguments.policy != "lookahead":
+    if arguments.policy == "learned":
+        options["policy"] = voice.learned(arguments.price or 1.0, words_per_min=arguments.pace or 180.0)
+    elif arguments.policy != "lookahead":
         options["policy"] = WaitAll() if arguments.policy == "wait-all" else Independent()
     else:
         k = voice.config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead

@@ -26,7 +26,7 @@ class Condition:
     name: str
     """What the tables call it."""
     policy: str = "lookahead"
-    """lookahead, wait-all or independent."""
+    """lookahead, wait-all, independent or learned."""
     k: int = 1
     """Words of lookahead."""
     words: int | None = None
@@ -51,6 +51,10 @@ class Condition:
     """Pace."""
     seed: int = 0
     """Fixes noise and random words."""
+    price: float = 1.0
+    """learned: what a second of waiting costs, in units of what a word loses without lookahead."""
+    words_per_min: float = 180.0
+    """learned: the pace at which text is expected."""
     cores: int | None = None
     """Processor cores to run on, with as many threads (Ma Fig. 9); none: one thread, and whatever core is free."""
 
@@ -140,7 +144,7 @@ def located(clock: Clock, folder: Path) -> Clock:
 
 
 CONTEXTS = ("none", "random", "lm", "distilled", "truth")
-POLICIES = ("lookahead", "wait-all", "independent")
+POLICIES = ("lookahead", "wait-all", "independent", "learned")
 CLOCKS = ("all-at-once", "tokens", "reader", "typist", "word-ends")
 
 
@@ -173,6 +177,10 @@ def policy(condition: Condition) -> Policy:
         return Independent(2 if condition.words is None else condition.words)
     if condition.policy == "lookahead":
         return LookaheadK(condition.k, condition.first_chunk, condition.chunk, condition.words or 1)
+    if condition.policy == "learned":
+        return voice(condition.voice, condition.cores or 1).learned(
+            condition.price, words_per_min=condition.words_per_min
+        )
     raise unknown(f"condition {condition.name!r}: policy", condition.policy, POLICIES)
 
 

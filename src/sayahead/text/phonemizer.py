@@ -89,6 +89,15 @@ class EnglishPhonemizer:
     def phonemes(self, word: Word) -> int:
         return self._alone(word.text)
 
+    def tags(self, words: Sequence[str]) -> list[str]:
+        """The part of speech of each bare word in this order: tags of the Penn Treebank."""
+        return list(self._g2p.tagger(list(words)))
+
+    def varies(self, word: str) -> bool:
+        """Whether a bare word is read in several ways, by its part of speech or by what follows."""
+        found = self._g2p.lexicon.golds.get(word)
+        return isinstance(found, dict)
+
     def _count(self, text: str) -> int:
         return len(self._read([text])[0])
 
