@@ -14,6 +14,7 @@ from sayahead.errors import ConfigError
 
 HELP = "make a corpus, train a model"
 PARTS = {
+    "agent": "sayahead.train.export_agent",
     "corpus": "sayahead.train.corpus_cli",
     "voice": "sayahead.train.export",
     "futures": "sayahead.train.futures",

@@ -96,6 +96,7 @@ TASKS = {
     "wavenet": ("sayahead.train.wavenet", "WaveNetTask"),
     "clarinet": ("sayahead.train.clarinet", "ClariNetTask"),
     "mohan": ("sayahead.train.mohan", "MohanTask"),
+    "mohan-agent": ("sayahead.train.mohan_agent", "AgentTask"),
     "saeki": ("sayahead.train.saeki", "SaekiTask"),
     "waveglow": ("sayahead.train.waveglow", "WaveGlowTask"),
     "saeki-guided": ("sayahead.train.saeki_guided", "GuidedTask"),
