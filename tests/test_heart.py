@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,6 +85,34 @@ def test_joins_carry_no_clicks(heart: Voice) -> None:
     seams = np.cumsum([len(chunk) for chunk in chunks])[:-1] - 1
     assert np.median(jumps[seams]) <= np.percentile(jumps, 90)
     assert jumps[seams].max() <= np.percentile(jumps, 99.9)
+
+
+def test_pitch_goes_on_where_words_join(heart: Voice, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said blindly, a word's end is expected anew when the next one comes; what is heard goes on from there."""
+    acoustic = heart.synthesizer._acoustic  # type: ignore[attr-defined]
+    made = acoustic.step
+
+    def kinks() -> float:
+        """By how many octaves the first step of pitch behind a join differs from the last one before it."""
+        steps: list[Floats] = []
+
+        def step(*given: Any, **options: Any) -> Any:
+            frames, state = made(*given, **options)
+            steps.append(frames.final[:, 128])
+            return frames, state
+
+        with monkeypatch.context() as patch:
+            patch.setattr(acoustic, "step", step)
+            heart.synthesize("We were away a year ago, and I owe you more than any lawyer will.", policy=LookaheadK(0))
+        steps = [pitch for pitch in steps if len(pitch) > 1]
+        joins = [np.array([*one[-2:], other[0]]) for one, other in itertools.pairwise(steps)]
+        found = [np.abs(np.diff(np.log2(pitch), n=2))[0] for pitch in joins if pitch.min() > 40]
+        assert len(found) > 8
+        return float(np.median(found))
+
+    gliding = kinks()
+    monkeypatch.setattr(acoustic, "_glide_s", 0.0)
+    assert gliding < 0.7 * kinks()
 
 
 def test_threads_share_a_voice(heart: Voice) -> None:

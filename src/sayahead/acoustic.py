@@ -52,13 +52,17 @@ class HeartState:
     done: int
     """Units that are final, over the whole sentence."""
     cache: Floats
-    """(54, 192) what the prosody convolutions keep of the past, at the first unit that is not final."""
+    """(54, 192) what the prosody convolutions keep of the past, at the last unit that is final."""
+    pitch: float = 0.0
+    """Hz of the last final frame."""
 
 
 class HeartAcoustic:
     """The default voice's text encoders, durations, pitch and energy; features are (encoding 128, f0, energy)."""
 
     FRAMES_PER_UNIT = 2
+    FRAME_S = 0.0125
+    VOICED_HZ = 40.0
     # Units that the prosody convolutions see to each side.
     REACH = 54
     CACHE = (54, 192)
@@ -76,11 +80,14 @@ class HeartAcoustic:
         continuation: Ids,
         blind_continuation: Ids,
         early: int,
+        glide_s: float = 0.0,
         futures: Ids | None = None,
         context: int = 0,
         expect: OnnxGraph | None = None,
     ) -> None:
-        """``futures``: ids of the tokens behind the visible phonemes of an open sentence, instead of a continuation.
+        """``glide_s``: time constant in which pitch leaves what was said before the last join; 0: it jumps.
+
+        ``futures``: ids of the tokens behind the visible phonemes of an open sentence, instead of a continuation.
 
         ``context``: channels of the embedding that they say more by; ``expect`` makes it of predicted phonemes.
         """
@@ -89,7 +96,7 @@ class HeartAcoustic:
         self._right_units = -(-right_frames // self.FRAMES_PER_UNIT)
         self._pad, self._lead_units, self._window = pad, lead_units, window
         self._continuation, self._blind_continuation = continuation, blind_continuation
-        self._early = early
+        self._early, self._glide_s = early, glide_s
         self._futures, self._context, self._expect = futures, context, expect
 
     def initial(self) -> HeartState:
@@ -113,8 +120,10 @@ class HeartAcoustic:
         held = self._lead_units if first else state.held
         ids, seen = self._seen(left, segment)
         past = int(left_units.sum()) - held
+        # The last final unit's prosody is made once more, to see how it has changed with what is known now.
+        again = min(1, state.done)
         # The encoders' last rows begin where sound is still to be made, and one before the first new duration.
-        begin = min(int(np.searchsorted(np.cumsum(left_units), past, side="right")), len(left) - 1)
+        begin = min(int(np.searchsorted(np.cumsum(left_units), past - again, side="right")), len(left) - 1)
         text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32), first=count(begin), **seen)
         units = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
         units = np.concatenate([left_units, units[len(left) - begin :]])
@@ -123,18 +132,18 @@ class HeartAcoustic:
         commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
 
         wanted = commit + self._right_units
-        rows = np.repeat(np.arange(len(ids)) - begin, units)[past : past + wanted + self.REACH]
-        wanted = min(wanted, len(rows))
+        rows = np.repeat(np.arange(len(ids)) - begin, units)[past - again : past + wanted + self.REACH]
+        wanted = min(wanted, len(rows) - again)
         prosody = self._prosody(
             prosody_encoding=text["prosody_encoding"][rows],
-            rows=count(wanted),
-            commit=count(commit),
+            rows=count(wanted + again),
+            commit=count(max(0, commit + again - 1)),
             cache=state.cache,
         )
-        rows = np.repeat(rows[:wanted], self.FRAMES_PER_UNIT)
-        features = np.concatenate(
-            [text["sound_encoding"][rows], prosody["f0"][:, None], prosody["energy"][:, None]], axis=1
-        )
+        rows = np.repeat(rows[again : wanted + again], self.FRAMES_PER_UNIT)
+        energy = prosody["energy"][again * self.FRAMES_PER_UNIT :]
+        f0 = self._glided(prosody["f0"], again * self.FRAMES_PER_UNIT, state.pitch)
+        features = np.concatenate([text["sound_encoding"][rows], f0[:, None], energy[:, None]], axis=1)
         cut = commit * self.FRAMES_PER_UNIT
         # Frames at which the window's phonemes are heard, from the start of the sentence.
         heard = (np.concatenate([[0], np.cumsum(units)]) + (state.done - past)) * self.FRAMES_PER_UNIT - self._early
@@ -143,8 +152,21 @@ class HeartAcoustic:
         frames = Frames(features[:cut], features[cut:], words, ended)
         if ended:
             return frames, self.initial()
-        keep = HeartState(ids[:end], units[:end], spoken - past - commit, state.done + commit, prosody["next_cache"])
-        return frames, self._forget(keep)
+        pitch = float(f0[cut - 1]) if cut else state.pitch
+        held, done = spoken - past - commit, state.done + commit
+        return frames, self._forget(HeartState(ids[:end], units[:end], held, done, prosody["next_cache"], pitch))
+
+    def _glided(self, f0: Floats, first: int, before: float) -> Floats:
+        """Pitch from frame ``first`` on, in Hz, going on from ``before``, what the frame in front of it was said with.
+
+        What is expected changes with every word that comes, and pitch with it; the listener must not hear it jump.
+        """
+        new = f0[first:]
+        if not (first and self._glide_s and min(before, f0[first - 1]) > self.VOICED_HZ):
+            return new
+        gap = np.log(before / f0[first - 1])
+        frames = np.arange(1, len(new) + 1, dtype=np.float32) * np.float32(self.FRAME_S / self._glide_s)
+        return np.where(new > self.VOICED_HZ, new * np.exp(gap * np.exp(-frames)), new).astype(np.float32)
 
     def _seen(self, left: Ids, segment: Segment) -> tuple[Ids, dict[str, Floats]]:
         """(P,) what the text encoders read, and the context embedding where the voice takes one."""
@@ -168,6 +190,6 @@ class HeartAcoustic:
         over = len(state.ids) - self._window
         if over <= 0:
             return state
-        free = int(np.searchsorted(np.cumsum(state.units), int(state.units.sum()) - state.held, side="right"))
+        free = int(np.searchsorted(np.cumsum(state.units), int(state.units.sum()) - state.held - 1, side="right"))
         over = min(over, free)
         return replace(state, ids=state.ids[over:], units=state.units[over:])

@@ -41,6 +41,8 @@ class HeartModel:
     """The same where no word behind the spoken ones is visible."""
     early: int
     """Frames by which the sound of a phoneme is ahead of its nominal place, for the timings of words."""
+    glide_s: float = 0.0
+    """Time constant in which pitch leaves what was said before a join for what is expected after it; 0: it jumps."""
     futures: tuple[int, ...] = ()
     """Ids of the tokens that stand behind the visible words of an open sentence; none: a continuation stands there."""
     context: int = 0
@@ -56,7 +58,7 @@ def load_heart(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonem
     acoustic = HeartAcoustic(
         graphs["text"], graphs["prosody"], right_frames=vocoder.context, pad=own.pad, lead_units=own.lead_units,
         window=own.window, continuation=phonemizer.ids(own.continuation),
-        blind_continuation=phonemizer.ids(own.blind_continuation), early=own.early,
+        blind_continuation=phonemizer.ids(own.blind_continuation), early=own.early, glide_s=own.glide_s,
         futures=np.array(own.futures, np.int64) if own.futures else None, context=own.context, expect=expect,
     )  # fmt: skip
     return acoustic, vocoder

@@ -52,6 +52,7 @@ SETTINGS: dict[str, Any] = {
         "continuation": " pˈipᵊl",
         "blind_continuation": " ",
         "early": 4,
+        "glide_s": 0.1,
     },
 }
 
