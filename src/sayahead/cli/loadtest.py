@@ -21,10 +21,10 @@ from sayahead.errors import ConfigError, SayaheadError
 HELP = "measure how many sessions a server can speak at once"
 EPILOG = """The sessions run in this process, the server in one of its own, on the same machine. Each session is an
 agent that talks without end: a text comes on its clock, is played by a player without a buffer, and after half a
-second the next text begins. A round passes when no player stood still for want of sound whose text was there, and
-the first audible sample came within 150 ms in 95 of 100 turns. Clocks: llm is 50 tokens a second, and the first
-audible sample counts from the turn's first character; reader is 180 words a minute, and it counts from the text that
-it needs.
+second the next text begins. A round passes when no player stood still for want of sound whose text had been there
+for 100 ms, and the first audible sample came within 150 ms in 95 of 100 turns. Clocks: llm is 50 tokens a second,
+and the first audible sample counts from the turn's first character; reader is 180 words a minute, and it counts from
+the text that it needs.
 """
 CLOCKS = ("llm", "reader")
 BOUND_MS = 150.0

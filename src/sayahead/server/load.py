@@ -23,6 +23,8 @@ from sayahead.voice import Voice
 AUDIBLE = round(32768 * 10 ** (-50 / 20))
 # A player that ran dry for less did not stop to the ear.
 TOLERANCE_S = 0.005
+# A player that is dry when text comes waits for its sound at least as long as that takes to make: due after this.
+DUE_S = 0.1
 # Between the end of a turn's sound and the next turn.
 BREATH_S = 0.5
 
@@ -48,7 +50,7 @@ class Tally:
     settled_s: list[float] = field(default_factory=list)
     """The same from the text that it needs."""
     stalls_s: list[float] = field(default_factory=list)
-    """How long the player stood still though the text was there."""
+    """How long the player stood still though the text had been there for ``DUE_S``."""
     audio_s: float = 0.0
     """Sound that came."""
     turns: int = 0
@@ -154,8 +156,8 @@ class Turn:
                 end, released_s = next(pieces, (1 << 62, released_s))
             if dry is not None:
                 # What the player had to wait for beyond the text is the server's doing.
-                late_s = now - max(dry, self.begun + released_s)
-                if now > dry + TOLERANCE_S and late_s > TOLERANCE_S and dry > self.begun + released_s:
+                late_s = now - max(dry, self.begun + released_s + DUE_S)
+                if late_s > TOLERANCE_S:
                     self._stalls.append(late_s)
             dry = max(dry or now, now) + count / self._rate
             if self._first is None:
