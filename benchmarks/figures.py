@@ -23,6 +23,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 DOCUMENTS = (
     "README.md", "docs/heart.md", "docs/context.md", "docs/evaluation.md", "docs/papers/ma.md", "docs/papers/saeki.md",
+    "docs/server.md",
 )  # fmt: skip
 
 
@@ -47,6 +48,29 @@ def summary() -> str:
 | computing time / audio time, word by word | {rtf["streamed"]:.3f} (before it was taught on prefixes: {before:.3f}) |
 | the same, sentence by sentence | {rtf["oneshot"]:.3f} (hibari-tts in the same run: {rtf["peer_oneshot"]:.3f}) |
 | from process start to first sound | {bench["cold_start_s"]:.2f} s |"""
+
+
+LOADS = (
+    ("single", "a language model, 50 tokens/s", "threads"), ("threads", "a language model, 50 tokens/s", "threads"),
+    ("processes", "a language model, 50 tokens/s", "processes"), ("reader", "a reader, 180 words/min", "threads"),
+)  # fmt: skip
+
+
+def server_load() -> str:
+    """What sayahead loadtest found: a line a round."""
+    lines = [
+        "| text of | synthesis | sessions | refused | stalls | first sample, ms: p50, p95 | after its text | cores |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, clock, synthesis in LOADS:
+        found = load(f"server/{name}.json")
+        for row in [*found["rounds"], *([found["overload"]] if "overload" in found else [])]:
+            times = [f"{row[kind]['p50']:.0f}, {row[kind]['p95']:.0f}" for kind in ("first_ms", "after_its_text_ms")]
+            lines.append(
+                f"| {clock} | {synthesis} | {row['sessions']} | {row['refused']} | {row['stalls']} | {times[0]} "
+                f"| {times[1]} | {row['server_cores']:.2f} |"
+            )
+    return "\n".join(lines)
 
 
 def table(name: str, command: str = "") -> Callable[[], str]:
@@ -273,6 +297,7 @@ SAEKI_STUDENTS = FromReport(
 
 PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
+    "server_load": server_load,
     "quality": table("quality.md"),
     "prosody": table("prosody.md"),
     "held_out": table("held_out.md"),
