@@ -221,6 +221,16 @@ def test_the_area_lies_between_nothing_and_all_and_grows_with_reading(rows: list
     assert 0 <= area(0) <= area(3) <= area(20) == 1
 
 
+def test_path_area_lies_between_the_figures_extremes() -> None:
+    assert metrics.path_area([8] * 20, 8) == 1
+    # SPEAK as long as one character is read: the least there is, 1 / N.
+    assert metrics.path_area([1] * 20, 8) == pytest.approx(1 / 8)
+    # Along the diagonal: half, and half a character more, as each is read before it is spoken.
+    assert metrics.path_area([1 + step // 2 for step in range(16)], 8) == pytest.approx(0.5 + 0.5 / 8)
+    assert metrics.path_area([4, 8, 12], 8) == pytest.approx(2.5 / 3)
+    assert math.isnan(metrics.path_area([], 8))
+
+
 def test_everything_at_once_leaves_nothing_but_computing() -> None:
     made = make(
         "one two", [(7, 0.0)], [(400, 0, 0.1, 0.1, 7), (500, 0, 0.2, 0.1, 7)], [(0, 3, 0, 400), (4, 7, 400, 900)]

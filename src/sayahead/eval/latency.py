@@ -203,6 +203,16 @@ def policy_area(made: Trace, *, words: bool = False) -> float:
     return area / (whole * sum(chunk.samples for chunk in made.chunks))
 
 
+def path_area(read: Sequence[int], characters: int) -> float:
+    """d_T of a path of single frames: mean over its SPEAKs of the share of the characters read then (T,); Mohan 4.3.2.
+
+    1: all is read first; near 0: all is spoken on the first character. nan without SPEAKs.
+    """
+    if not len(read):
+        return math.nan
+    return float(np.minimum(read, characters).mean()) / characters
+
+
 def latency(made: Trace) -> dict[str, float]:
     """All scalar metrics of a trace by name; what is undefined in it is nan (see each function).
 

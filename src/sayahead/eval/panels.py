@@ -9,6 +9,7 @@ import numpy as np
 
 from sayahead.errors import ConfigError
 from sayahead.eval.drawing import COLOURS, INK, SMALL, stack
+from sayahead.eval.latency import path_area
 from sayahead.types import Floats, Ids
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def policy_over_alignment(methods: Mapping[str, tuple[Floats, Ids]], *, hop_s: f
         image(axes, alignment, hop_s, "Blues", (0.0, 1.0), "")
         edges = np.arange(frames + 1) * hop_s
         axes.stairs(np.full(frames, characters), edges, baseline=read, fill=True, color="#9aa5b1", alpha=0.6)
-        share = float(np.minimum(read, characters).mean()) / characters
+        share = path_area(read.tolist(), characters)
         path: dict[str, Any] = {"color": COLOURS[1], "linewidth": 1.8}
         axes.stairs(read, edges, baseline=None, **path)
         axes.plot([0, 0], [0, read[0]], **path)
