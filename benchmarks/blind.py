@@ -1,0 +1,130 @@
+"""What a word's missing future costs the default voice: parts of blind speech are replaced by the whole sentence's own.
+
+    python benchmarks/blind.py --texts val.csv [--count 40] [--results FILE]
+
+Sentences that the text encoders see whole (their window never moves) are spoken word by word without lookahead, first
+as the voice does, then with the glide of pitch left out, then with the durations of the whole sentence, its pitch and
+energy too, and its sound encodings too; what is left after that is the sound running into what is expected. The
+predicted opinion (DistillMOS) is paired with the whole sentence's. Needs what ``sayahead eval score`` needs for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead import LookaheadK, Voice, WaitAll, load_voice
+from sayahead.acoustic import HeartAcoustic, HeartState
+from sayahead.eval.listeners import at_16khz, load_distillmos
+from sayahead.types import Floats, Segment
+
+ROWS: tuple[tuple[str, tuple[str, ...], int, bool], ...] = (
+    ("k = 1", (), 1, True),
+    ("k = 0", (), 0, True),
+    ("k = 0, pitch jumps at joins", (), 0, False),
+    ("k = 0, durations of the whole", ("durations",), 0, True),
+    ("k = 0, durations, pitch, energy of the whole", ("durations", "prosody"), 0, True),
+    ("k = 0, all of that and the sound encoding", ("durations", "prosody", "sound_encoding"), 0, True),
+)
+"""Name, what is replaced, words of lookahead, whether pitch glides."""
+
+
+class Told(HeartAcoustic):
+    """An acoustic model that is told parts of what it says by a recording of the whole sentence."""
+
+    def listen(self, acoustic: HeartAcoustic) -> None:
+        """Take the place of ``acoustic``, with its networks."""
+        self.__dict__.update(acoustic.__dict__)
+        self._text_graph, self._prosody_graph = acoustic._text, acoustic._prosody
+        self._text, self._prosody = self._encode, self._say  # type: ignore[assignment]
+        self.told: tuple[str, ...] = ()
+        self.recording = False
+        self._whole: dict[str, Any] = {}
+        self._first_unit = self._units = 0
+
+    def step(self, segment: Segment, state: HeartState, *given: Any, **options: Any) -> Any:
+        """See AcousticModel; notes where in the sentence it is."""
+        self._first_unit = state.done - min(1, state.done)
+        if not self.recording:
+            units = np.maximum(np.rint(self._whole["durations"]), 1).astype(int)
+            units[0] = self._lead_units
+            self._units = int(units[: max(1, len(state.ids)) + segment.speak].sum())
+        return super().step(segment, state, *given, **options)
+
+    def _encode(self, ids: Any, speed: Floats, first: Any, **more: Any) -> dict[str, Floats]:
+        if self.recording:
+            self._whole |= self._text_graph(ids=ids, speed=speed, first=np.zeros_like(first), **more)
+            return dict(self._whole)
+        out, begin = dict(self._text_graph(ids=ids, speed=speed, first=first, **more)), int(first[0])
+        known = int((ids < 178).sum())
+        for name in set(self.told) & set(out):
+            out[name] = np.concatenate([self._whole[name][begin:known], out[name][known - begin :]])
+        return out
+
+    def _say(self, **given: Any) -> dict[str, Floats]:
+        out = dict(self._prosody_graph(**given))
+        if self.recording:
+            self._whole |= {name: out[name] for name in ("f0", "energy")}
+        elif "prosody" in self.told:
+            begin, end = 2 * self._first_unit, 2 * self._units
+            for name in ("f0", "energy"):
+                there = self._whole[name][begin:end][: len(out[name])]
+                out[name] = np.concatenate([there, out[name][len(there) :]])
+        return out
+
+
+def spoken(voice: Voice, told: Told, text: str, k: int | None) -> Floats:
+    """Samples of a text; ``None`` speaks the whole sentence and records it."""
+    told.recording = k is None
+    if k is None:
+        return voice.synthesize(text, policy=WaitAll())
+    return voice.synthesize(text, policy=LookaheadK(k))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
+    parser.add_argument("--count", type=int, default=40)
+    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
+    arguments = parser.parse_args()
+    lines = [line.split("|", 1)[1] for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
+    texts = [text for text in lines if 30 < len(text) < 72][: arguments.count]
+    voice, rate, told = load_voice(), load_distillmos(), Told.__new__(Told)
+    told.listen(voice.synthesizer._acoustic)  # type: ignore[attr-defined]
+    voice.synthesizer._acoustic = told  # type: ignore[attr-defined]
+    glide_s = told._glide_s
+
+    def opinion(samples: Floats) -> float:
+        return rate(at_16khz(samples, voice.sample_rate))
+
+    whole = np.array([opinion(spoken(voice, told, text, None)) for text in texts])
+    rows = [
+        f"{len(texts)} sentences of the validation split, DistillMOS (95 % interval of the paired difference); "
+        f"`python benchmarks/blind.py --texts val.csv --count {arguments.count}`.",
+        "",
+        "| condition | DistillMOS | from the whole sentence |",
+        "|---|---:|---:|",
+        f"| whole sentence | {whole.mean():.3f} | – |",
+    ]
+    for name, parts, k, glides in ROWS:
+        told.told, told._glide_s = parts, glide_s if glides else 0.0
+        found = []
+        for text in texts:
+            spoken(voice, told, text, None)
+            found.append(opinion(spoken(voice, told, text, k)))
+        gap = np.array(found) - whole
+        half = 1.96 * gap.std(ddof=1) / len(gap) ** 0.5
+        low, high = gap.mean() - half, gap.mean() + half
+        rows.append(f"| {name} | {np.mean(found):.3f} | {gap.mean():+.3f} ({low:+.3f} to {high:+.3f}) |")
+        print(rows[-1], flush=True)
+    if arguments.results:
+        arguments.results.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
