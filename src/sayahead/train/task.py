@@ -97,6 +97,7 @@ TASKS = {
     "clarinet": ("sayahead.train.clarinet", "ClariNetTask"),
     "mohan": ("sayahead.train.mohan", "MohanTask"),
     "mohan-agent": ("sayahead.train.mohan_agent", "AgentTask"),
+    "wavernn": ("sayahead.train.wavernn", "WaveRNNTask"),
     "saeki": ("sayahead.train.saeki", "SaekiTask"),
     "waveglow": ("sayahead.train.waveglow", "WaveGlowTask"),
     "saeki-guided": ("sayahead.train.saeki_guided", "GuidedTask"),

@@ -1,0 +1,155 @@
+"""WaveRNN: residual and upsampling networks over few mel frames, two GRUs over samples (Mohan et al. 2020, 3).
+
+Mohan et al. make an existing vocoder of this form incremental by restricting the mel frames that its residual and
+upsampling networks see; which sizes it has they do not tell. Each sample is one of ``classes`` mu-law values, drawn by
+probabilities that follow from all samples before it. Axes: B batch, T frames, S samples, D channels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+PARTS = 4
+"""Parts of the residual network's output: one beside each of the two GRUs and of the two dense layers."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaveRNNConfig:
+    """Sizes; the defaults are those usual for speech at 22.05 kHz."""
+
+    n_mels: int = 128
+    """Mel bands."""
+    strides: tuple[int, ...] = (4, 8, 8)
+    """Factors by which frames become samples; their product is the hop."""
+    left: int = 2
+    """Frames on the left that the residual network sees."""
+    right: int = 2
+    """Frames on the right that it sees."""
+    blocks: int = 10
+    """Residual blocks."""
+    channels: int = 128
+    """D of them."""
+    aux: int = 128
+    """D of the residual network's output, a multiple of four."""
+    rnn: int = 512
+    """D of each GRU."""
+    dense: int = 512
+    """D of each of the two layers behind them."""
+    bits: int = 9
+    """A sample is one of two to this power mu-law values."""
+
+    @property
+    def hop(self) -> int:
+        """Samples a frame."""
+        return math.prod(self.strides)
+
+    @property
+    def classes(self) -> int:
+        """Values of a sample."""
+        return int(2**self.bits)
+
+    @property
+    def smoothing(self) -> int:
+        """Frames to each side that the upsampling network sees."""
+        return math.ceil(sum(1 / math.prod(self.strides[:at]) for at in range(len(self.strides))))
+
+
+class Residual(nn.Module):
+    """Two convolutions of one frame with what went in added: (B, D, T) to the same."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv1d(channels, channels, 1), nn.Conv1d(channels, channels, 1)
+        self.norms = nn.ModuleList(nn.BatchNorm1d(channels) for _ in range(2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        made: Tensor = x + self.norms[1](self.second(self.norms[0](self.first(x)).relu()))
+        return made
+
+
+class Conditions(nn.Module):
+    """Log mel to what the recurrent layers hear: smoothed frames at every sample, and the residual network's parts."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, config: WaveRNNConfig) -> None:
+        super().__init__()
+        if config.aux % PARTS:
+            raise ValueError(f"aux is {config.aux}, but must be a multiple of {PARTS}")
+        self.config = config
+        self.register_buffer("mean", torch.zeros(config.n_mels))
+        self.register_buffer("std", torch.ones(config.n_mels))
+        self.input = nn.Conv1d(config.n_mels, config.channels, config.left + 1 + config.right, bias=False)
+        self.norm = nn.BatchNorm1d(config.channels)
+        self.blocks = nn.ModuleList(Residual(config.channels) for _ in range(config.blocks))
+        self.output = nn.Conv1d(config.channels, config.aux, 1)
+        # Each begins as the mean over the copies of a frame and its neighbours'.
+        self.kernels = nn.ParameterList(
+            nn.Parameter(torch.full((2 * stride + 1,), 1 / (2 * stride + 1))) for stride in config.strides
+        )
+
+    def forward(self, mel: Tensor) -> tuple[Tensor, Tensor]:
+        """Frames (B, T * hop, n_mels) at the samples' rate and parts (B, T, aux) of log mel (B, T, n_mels)."""
+        x = ((mel - self.mean) / self.std).transpose(1, 2)
+        c, wide = self.config, self.config.smoothing
+        made = self.norm(self.input(functional.pad(x, (c.left, c.right)))).relu()
+        for block in self.blocks:
+            made = block(made)
+        up = self.upsampled(functional.pad(x, (wide, wide)))[..., wide * c.hop : -wide * c.hop]
+        return up.transpose(1, 2), self.output(made).transpose(1, 2)
+
+    def upsampled(self, x: Tensor) -> Tensor:
+        """(B, D, T * hop) of (B, D, T): copied and smoothed, stride by stride, each band by itself."""
+        batch, wide = x.shape[:2]
+        x = x.flatten(0, 1)[:, None]
+        for stride, kernel in zip(self.config.strides, self.kernels, strict=True):
+            x = functional.conv1d(x.repeat_interleave(stride, 2), kernel[None, None], padding=stride)
+        return x.view(batch, wide, -1)
+
+
+class WaveRNN(nn.Module):
+    """Samples and mel frames to the logits of each sample by those before it."""
+
+    def __init__(self, config: WaveRNNConfig) -> None:
+        super().__init__()
+        self.config, part = config, config.aux // PARTS
+        self.conditions = Conditions(config)
+        self.input = nn.Linear(1 + config.n_mels + part, config.rnn)
+        self.first = nn.GRU(config.rnn, config.rnn, batch_first=True)
+        self.second = nn.GRU(config.rnn + part, config.rnn, batch_first=True)
+        self.dense = nn.ModuleList(
+            [nn.Linear(config.rnn + part, config.dense), nn.Linear(config.dense + part, config.dense)]
+        )
+        self.output = nn.Linear(config.dense, config.classes)
+
+    def forward(self, before: Tensor, mel: Tensor) -> Tensor:
+        """Logits (B, S, classes) of the samples that follow those ``before`` (B, S), from -1 to 1, under log mel."""
+        frames, parts = self.conditions(mel)
+        a, b, c, d = parts.repeat_interleave(self.config.hop, 1).chunk(PARTS, -1)
+        x = self.input(torch.cat([before[..., None], frames, a], -1))
+        x = x + self.first(x)[0]
+        x = x + self.second(torch.cat([x, b], -1))[0]
+        x = self.dense[0](torch.cat([x, c], -1)).relu()
+        x = self.dense[1](torch.cat([x, d], -1)).relu()
+        logits: Tensor = self.output(x)
+        return logits
+
+
+def encoded(samples: Tensor, classes: int) -> Tensor:
+    """Mu-law classes of samples from -1 to 1: int64, from 0 to ``classes`` - 1."""
+    mu = classes - 1
+    bent = samples.sign() * torch.log1p(mu * samples.abs()) / math.log1p(mu)
+    return ((bent + 1) / 2 * mu + 0.5).long().clamp(0, mu)
+
+
+def decoded(values: Tensor, classes: int) -> Tensor:
+    """Samples from -1 to 1 of mu-law classes."""
+    mu = classes - 1
+    bent = 2 * values.float() / mu - 1
+    return bent.sign() * torch.expm1(bent.abs() * math.log1p(mu)) / mu
