@@ -1,0 +1,52 @@
+"""Draw the papers' figures from the committed results: likeness of embeddings (Saeki-a, Fig. 2; Saeki-b, Fig. 3) and
+processing time (Saeki-b, Fig. 4).
+
+    python benchmarks/saeki/plots.py
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sayahead.eval.drawing import Point, canvas, dots, legend, save, whole_steps
+
+RESULTS = Path(__file__).parents[1] / "results" / "saeki"
+
+
+def likeness(found: Mapping[str, Any], title: str, path: Path) -> None:
+    """Cosine similarity over time steps, a line a row of the table."""
+    figure, axes = canvas(title, "time step (segments spoken before)", "cosine similarity", height=5.2)
+    for number, (name, row) in enumerate(found.items()):
+        points = [Point(name, step, value) for step, value in enumerate(row["steps"])]
+        dots(axes, points, number, label=name, line=True)
+    whole_steps(axes)
+    legend(axes)
+    save(figure, path)
+
+
+def processing(found: Mapping[str, Any], path: Path) -> None:
+    """Processing time of all steps so far; logarithmic, as a language model and a student do not fit one scale."""
+    figure, axes = canvas("Processing time until a step is spoken", "time step", "seconds (logarithmic)", height=5.2)
+    for number, (name, row) in enumerate(found.items()):
+        label = f"{name}: {row['words_a_minute']:.0f} words/min"
+        points = [Point(name, step, value) for step, value in enumerate(row["cumulative_s"][:12])]
+        dots(axes, points, number, label=label, line=True)
+    axes.set_yscale("log")
+    whole_steps(axes)
+    legend(axes, 2)
+    save(figure, path)
+
+
+def main() -> None:
+    cosine = json.loads((RESULTS / "cosine.json").read_text(encoding="utf-8"))
+    likeness(cosine["pseudo against true"], "Pseudo lookahead against the true future", RESULTS / "pseudo.png")
+    likeness(cosine["student against teacher"], "Student against teacher", RESULTS / "student.png")
+    timed = json.loads((RESULTS / "processing.json").read_text(encoding="utf-8"))
+    processing(timed["rows"], RESULTS / "processing.png")
+
+
+if __name__ == "__main__":
+    main()
