@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from sayahead.acoustic import Frames
+from sayahead.acoustic import AcousticModel, Frames
 from sayahead.context import ContextPredictor, NoContext
 from sayahead.policy import LookaheadK, Policy
 from sayahead.session import Session
@@ -65,6 +66,43 @@ class ToyAcoustic:
 
 
 @dataclass(frozen=True, slots=True)
+class ToyReaderState:
+    ids: tuple[int, ...] = ()
+    words: tuple[tuple[int, int], ...] = ()
+    steps: int = 0
+    held: int = 0
+    told: int = 0
+
+
+class ToyReader:
+    """Reads characters: two steps of two frames for each; a step's pitch is its character's, or the last there."""
+
+    def initial(self) -> ToyReaderState:
+        return ToyReaderState()
+
+    def step(
+        self, segment: Segment, state: ToyReaderState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, ToyReaderState]:
+        ids, words = state.ids + tuple(int(i) for i in segment.ids), state.words + segment.words
+        steps = segment.steps or 0
+        places = range(state.steps, state.steps + steps)
+        made = [200.0 + ids[min(at // 2, len(ids) - 1)] * 10 for at in places]
+        total = 2 * (state.steps + steps)
+        ended = segment.ends and bool(steps) and total >= 4 * len(ids)
+        held = 0 if ended else min(hold_back, state.held + 2 * steps)
+        pitch = np.repeat(made, 2).astype(np.float32)
+        frames = np.concatenate([np.full(state.held, 300, np.float32), pitch])[:, None]
+        new = [word for word in words[state.told :] if ended or 4 * word[0] < total - held]
+        spans = tuple((min(4 * a, total), min(4 * b, total) if ended else 4 * b) for a, b in new)
+        observation = np.array([len(ids), total], np.float32)
+        cut = len(frames) - held
+        done = Frames(frames[:cut], frames[cut:], spans, ended, observation)
+        if ended:
+            return done, self.initial()
+        return done, ToyReaderState(ids, words, state.steps + steps, held, state.told + len(new))
+
+
+@dataclass(frozen=True, slots=True)
 class ToyVocoderState:
     phase: float
 
@@ -92,11 +130,14 @@ def toy_session(
     policy: Policy | None = None, context: ContextPredictor | None = None, hold_back_s: float = 0.02, k2: int = 0
 ) -> Session:
     """A session of the toy voice."""
-    synthesizer = TwoStage(ToyAcoustic(), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
+    characters: bool = getattr(policy, "characters", False)
+    acoustic: AcousticModel[Any] = ToyReader() if characters else ToyAcoustic()
+    synthesizer = TwoStage(acoustic, ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
     return Session(
         synthesizer,
         ToyPhonemizer(),
         policy=policy or LookaheadK(1),
         context=context or NoContext(),
         rendering=Rendering(hold_back_s=hold_back_s, k2=k2),
+        characters=characters,
     )

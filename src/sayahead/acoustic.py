@@ -25,6 +25,8 @@ class Frames:
     """First and end frame of each word of the segment, from the start of the sentence."""
     ended: bool
     """Whether the sentence is over with these frames."""
+    observation: Floats | None = None
+    """See Speech."""
 
 
 class AcousticModel(Protocol[State]):

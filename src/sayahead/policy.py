@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
 
 from sayahead.errors import ConfigError
 from sayahead.types import Floats, Word
@@ -12,7 +12,10 @@ from sayahead.types import Floats, Word
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Take in more text first."""
+    """Take in more text first: a character of it, where the voice reads these."""
+
+    memory: Floats | None = field(default=None, compare=False)
+    """What the policy wants to find in its next view (H,); nothing where it decides by the view alone."""
 
 
 READ = Read()
@@ -28,6 +31,26 @@ class Speak:
     """How many words after them the model may see, fewer where the sentence ends before."""
     alone: bool = False
     """Whether they are an utterance of their own: the model sees nothing before them, and an end behind them."""
+    steps: int = 0
+    """Where the voice reads characters: decoder steps to make of those that were read, at least one; no words then."""
+    memory: Floats | None = field(default=None, compare=False)
+    """See Read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How far a sentence has come with a voice that reads characters."""
+
+    read: int
+    """Characters read; the first is, before anything is decided."""
+    steps: int
+    """Decoder steps made."""
+    rested: int
+    """How many of them since the last READ."""
+    over: bool
+    """Whether all of the sentence has been read: nothing is left but to speak."""
+    memory: Floats | None = None
+    """What the last decision left behind; none at a sentence's begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +69,9 @@ class View:
     """Words of this sentence that were spoken, the last of them, as they are read aloud."""
     seen: int = 0
     """How many of the pending words the last SPEAK has shown to the model: asked for already, and there at any pace."""
+    reading: Reading | None = None
+    """With a voice that reads characters, what there is instead of words; all that is above but the observation is
+    empty then."""
 
 
 class Policy(Protocol):
@@ -129,3 +155,40 @@ class Independent:
         if len(view.pending) >= self.words:
             return Speak(self.words, 0, alone=True)
         return Speak(len(view.pending), 0, alone=True) if view.pending[-1:] and view.pending[-1].ends else READ
+
+
+@dataclass(frozen=True, slots=True)
+class WaitEnd:
+    """Read all characters of a sentence, then speak it: wait-until-end (Mohan 5.2), for voices that read characters."""
+
+    characters: ClassVar[bool] = True
+
+    def decide(self, view: View) -> Read | Speak:
+        return Speak(0, 0, steps=1) if reading(self, view).over else READ
+
+
+@dataclass(frozen=True, slots=True)
+class WaitKSteps:
+    """A READ every k-th action, SPEAK in between (Mohan 5.2), for voices that read characters.
+
+    k = 2 is READ, SPEAK, READ, SPEAK; k = 3 READ, SPEAK, SPEAK. Behind a sentence's end there is only SPEAK.
+    """
+
+    k: int = 2
+    """Actions from one READ to the next, at least 2."""
+    characters: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.k, int) or self.k < 2:
+            raise ConfigError(f"WaitKSteps: k is {self.k!r}, but must be a whole number of at least 2.")
+
+    def decide(self, view: View) -> Read | Speak:
+        at = reading(self, view)
+        return Speak(0, 0, steps=1) if at.over or (at.read + at.steps) % self.k else READ
+
+
+def reading(policy: Policy, view: View) -> Reading:
+    """What a policy over characters decides on; ConfigError where the voice reads words."""
+    if view.reading is None:
+        raise ConfigError(f"{policy!r} decides on characters, but this voice reads words: choose another policy.")
+    return view.reading

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sayahead.characters import Letters
 from sayahead.context import ContextPredictor
-from sayahead.errors import SessionError, TextError
+from sayahead.errors import ConfigError, SessionError, TextError
 from sayahead.policy import READ, Policy, Read, Speak, View
 from sayahead.synthesizer import AnySynthesizer
 from sayahead.text.normalizer import Normalizer
@@ -43,6 +44,8 @@ class Session:
     # Characters of pushed text that are read at a time when a policy wants more: a long text costs nothing before its
     # turn.
     BITE = 48
+    # Decoder steps without a READ after which one is carried out whatever the policy says: nothing speaks for ever.
+    MOST_STEPS = 80
 
     def __init__(
         self,
@@ -53,7 +56,14 @@ class Session:
         context: ContextPredictor,
         rendering: Rendering,
         volume: float = 1.0,
+        characters: bool = False,
     ) -> None:
+        """``characters``: whether the voice reads these, not words; ConfigError where the policy does otherwise."""
+        if characters != getattr(policy, "characters", False):
+            other = ("words", "characters") if characters else ("characters", "words")
+            raise ConfigError(
+                f"{policy!r} decides on {other[0]}, but this voice reads {other[1]}: choose another policy."
+            )
         self._synthesizer, self._phonemizer = synthesizer, phonemizer
         self._policy, self._context, self._volume = policy, context, volume
         self._normalizer = Normalizer()
@@ -68,6 +78,7 @@ class Session:
         self._seen = 0
         self._close = False
         self._untimed: deque[Word] = deque()
+        self._letters = Letters() if characters else None
         self._state = synthesizer.initial(rendering)
         self._observation: Floats | None = None
         self._samples = self._words = self._end = 0
@@ -81,7 +92,8 @@ class Session:
     @property
     def finished(self) -> bool:
         """Whether nothing will ever come again: cancelled, or finished and all pulled."""
-        return self._cancelled or (self._ended and not (self._inbox or self._pending or self._close))
+        left = self._inbox or self._pending or self._close or (self._letters and self._letters.begun)
+        return self._cancelled or (self._ended and not left)
 
     def push(self, fragment: str) -> None:
         """Take in a piece of text of any size. TextError if it is not text, SessionError after the end."""
@@ -108,6 +120,7 @@ class Session:
         self._inbox.clear()
         self._pending.clear()
         self._untimed.clear()
+        self._letters = self._letters and Letters()
         return Cancelled(self._words, self._end, self._samples)
 
     def pull(self) -> AudioChunk | None:
@@ -149,16 +162,36 @@ class Session:
     def _step(self) -> Speech | None:
         """Carry out decisions up to the next SPEAK; None where that takes more text than there is."""
         while not self._close:
-            action = self._decide() if self._pending else READ
+            begun = self._pending if self._letters is None else self._letters.begun
+            action = self._decide() if begun else READ
             if isinstance(action, Speak):
                 return self._carry_out(action)
-            if not self._read():
+            if not (self._read() if self._letters is None else self._read_character(action, self._letters)):
                 return None
         speech = self._speak(Segment(np.zeros(0, np.int64), 0, (), True))
         self._close, self._open = False, 0
         return speech
 
+    def _read_character(self, action: Read, letters: Letters) -> bool:
+        """Take in a character of the open sentence, or of the next word that is there; False where there is none."""
+        while not letters.unread:
+            if self._pending:
+                word = self._pending.popleft()
+                letters.take(word)
+                self._untimed.append(word)
+                self._open += 1
+            elif not self._read():
+                return False
+            elif self._close:
+                letters.end()
+                self._close = False
+        self._speak(letters.segment(steps=0))
+        letters.read(action.memory)
+        return True
+
     def _decide(self) -> Read | Speak:
+        if self._letters is not None:
+            return self._decide_by(self._letters)
         pending = tuple(self._sentence())
         phonemes, first = self._phonemizer.phonemes, self._open == 0
         view = View(pending, first, phonemes, self._observation, past=tuple(self._left()), seen=self._seen)
@@ -167,7 +200,27 @@ class Session:
             raise SessionError(f"{self._policy!r} spoke {action.words} words where {len(pending)} were pending.")
         return action
 
+    def _decide_by(self, letters: Letters) -> Read | Speak:
+        at = letters.reading
+        view = View((), at.steps == 0, self._phonemizer.phonemes, self._observation, reading=at)
+        action = self._policy.decide(view)
+        if not isinstance(action, Speak):
+            if at.over:
+                raise SessionError(f"{self._policy!r} wants to READ where all of a sentence has been read.")
+            return action
+        if action.steps < 1 or action.words:
+            raise SessionError(
+                f"{self._policy!r} made {action.steps} steps of {action.words} words: at least 1 of none."
+            )
+        return READ if at.rested >= self.MOST_STEPS and not at.over else action
+
     def _carry_out(self, action: Speak) -> Speech:
+        if self._letters is not None:
+            speech = self._speak(self._letters.segment(steps=action.steps))
+            self._letters.speak(action.steps, action.memory)
+            if speech.ended:
+                self._letters, self._open = Letters(), 0
+            return speech
         pending = tuple(self._sentence())
         words, visible = pending[: action.words], pending[action.words : action.words + action.lookahead]
         if action.alone:

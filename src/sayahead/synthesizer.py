@@ -93,7 +93,8 @@ class TwoStage(Generic[A, V]):
         hold_back = round(rendering.hold_back_s * self.sample_rate / self._vocoder.hop_length)
         frames, acoustic = self._acoustic.step(segment, state.acoustic, rendering, hold_back=hold_back)
 
-        waiting = [*state.waiting, frames.final]
+        # Where characters are read nothing is spoken, and no SPEAK waits for it.
+        waiting = [*state.waiting, *([] if segment.steps == 0 else [frames.final])]
         keep = 0 if frames.ended else min(rendering.k2, len(waiting))
         ready, waiting = waiting[: len(waiting) - keep], waiting[len(waiting) - keep :]
         final = np.concatenate([frames.final[:0], *ready])
@@ -107,6 +108,7 @@ class TwoStage(Generic[A, V]):
             unheard=state.unheard + frames.words,
         )  # fmt: skip
         speech, state = self._hand_out(samples, state, ended=frames.ended)
+        speech = replace(speech, observation=frames.observation, ended=frames.ended)
         if frames.ended:
             frame = state.frame + state.frames
             lead = np.zeros(0, np.float32)

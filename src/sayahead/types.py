@@ -73,6 +73,9 @@ class Segment:
     """(D,) context embedding that stands for the future, or none."""
     predicted: int = 0
     """How many ids at the end are of predicted words: models may read them apart from real lookahead."""
+    steps: int | None = None
+    """For models that read characters: the ids are some more of these, ``words`` count from the sentence's first one,
+    and so many decoder steps are to be made; None: words are to be spoken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,8 @@ class Speech:
     """Onset and offset of each word of the segment, in samples from the start of the session."""
     observation: Floats | None = None
     """What a frame-level policy sees of the step (D,); none for models that act on words."""
+    ended: bool = False
+    """Whether the sentence is over with these samples."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from texts import splits, texts
-from toy import toy_session
+from toy import ToyPhonemizer, toy_session
 
 from sayahead import (
+    READ,
     AudioChunk,
+    ConfigError,
     Independent,
     LookaheadK,
     Policy,
     Prediction,
     RandomWords,
+    Read,
     Session,
     SessionError,
     Speak,
@@ -26,8 +29,28 @@ from sayahead import (
     View,
     WaitAll,
 )
+from sayahead.context import NoContext
+from sayahead.policy import WaitEnd, WaitKSteps, reading
 from sayahead.text.normalizer import normalize
-from sayahead.types import Floats
+from sayahead.types import Floats, Rendering
+
+
+class Moody:
+    """Reads and speaks as the last step and its own count have it; now and then it would never read again."""
+
+    characters = True
+
+    def decide(self, view: View) -> Read | Speak:
+        at = reading(self, view)
+        count = np.float32(1) if at.memory is None else at.memory[0] + 1
+        assert view.observation is not None
+        seen, memory = int(view.observation.sum()), np.array([count], np.float32)
+        speak = at.over or (seen + int(count)) % 7 > 2 or at.read % 11 == 10
+        return Speak(0, 0, steps=1 + seen % 2, memory=memory) if speak else Read(memory)
+
+    def __repr__(self) -> str:
+        return "Moody()"
+
 
 POLICIES: list[Policy] = [
     LookaheadK(0),
@@ -38,6 +61,10 @@ POLICIES: list[Policy] = [
     WaitAll(),
     WaitAll(max_words=3),
     Independent(2),
+    WaitEnd(),
+    WaitKSteps(2),
+    WaitKSteps(3),
+    Moody(),
 ]
 
 
@@ -221,6 +248,33 @@ def test_a_long_text_pushed_at_once_is_not_read_before_its_turn() -> None:
     session.push("one two three. " * 10_000)
     assert session.pull() is not None
     assert len(session._pending) < 50
+    session = toy_session(WaitKSteps(2))
+    session.push("one two three. " * 10_000)
+    assert session.pull() is not None
+    assert len(session._pending) < 50
+
+
+def test_a_voice_and_a_policy_that_read_different_things_are_told_apart() -> None:
+    synthesizer = toy_session()._synthesizer
+    for characters, policy in ((True, LookaheadK(1)), (False, WaitKSteps(2))):
+        with pytest.raises(ConfigError, match=f"{policy!r}".replace("(", r"\(").replace(")", r"\)")):
+            Session(
+                synthesizer, ToyPhonemizer(), policy=policy, context=NoContext(), rendering=Rendering(),
+                characters=characters,
+            )  # fmt: skip
+
+
+def test_a_policy_that_reads_behind_the_end_is_named() -> None:
+    class Reader:
+        characters = True
+
+        def decide(self, view: View) -> Read:
+            return READ
+
+    session = toy_session(Reader())
+    session.push("One. ")
+    with pytest.raises(SessionError, match=r"Reader.*READ"):
+        session.pull()
 
 
 def test_words_that_are_spoken_alone_sound_as_if_there_were_no_others() -> None:

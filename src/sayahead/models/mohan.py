@@ -60,6 +60,8 @@ class ModifiedTacotronConfig:
     """What the attention makes of where it has been."""
     location_kernel: int = 31
     """Characters of that which each place sees."""
+    window: tuple[int, ...] = ()
+    """Characters in front of and behind the place it looked at most that attention can look at; none: all."""
     prenet_dropout: float = 0.5
     """Behind each layer of the prenet, in training."""
     rnn_dropout: float = 0.1
@@ -201,7 +203,7 @@ class ModifiedTacotron(nn.Module):
         It is what a SPEAK would see now, and changes no state.
         """
         asked = self.attention.ask(self.before(previous.flatten(1)), state)
-        visible = torch.arange(memory.rows.shape[1], device=read.device) < read[:, None]
+        visible = self.visible(read, state.weights)
         weights = self.attention.logits(self.forget(asked[0]), memory.keys, state, visible).softmax(-1)
         context = (weights[:, None].to(memory.rows.dtype) @ memory.rows)[:, 0]
         return Look(context, weights, asked)
@@ -216,23 +218,76 @@ class ModifiedTacotron(nn.Module):
         after = State(look.asked, (made, cell), look.context, look.weights, state.seen + look.weights)
         return Step(frames.view(len(frames), self.config.reduction, -1), stop, look, after)
 
-    def forward(self, ids: Tensor, scope: Tensor, frames: Tensor, sampling: float = 0.0) -> Decoded:
+    def visible(self, read: Tensor, weights: Tensor) -> Tensor:
+        """(B, P) what attention can look at, of ``read`` (B,) characters, after a step with weights (B, P)."""
+        places = torch.arange(weights.shape[1], device=read.device)
+        seen = places < read[:, None]
+        if self.config.window:
+            apart = places - weights.argmax(-1, keepdim=True)
+            seen = seen & (apart >= -self.config.window[0]) & (apart <= self.config.window[1])
+        return seen
+
+    def forward(
+        self, ids: Tensor, scope: Tensor, frames: Tensor, sampling: float = 0.0, meant: Tensor | None = None
+    ) -> Decoded:
         """All steps of sentences (B, P), each after the true frames (B, S, F) before it.
 
         ``scope`` (B, S): characters that attention may see in each step. A share ``sampling`` of the previous frames is
-        the network's own, made in a first pass.
+        the network's own, made in a first pass. With ``meant`` (B, S, P), attention is taken to have looked there in
+        each step, and all are made at once; in the second pass, for such a share, where it looked in the first.
         """
         memory = self.memory(self.encode(ids))
         previous = functional.pad(frames, (0, 0, 1, 0))[:, :-1]
         if sampling > 0:
             with torch.no_grad():
-                own = self.taught(memory, scope, previous)[0].to(frames.dtype)
+                own, _, weights = self.steps(memory, scope, previous, meant)
             drawn = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
-            previous = functional.pad(torch.where(drawn, own, frames), (0, 0, 1, 0))[:, :-1]
-        made, stop, weights = self.taught(memory, scope, previous)
+            previous = functional.pad(torch.where(drawn, own.to(frames.dtype), frames), (0, 0, 1, 0))[:, :-1]
+            if meant is not None:
+                whose = torch.rand(len(meant), 1, 1, device=meant.device) < sampling
+                meant = torch.where(whose, weights.exp(), meant)
+        made, stop, weights = self.steps(memory, scope, previous, meant)
         return Decoded(made.view(len(made), -1, self.config.n_mels), stop.float(), weights)
 
-    def taught(self, memory: Memory, scope: Tensor, previous: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def steps(
+        self, memory: Memory, scope: Tensor, previous: Tensor, meant: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Frames (B, S, F), stops (B, S) and log weights (B, S, P) after the frames (B, S, F) before each step."""
+        return self.one_by_one(memory, scope, previous) if meant is None else self.at_once(
+            memory, scope, previous, meant
+        )  # fmt: skip
+
+    def at_once(self, memory: Memory, scope: Tensor, previous: Tensor, meant: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """As ``one_by_one``, but that attention is taken to have been where it was meant to be, not where it was."""
+        attention, config, (size, steps, characters) = self.attention, self.config, meant.shape
+        back, ahead = config.window
+        past = functional.pad(meant, (0, 0, 1, 0))[:, :-1]
+        rnn, before = attention.rnn, self.before(previous)
+        inward = torch.cat([before, past.to(memory.rows.dtype) @ memory.rows], -1)
+        zeros = inward.new_zeros(1, size, rnn.hidden_size)
+        weights = [rnn.weight_ih, rnn.weight_hh, rnn.bias_ih, rnn.bias_hh]
+        asked = self.forget(torch.lstm(inward, (zeros, zeros), weights, True, 1, 0.0, self.training, False, True)[0])
+
+        last = past.argmax(-1, keepdim=True)
+        first = (last - back).clamp(min=0)
+        places = first + torch.arange(back + ahead + 1, device=first.device)
+        inside = places.clamp(max=characters - 1)
+        flat = inside.flatten(1)[..., None].expand(-1, -1, config.attention)
+        keys = memory.keys.gather(1, flat).view(size, steps, -1, config.attention)
+        span = first + torch.arange(back + ahead + 1 + 2 * attention.reach, device=first.device)
+        wide = functional.pad(torch.stack([past, past.cumsum(1)], 2), (attention.reach, attention.reach + back + ahead))
+        around = wide.gather(3, span[:, :, None].expand(-1, -1, 2, -1)).unfold(3, 2 * attention.reach + 1, 1)
+        placed = functional.linear(around.transpose(2, 3).flatten(3), attention.placed.weight @ attention.place.weight)
+        energy = attention.energy((attention.query(asked)[:, :, None] + keys + placed).tanh())[..., 0].float()
+        log = energy.masked_fill((places >= scope[..., None]) | (places > last + ahead), UNSEEN).log_softmax(-1)
+        logs = log.new_full((size, steps, characters + back + ahead + 1), UNSEEN).scatter(2, places, log)[
+            ..., :characters
+        ]
+        contexts = logs.exp().to(memory.rows.dtype) @ memory.rows
+        made, _ = self.decoder(torch.cat([asked, contexts], -1))
+        return *self.outward(made, contexts), logs
+
+    def one_by_one(self, memory: Memory, scope: Tensor, previous: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Frames (B, S, F), stops (B, S) and log weights (B, S, P) after the frames (B, S, F) before each step.
 
         As ``step``, but for what does not wait for attention, which is made for all steps at once.
@@ -242,13 +297,12 @@ class ModifiedTacotron(nn.Module):
         inward = functional.linear(self.before(previous), rnn.weight_ih[:, :wide], rnn.bias_ih + rnn.bias_hh)
         onward = Deferred(torch.cat([rnn.weight_ih[:, wide:], rnn.weight_hh], 1))
         query, around = Deferred(attention.query.weight), Deferred(attention.placed.weight @ attention.place.weight)
-        visible = torch.arange(memory.rows.shape[1], device=scope.device) < scope[..., None]
         kept = self.forget(torch.ones(len(inward), previous.shape[1], rnn.hidden_size, device=inward.device))
         # What goes back to the queries teaches attention, not the encoder: that would take as long as all the rest.
         rows = memory.rows.detach()
         asked, looked = list[Tensor](), list[Tensor]()
         # Unbound, as the gradient of each part else is a whole by itself.
-        for gates, keep, sight in zip(inward.unbind(1), kept.unbind(1), visible.unbind(1), strict=True):
+        for gates, keep, read in zip(inward.unbind(1), kept.unbind(1), scope.unbind(1), strict=True):
             past = torch.cat([state.context.to(gates.dtype), state.attention[0].to(gates.dtype)], -1)
             first, forget, new, last = (gates + onward(past)).float().chunk(4, -1)
             cell = forget.sigmoid() * state.attention[1] + first.sigmoid() * new.tanh()
@@ -256,7 +310,7 @@ class ModifiedTacotron(nn.Module):
             asked.append(output * keep)
             places = around(attention.around(state).flatten(0, 1)).view(memory.keys.shape)
             compared = (query(asked[-1])[:, None] + memory.keys + places).tanh()
-            energy = attention.energy(compared)[..., 0].float().masked_fill(~sight, UNSEEN)
+            energy = attention.energy(compared)[..., 0].float().masked_fill(~self.visible(read, state.weights), UNSEEN)
             log = energy.log_softmax(-1)
             weights = log.exp()
             context = (weights[:, None].to(rows.dtype) @ rows)[:, 0]

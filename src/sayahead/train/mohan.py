@@ -40,13 +40,12 @@ class MohanData:
     stop_positive: float = 1.0
     """What a last step counts in it over the others."""
     alignment_weight: float = 0.0
-    """Weight of what the attention misses of the characters around the spoken one, by durations; not of the paper."""
-    ahead: int = 4
-    """Characters behind the spoken one, within its word, at which it misses nothing."""
-    tight_ahead: int = 2
-    """The same before step ``tight_steps``."""
-    tight_steps: int = 0
-    """Steps of closer guidance at the begin."""
+    """Weight of the attention's divergence from where it should look, by durations; not of the paper."""
+    meant: tuple[float, ...] = (0.05, 0.35, 0.25, 0.15, 0.1, 0.1)
+    """Where it should look: shares of the character before the spoken one, of this one, and of those behind, as far as
+    they are of its word and in view."""
+    at_once: bool = False
+    """Whether attention is taken to have looked there, so that all steps are made at once; not of the paper."""
     scope_share: float = 0.0
     """Share of sentences whose steps see only some characters behind the spoken one; not of the paper."""
     scope_margins: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 12)
@@ -114,6 +113,8 @@ class MohanTask:
         found = corpus.info.front_end.n_mels
         if found != self.config.n_mels:
             raise ConfigError(f"The corpus has {found} mel bands, but [model] n_mels is {self.config.n_mels}.")
+        if self.data.at_once and len(self.config.window) != 2:
+            raise ConfigError("[data] at_once needs [model] window: the characters that attention can look at.")
         if not self.data.scope_margins or min(self.data.scope_margins) < 1:
             raise ConfigError(f"[data] scope_margins is {list(self.data.scope_margins)}: at least 1 character is seen.")
         self._spelled: dict[tuple[str, int], Spelling | None] = {}
@@ -192,7 +193,8 @@ class MohanTask:
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""
         data, share = self.data, self.sampling(step) if model.training else 0.0
-        made: Decoded = model(batch["ids"], batch["scope"], batch["frames"], share)
+        meant = self.meant(batch)
+        made: Decoded = model(batch["ids"], batch["scope"], batch["frames"], share, meant if data.at_once else None)
         counts, learned = batch["counts"], batch["learned"]
         wrong = (made.frames.float() - batch["frames"].view(made.frames.shape)) * counts[..., None]
         total = counts.sum() * self.config.n_mels
@@ -203,7 +205,8 @@ class MohanTask:
             "l1": wrong.abs().sum() / total,
             "l2": wrong.square().sum() / total,
             "stop": (unsure * learned).sum() / learned.sum(),
-            "alignment": (self.missed(made.weights, batch, step) * learned).sum() / learned.sum(),
+            "alignment": ((meant * (meant.clamp(min=1e-9).log() - made.weights.clamp(min=-20))).sum(-1) * learned).sum()
+            / learned.sum(),
         }
         weights = {
             "l1": data.l1_weight, "l2": data.l2_weight, "stop": data.stop_weight, "alignment": data.alignment_weight
@@ -211,18 +214,15 @@ class MohanTask:
         loss = torch.stack([weight * parts[name] for name, weight in weights.items()]).sum()
         return loss, {name: float(part.detach()) for name, part in parts.items()}
 
-    def missed(self, weights: Tensor, batch: Batch, step: int) -> Tensor:
-        """(B, S) negative logarithm of what attention, log weights (B, S, P), has at the places where it should be.
-
-        These are the spoken character, the one before it and a few behind it, in its word and in scope.
-        """
-        ahead = self.data.tight_ahead if step < self.data.tight_steps else self.data.ahead
-        places = torch.arange(weights.shape[2], device=weights.device)
-        own, group = batch["own"], batch["group"]
-        low = torch.maximum(group[..., 0], own - 1)
-        high = torch.minimum(torch.minimum(group[..., 1], own + ahead), batch["scope"] - 1)
-        meant = (places >= low[..., None]) & (places <= high[..., None])
-        return -weights.masked_fill(~meant, -1e4).logsumexp(-1).clamp(min=-20)
+    def meant(self, batch: Batch) -> Tensor:
+        """(B, S, P) where attention should look in each step."""
+        own, group, scope = batch["own"], batch["group"], batch["scope"]
+        places = torch.arange(batch["ids"].shape[1], device=own.device)
+        shares = own.new_tensor([0.0, *self.data.meant, 0.0], dtype=torch.float32)
+        wanted = shares[(places - own[..., None] + 2).clamp(0, len(shares) - 1)]
+        inside = (places >= group[..., :1]) & (places <= group[..., 1:]) & (places < scope[..., None])
+        wanted = wanted * inside
+        return wanted / wanted.sum(-1, keepdim=True)
 
     @torch.no_grad()
     def samples(self, model: nn.Module, folder: Path) -> None:

@@ -68,10 +68,10 @@ class Gru:
         return str(g.op("Reshape", last, g.constant(np.array([1, self.hidden]))))
 
 
-def lstm_step(g: Graph, x: str, state: str, layer: nn.LSTM) -> tuple[str, str]:
+def lstm_step(g: Graph, x: str, state: str, layer: nn.LSTM | nn.LSTMCell) -> tuple[str, str]:
     """The next output (1, H) and the next state (2, H), output and cell, of one row (1, D)."""
     was, cell = g.op("Split", state, outputs=2, axis=0)
-    inner, outer, *biases = (weight.detach() for weight in layer.all_weights[0])
+    inner, outer, *biases = (weight.detach() for weight in layer.parameters())
     made = dense(g, g.op("Concat", x, was, axis=1), torch.cat([inner, outer], 1), biases[0] + biases[1])
     inward, forget, new, outward = g.op("Split", made, outputs=4, axis=1)
     kept = g.op("Mul", g.op("Sigmoid", forget), cell)
