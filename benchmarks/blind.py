@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,37 @@ from sayahead.acoustic import HeartAcoustic, HeartState
 from sayahead.eval.listeners import at_16khz, load_distillmos
 from sayahead.types import Floats, Segment
 
-ROWS: tuple[tuple[str, tuple[str, ...], int, bool], ...] = (
-    ("k = 1", (), 1, True),
-    ("k = 0", (), 0, True),
-    ("k = 0, pitch jumps at joins", (), 0, False),
-    ("k = 0, durations of the whole", ("durations",), 0, True),
-    ("k = 0, durations, pitch, energy of the whole", ("durations", "prosody"), 0, True),
-    ("k = 0, all of that and the sound encoding", ("durations", "prosody", "sound_encoding"), 0, True),
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A way of speaking."""
+
+    name: str
+    """In the table."""
+    k: int = 0
+    """Words of lookahead."""
+    told: tuple[str, ...] = ()
+    """What is taken from the whole sentence."""
+    glides: bool = True
+    """Whether pitch glides from what was said before a join."""
+    hold_back_s: float | None = None
+    """None: the voice's own, 50 ms at k = 1, 100 ms at k = 0."""
+
+
+ROWS = (
+    Row("k = 1", k=1),
+    Row("k = 1, 25 ms held back", k=1, hold_back_s=0.025),
+    Row("k = 1, nothing held back", k=1, hold_back_s=0.0),
+    Row("k = 0"),
+    Row("k = 0, 150 ms held back", hold_back_s=0.15),
+    Row("k = 0, 75 ms held back", hold_back_s=0.075),
+    Row("k = 0, 50 ms held back", hold_back_s=0.05),
+    Row("k = 0, nothing held back", hold_back_s=0.0),
+    Row("k = 0, pitch jumps at joins", glides=False),
+    Row("k = 0, durations of the whole", told=("durations",)),
+    Row("k = 0, durations, pitch, energy of the whole", told=("durations", "prosody")),
+    Row("k = 0, all of that and the sound encoding", told=("durations", "prosody", "sound_encoding")),
 )
-"""Name, what is replaced, words of lookahead, whether pitch glides."""
 
 
 class Told(HeartAcoustic):
@@ -77,12 +100,13 @@ class Told(HeartAcoustic):
         return out
 
 
-def spoken(voice: Voice, told: Told, text: str, k: int | None) -> Floats:
-    """Samples of a text; ``None`` speaks the whole sentence and records it."""
-    told.recording = k is None
-    if k is None:
+def spoken(voice: Voice, told: Told, text: str, row: Row | None = None) -> Floats:
+    """Samples of a text; without a row it is spoken whole and recorded."""
+    told.recording = row is None
+    if row is None:
         return voice.synthesize(text, policy=WaitAll())
-    return voice.synthesize(text, policy=LookaheadK(k))
+    options: dict[str, Any] = {} if row.hold_back_s is None else {"hold_back_s": row.hold_back_s}
+    return voice.synthesize(text, policy=LookaheadK(row.k), **options)
 
 
 def main() -> int:
@@ -101,7 +125,7 @@ def main() -> int:
     def opinion(samples: Floats) -> float:
         return rate(at_16khz(samples, voice.sample_rate))
 
-    whole = np.array([opinion(spoken(voice, told, text, None)) for text in texts])
+    whole = np.array([opinion(spoken(voice, told, text)) for text in texts])
     rows = [
         f"{len(texts)} sentences of the validation split, DistillMOS (95 % interval of the paired difference); "
         f"`python benchmarks/blind.py --texts val.csv --count {arguments.count}`.",
@@ -110,16 +134,16 @@ def main() -> int:
         "|---|---:|---:|",
         f"| whole sentence | {whole.mean():.3f} | – |",
     ]
-    for name, parts, k, glides in ROWS:
-        told.told, told._glide_s = parts, glide_s if glides else 0.0
+    for row in ROWS:
+        told.told, told._glide_s = row.told, glide_s if row.glides else 0.0
         found = []
         for text in texts:
-            spoken(voice, told, text, None)
-            found.append(opinion(spoken(voice, told, text, k)))
+            spoken(voice, told, text)
+            found.append(opinion(spoken(voice, told, text, row)))
         gap = np.array(found) - whole
         half = 1.96 * gap.std(ddof=1) / len(gap) ** 0.5
         low, high = gap.mean() - half, gap.mean() + half
-        rows.append(f"| {name} | {np.mean(found):.3f} | {gap.mean():+.3f} ({low:+.3f} to {high:+.3f}) |")
+        rows.append(f"| {row.name} | {np.mean(found):.3f} | {gap.mean():+.3f} ({low:+.3f} to {high:+.3f}) |")
         print(rows[-1], flush=True)
     if arguments.results:
         arguments.results.write_text("\n".join(rows) + "\n", encoding="utf-8")
