@@ -18,6 +18,7 @@ from sayahead.models.conditioner import ConditionerConfig
 from sayahead.models.deepvoice3 import DeepVoice3, DeepVoice3Config
 from sayahead.models.iaf import GaussianIAF, IAFConfig
 from sayahead.models.melvocoder import MelVocoder, MelVocoderConfig
+from sayahead.models.wavernn import WaveRNN, WaveRNNConfig
 from sayahead.train.export import make_voice
 from sayahead.train.frontend import FrontEnd
 from sayahead.train.graph import quantized
@@ -33,6 +34,7 @@ STUDENT = IAFConfig(
     flows=(2, 3), cycle=2, residual=6, skip=5,
     conditioner=ConditionerConfig(channels=4, strides=(10, 15), bands=2, pulses=True, pitch=8),
 )  # fmt: skip
+SAMPLED = WaveRNNConfig(n_mels=80, strides=(15, 20), blocks=1, channels=8, aux=8, rnn=8, dense=8, bits=4)
 
 
 def deepvoice3(config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0, scale: float = 1.0) -> DeepVoice3:
@@ -58,6 +60,8 @@ def vocoder(task: str) -> nn.Module:
     torch.manual_seed(1)
     if task == "clarinet":
         return GaussianIAF(STUDENT).eval()
+    if task == "wavernn":
+        return WaveRNN(SAMPLED).eval()
     model = MelVocoder(VOCODER).eval()
     model.get_buffer("mean").fill_(-4.0)
     model.get_buffer("std").fill_(1.5)

@@ -13,6 +13,9 @@ import numpy as np
 
 from sayahead.acoustic import AcousticModel, HeartAcoustic
 from sayahead.attention import AttentionAcoustic, AttentionModel
+from sayahead.characters import ALPHABET
+from sayahead.characterwise import GRAPHS as CHARACTER_GRAPHS
+from sayahead.characterwise import CharacterAcoustic, CharacterModel
 from sayahead.clarinet import load_clarinet
 from sayahead.config import from_mapping, nearest
 from sayahead.errors import ConfigError, VoiceError
@@ -20,6 +23,7 @@ from sayahead.onnx import OnnxGraph
 from sayahead.segmental import GRAPHS, SegmentalAcoustic, SegmentalModel
 from sayahead.text.phonemizer import EnglishPhonemizer
 from sayahead.vocoder import HeartVocoder, MelVocoder, MelVocoderModel, Vocoder
+from sayahead.wavernn import load_wavernn
 
 VOICES = Path(__file__).parent / "voices"
 Stages = tuple[AcousticModel[Any], Vocoder[Any]]
@@ -112,6 +116,27 @@ def load_saeki(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonem
 
 
 @dataclass(frozen=True, slots=True)
+class MohanVoice:
+    """The modified Tacotron 2, which reads characters, and any vocoder of its mel frames."""
+
+    alphabet: str
+    """The characters; each one's place is its id."""
+    acoustic: CharacterModel
+    """What the Tacotron is like."""
+    vocoder: dict[str, Any]
+    """The vocoder's ``kind``, and what that kind needs; or another voice's vocoder (see Borrowed)."""
+
+
+def load_mohan(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
+    """The two stages of a folder with the four graphs of ``characterwise`` and the vocoder's."""
+    own = from_mapping(MohanVoice, model, where="model")
+    if own.alphabet != ALPHABET:
+        raise ConfigError(f"model: alphabet is {own.alphabet!r}, but this version spells with {ALPHABET!r}.")
+    graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in CHARACTER_GRAPHS}
+    return CharacterAcoustic(graphs, own.acoustic), load_mel_vocoder(own.vocoder, folder, threads)
+
+
+@dataclass(frozen=True, slots=True)
 class Borrowed:
     """A vocoder that lies in another voice's folder."""
 
@@ -150,11 +175,14 @@ def load_melvocoder(table: Mapping[str, Any], folder: Path, threads: int) -> Mel
     return MelVocoder(OnnxGraph(folder / "vocoder.onnx", threads=threads), own)
 
 
-KINDS = {"heart": load_heart, "deepvoice3": load_deepvoice3, "saeki": load_saeki}
+KINDS = {"heart": load_heart, "deepvoice3": load_deepvoice3, "saeki": load_saeki, "mohan": load_mohan}
 """Each kind's loader, by the name in voice.json."""
+CHARACTERS = frozenset({"mohan"})
+"""Kinds whose voices read characters; the others read words."""
 VOCODERS: dict[str, Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = {
     "melvocoder": load_melvocoder,
     "clarinet": load_clarinet,
+    "wavernn": load_wavernn,
 }
 """Loaders of vocoders of mel frames, for any kind that makes these; by the name of the task that trained them."""
 

@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sayahead.agent import AgentModel
+from sayahead.characters import ALPHABET
 from sayahead.cli.console import Console
 from sayahead.distilled import DistilledModel
 from sayahead.errors import ConfigError
@@ -56,6 +58,8 @@ class Part:
     """What the voice's ``model`` table says besides."""
     defaults: dict[str, Any] = field(default_factory=lambda: DEFAULTS)
     """The voice's defaults."""
+    characters: bool = False
+    """Whether it reads characters: the voice has no phonemes then."""
 
 
 def write_deepvoice3(trained: Trained, folder: Path) -> Made:
@@ -79,6 +83,29 @@ def write_saeki(trained: Trained, folder: Path) -> Made:
         raise ConfigError("Only a Tacotron with [model] taught = true becomes a voice: the runtime knows no other.")
     tacotron: Any = model.tacotron
     return export(tacotron, folder, frame_s=front.hop / front.sample_rate, past=task.data.past)
+
+
+def write_mohan(trained: Trained, folder: Path) -> Made:
+    """See Part."""
+    from sayahead.train.export_mohan import export
+    from sayahead.train.mohan import MohanTask
+
+    task, model, front = trained.task, trained.model, trained.corpus.info.front_end
+    assert isinstance(task, MohanTask)
+    tacotron: Any = model
+    return export(tacotron, folder, frame_s=front.hop / front.sample_rate)
+
+
+def write_agent(graph: Path, folder: Path) -> tuple[Path, AgentModel]:
+    """A copy of an agent's graph in a voice's folder, and what voice.json says of it."""
+    from onnxruntime import InferenceSession
+
+    path = folder / "agent.onnx"
+    shutil.copyfile(graph, path)
+    shapes = {value.name: value.shape for value in InferenceSession(str(path)).get_inputs()}
+    if set(shapes) != {"observation", "hidden"}:
+        raise ConfigError(f"{graph} is no agent: it takes {', '.join(shapes)}. Make one with sayahead train agent.")
+    return path, AgentModel(path.name, int(shapes["hidden"][0]))
 
 
 def write_student(trained: Trained, folder: Path) -> tuple[list[Path], DistilledModel]:
@@ -115,17 +142,29 @@ def write_clarinet(trained: Trained, folder: Path) -> Made:
     return export(trained.model, folder, sample_rate=trained.corpus.info.front_end.sample_rate)
 
 
+def write_wavernn(trained: Trained, folder: Path) -> Made:
+    """See Part."""
+    from sayahead.models.wavernn import WaveRNN
+    from sayahead.train.export_wavernn import export
+
+    assert isinstance(trained.model, WaveRNN)
+    return export(trained.model, folder)
+
+
 # So much sound waits for the next segment that the mel vocoder sees real frames at each join: 9 of 12.5 ms.
 SEGMENTS = {"lookahead": 0, "hold_back_s": 0.1125, "blind_hold_back_s": 0.1125, "words": 2}
+STEPS = {**SEGMENTS, "words": 1}
 ACOUSTICS = {
     "deepvoice3": Part(write_deepvoice3, "Deep Voice 3", "deepvoice3", {"continuation": "", "blind_continuation": " "}),
     "saeki": Part(write_saeki, "Tacotron 2 with a contextual embedding", "saeki", defaults=SEGMENTS),
+    "mohan": Part(write_mohan, "the modified Tacotron 2", "mohan", {"alphabet": ALPHABET}, STEPS, characters=True),
     "saeki-guided": Part(write_saeki, "Tacotron 2 with a guided contextual embedding", "saeki", defaults=SEGMENTS),
 }
 """Acoustic models by their task."""
 VOCODERS = {
     "melvocoder": Part(write_melvocoder, "the mel vocoder"),
     "clarinet": Part(write_clarinet, "ClariNet's student"),
+    "wavernn": Part(write_wavernn, "WaveRNN"),
 }
 """Vocoders of mel frames by their task, which is their kind."""
 
@@ -142,6 +181,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--vocoder", metavar="RUN", type=Path, required=True, help="the vocoder's, or a voice's name: its vocoder")
     add("--student", metavar="RUN", type=Path, help="a student of context, the voice's own predictor")
+    add("--agent", metavar="FILE.onnx", type=Path, help="an agent's graph (sayahead train agent), the voice's policy")
     add("--name", metavar="NAME", required=True, help="what the voice is called")
     add("-o", "--out", metavar="FOLDER", type=Path, required=True, help="where it goes")
     add("--description", metavar="TEXT", help="one line about it")
@@ -161,7 +201,7 @@ def run(arguments: argparse.Namespace) -> int:
     student = None if arguments.student is None else load_trained(arguments.student)
     make_voice(
         acoustic, vocoder, arguments.out, name=arguments.name, description=arguments.description,
-        license=arguments.license, student=student,
+        license=arguments.license, student=student, agent=arguments.agent,
     )  # fmt: skip
     load_voice(arguments.out)
     size = sum(path.stat().st_size for path in arguments.out.glob("*.onnx"))
@@ -211,11 +251,12 @@ def second_stage(vocoder: Trained | str, front: FrontEnd) -> SecondStage:
 
 def make_voice(
     acoustic: Trained, vocoder: Trained | str, folder: Path, *, name: str, description: str | None = None,
-    license: str | None = None, student: Trained | None = None,
+    license: str | None = None, student: Trained | None = None, agent: Path | None = None,
 ) -> None:  # fmt: skip
     """Write a voice's folder: graphs, voice.json, LICENSE and NOTICE; ConfigError where the runs make no voice.
 
     ``vocoder``: a run, or the name of the voice whose vocoder it is. ``student``: a run that predicts context.
+    ``agent``: a graph that decides when to READ and SPEAK.
     """
     first = part(acoustic, ACOUSTICS, "an acoustic model")
     info = acoustic.corpus.info
@@ -245,13 +286,21 @@ def make_voice(
         "speed": [1.0, 1.0],
         "inner_punctuation": info.punctuation == "all",
         "defaults": first.defaults,
-        "model": {"pad": info.pad, **first.model, "acoustic": about, "vocoder": heard},
+        "model": {
+            **({} if first.characters else {"pad": info.pad}),
+            **first.model,
+            "acoustic": about,
+            "vocoder": heard,
+        },
     }
     if student is not None:
         files, distilled = write_student(student, folder)
         more, config["distilled"] = [*more, *files], asdict(distilled)
+    if agent is not None:
+        graph, decides = write_agent(agent, folder)
+        more, config["agent"] = [*more, graph], asdict(decides)
     config["files"] = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in [*paths, *more]}
-    config["phonemes"] = info.phonemes
+    config["phonemes"] = {} if first.characters else info.phonemes
     write_papers(folder, config, made=made, taught=taught)
 
 
