@@ -11,13 +11,14 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from sayahead.agent import Agent, AgentModel
 from sayahead.config import from_mapping, nearest
 from sayahead.context import ContextPredictor, NoContext
 from sayahead.distilled import Distilled, DistilledModel
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.kinds import KINDS, check_file
+from sayahead.kinds import CHARACTERS, KINDS, check_file
 from sayahead.learned import LearnedModel, LearnedPolicy, Network
-from sayahead.policy import LookaheadK, Policy
+from sayahead.policy import LookaheadK, Policy, WaitKSteps
 from sayahead.session import Session
 from sayahead.synthesizer import AnySynthesizer, Pauses, TwoStage
 from sayahead.text.phonemizer import EnglishPhonemizer, Phonemizer
@@ -87,13 +88,15 @@ class VoiceConfig:
     """The voice's own predictor of context (Saeki-b), where it has one."""
     learned: LearnedModel | None = None
     """The voice's own policy, where it was taught one."""
+    agent: AgentModel | None = None
+    """The same for a voice that reads characters (Mohan)."""
 
 
 class Options(TypedDict, total=False):
     """What a caller may choose for one session; what is absent is the voice's own."""
 
     policy: Policy
-    """When to speak; default: LookaheadK with the voice's k."""
+    """When to speak; default: LookaheadK with the voice's k, or the voice's agent where it reads characters."""
     context: ContextPredictor
     """What stands in for the future; default: nothing."""
     hold_back_s: float
@@ -121,10 +124,11 @@ class Voice:
         *,
         distilled: ContextPredictor | None = None,
         learned: Callable[[float, float], Policy] | None = None,
+        agent: Agent | None = None,
     ) -> None:
         """``learned`` makes a policy of price and words a minute."""
         self.config, self.synthesizer, self.phonemizer = config, synthesizer, phonemizer
-        self._distilled, self._learned = distilled, learned
+        self._distilled, self._learned, self._agent = distilled, learned, agent
 
     @property
     def distilled(self) -> ContextPredictor:
@@ -144,6 +148,18 @@ class Voice:
         return self._learned(price, words_per_min)
 
     @property
+    def agent(self) -> Agent:
+        """The voice's own policy over characters, for sessions' ``policy``; ConfigError where it has none."""
+        if self._agent is None:
+            raise ConfigError(f"The voice {self.config.name!r} has no agent: choose another policy.")
+        return self._agent
+
+    @property
+    def characters(self) -> bool:
+        """Whether it reads characters, and policies decide on these and on decoder steps; otherwise words."""
+        return self.config.kind in CHARACTERS
+
+    @property
     def sample_rate(self) -> int:
         """Samples per second of all that it says."""
         return self.config.sample_rate
@@ -155,7 +171,7 @@ class Voice:
             name = sorted(unknown)[0]
             raise ConfigError(f"session(): unknown option {name!r}{nearest(name, Options.__annotations__)}.")
         defaults, slow_fast = self.config.defaults, self.config.speed
-        policy = options.get("policy") or LookaheadK(defaults.lookahead, words=defaults.words)
+        policy = options.get("policy") or self._default_policy()
         blind = isinstance(policy, LookaheadK) and policy.k == 0
         held_s = defaults.blind_hold_back_s if blind else defaults.hold_back_s
         rendering = Rendering(
@@ -172,7 +188,13 @@ class Voice:
             context=options.get("context") or self._default_context(),
             rendering=rendering,
             volume=within("volume", options.get("volume", 1.0), 0.0, 4.0),
+            characters=self.characters,
         )
+
+    def _default_policy(self) -> Policy:
+        if self.characters:
+            return self._agent or WaitKSteps()
+        return LookaheadK(self.config.defaults.lookahead, words=self.config.defaults.words)
 
     def _default_context(self) -> ContextPredictor:
         return self.distilled if self.config.defaults.context == "distilled" else NoContext()
@@ -261,7 +283,8 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
     distilled = None if config.distilled is None else Distilled.load(folder, config.distilled, threads=threads)
     synthesizer = TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses)
     learned = None if config.learned is None else load_learned(folder / config.learned.weights, phonemizer)
-    voice = Voice(config, synthesizer, phonemizer, distilled=distilled, learned=learned)
+    agent = None if config.agent is None else Agent.load(folder, config.agent, threads=threads)
+    voice = Voice(config, synthesizer, phonemizer, distilled=distilled, learned=learned, agent=agent)
     # The first run of each network is slower than the others: have it now, not in somebody's first word.
     voice.synthesize("Sayahead.")
     return voice

@@ -17,12 +17,14 @@ from sayahead.train.recurrent import FLOAT, array, dense, lstm_step
 
 LONGEST_S = 0.5
 """Longest that attention may look most at a character before it is moved on."""
-BACK, AHEAD = 6, 18
-"""Characters around the last place that attention may look at."""
+EVERYWHERE = (1000, 1000)
+"""The window of a model that was trained without one."""
+PACE_S = 0.05
+"""Seconds that a letter is expected to last, about."""
 
 
-def export(model: ModifiedTacotron, folder: Path, *, frame_s: float, pace: float) -> tuple[list[Path], dict[str, Any]]:
-    """Write the graphs of a model; ``frame_s`` seconds a frame, ``pace`` frames a character.
+def export(model: ModifiedTacotron, folder: Path, *, frame_s: float) -> tuple[list[Path], dict[str, Any]]:
+    """Write the graphs of a model; ``frame_s`` seconds a frame.
 
     Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of CharacterModel.
     """
@@ -31,10 +33,11 @@ def export(model: ModifiedTacotron, folder: Path, *, frame_s: float, pace: float
     paths = [folder / f"{name}.onnx" for name in GRAPHS]
     for path, make in zip(paths, makers, strict=True):
         make(model).save(str(path))
+    back, ahead = config.window or EVERYWHERE
     about = CharacterModel(
         n_mels=config.n_mels, reduction=config.reduction, encoder=config.encoder, attention=config.attention,
         attention_rnn=config.attention_rnn, decoder_rnn=config.decoder_rnn, location_kernel=config.location_kernel,
-        back=BACK, ahead=AHEAD, longest=round(LONGEST_S / frame_s / config.reduction), pace=round(pace, 3),
+        back=back, ahead=ahead, longest=round(LONGEST_S / frame_s / config.reduction), pace=round(PACE_S / frame_s, 3),
     )  # fmt: skip
     return paths, asdict(about)
 
