@@ -71,7 +71,7 @@ def test_a_run_and_its_continuation(files: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('policy = "wait-all"', 'policy = "wait"', r"policy 'wait' is not known \(did you mean 'wait-all'"),
+        ('policy = "wait-all"', 'policy = "wait-al"', r"policy 'wait-al' is not known \(did you mean 'wait-all'"),
         ('kind = "tokens"', 'kind = "token"', r"kind 'token' is not known \(did you mean 'tokens'"),
         ('context = "random"', 'context = "rnd"', "context 'rnd' is not known"),
         ("k = 0\n", "k = -1\n", "k is -1"),

@@ -96,7 +96,7 @@ class ToyReader:
         spans = tuple((min(4 * a, total), min(4 * b, total) if ended else 4 * b) for a, b in new)
         observation = np.array([len(ids), total], np.float32)
         cut = len(frames) - held
-        done = Frames(frames[:cut], frames[cut:], spans, ended, observation)
+        done = Frames(frames[:cut], frames[cut:], spans, ended, observation=observation)
         if ended:
             return done, self.initial()
         return done, ToyReaderState(ids, words, state.steps + steps, held, state.told + len(new))

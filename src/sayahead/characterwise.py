@@ -152,7 +152,7 @@ class CharacterAcoustic:
         commit = len(frames) if ended else max(0, len(frames) - hold_back)
         state, words = self._told(state, final=state.made - (len(frames) - commit), ended=ended)
         observation = self._observation(state)
-        done = Frames(frames[:commit], frames[commit:], words, ended, observation)
+        done = Frames(frames[:commit], frames[commit:], words, ended, observation=observation)
         return done, self.initial() if ended else replace(state, held=frames[commit:])
 
     def _read(self, segment: Segment, state: CharacterState) -> CharacterState:

@@ -60,10 +60,9 @@ class Session:
     ) -> None:
         """``characters``: whether the voice reads these, not words; ConfigError where the policy does otherwise."""
         if characters != getattr(policy, "characters", False):
-            other = ("words", "characters") if characters else ("characters", "words")
-            raise ConfigError(
-                f"{policy!r} decides on {other[0]}, but this voice reads {other[1]}: choose another policy."
-            )
+            reads, other = ("characters", "words") if characters else ("words", "characters")
+            fitting = "WaitEnd, WaitKSteps or its agent" if characters else "LookaheadK or WaitAll, for example"
+            raise ConfigError(f"{policy!r} decides on {other}, but this voice reads {reads}: choose {fitting}.")
         self._synthesizer, self._phonemizer = synthesizer, phonemizer
         self._policy, self._context, self._volume = policy, context, volume
         self._normalizer = Normalizer()

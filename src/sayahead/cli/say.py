@@ -19,6 +19,7 @@ from sayahead.errors import ConfigError
 
 if TYPE_CHECKING:
     from sayahead.audio import Sink
+    from sayahead.policy import Policy
     from sayahead.session import Session
     from sayahead.types import WordTiming
     from sayahead.voice import Voice
@@ -32,6 +33,7 @@ EPILOG = """examples:
   sayahead say --raw 'Hello!' | aplay -q -f S16_LE -r 24000
   sayahead say                                    type, and hear each line
 """
+POLICIES = ("lookahead", "wait-all", "independent", "learned", "agent", "wait-end", "wait-k-steps")
 # Long texts are taken in piece by piece, so that their length does not delay the first sound.
 PIECE = 256
 
@@ -60,9 +62,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
     add("--seed", type=int, metavar="N", help="another number, slightly other sound (default: 0)")
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
-    add("--policy", type=one_of("lookahead", "wait-all", "independent", "learned"), default="lookahead", metavar="NAME",
+    add("--policy", type=one_of(*POLICIES), metavar="NAME",
         help="lookahead: speak a word when the next ones are there (default); wait-all: whole sentences; "
-        "independent: every two words by themselves; learned: the voice decides word by word")  # fmt: skip
+        "independent: every two words by themselves; learned: the voice decides word by word. Of a voice that reads "
+        "characters: agent: it decides (default); wait-end: whole sentences; wait-k-steps: read a character with every "
+        "k-th action, -k")  # fmt: skip
     add("--price", type=number(float, 0.02, 20.0), metavar="X",
         help="learned: what a second of waiting costs, from 0.02 to 20; at 1 as much as a word loses without lookahead "
         "(default: 1)")  # fmt: skip
@@ -218,14 +222,15 @@ def check(arguments: argparse.Namespace) -> None:
         raise ConfigError(
             "Sound is not for a terminal: send it on (| aplay -q ...), or write a file with -o hello.wav."
         )
-    if arguments.policy != "lookahead":
+    if arguments.policy not in (None, "lookahead"):
         for name in ("lookahead", "first_chunk", "chunk", "words"):
-            if getattr(arguments, name) is not None:
+            counts = name == "lookahead" and arguments.policy == "wait-k-steps"
+            if getattr(arguments, name) is not None and not counts:
                 raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --policy {arguments.policy}.")
     if arguments.policy != "learned":
         for name in ("price", "pace"):
             if getattr(arguments, name) is not None:
-                raise ConfigError(f"--{name} has no meaning with --policy {arguments.policy}.")
+                raise ConfigError(f"--{name} has no meaning with --policy {arguments.policy or 'lookahead'}.")
     if arguments.context == "lm" and arguments.lm is None:
         raise ConfigError("--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2.")
     if arguments.context == "truth" and not arguments.text and arguments.file in (None, "-"):
@@ -295,20 +300,36 @@ def keep_timings(path: Path, speaker: Speaker, sample_rate: int) -> Callable[[],
 
 def session_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, Any]:
     """Voice.session's options but the context; what was not given is absent."""
-    from sayahead.policy import Independent, LookaheadK, WaitAll
-
     options = {name: getattr(arguments, name) for name in ("speed", "volume", "seed", "k2", "delta")}
     if arguments.hold_back is not None:
         options["hold_back_s"] = arguments.hold_back / 1000
-    if arguments.policy == "learned":
-        options["policy"] = voice.learned(arguments.price or 1.0, words_per_min=arguments.pace or 180.0)
-    elif arguments.policy != "lookahead":
-        options["policy"] = WaitAll() if arguments.policy == "wait-all" else Independent()
-    else:
-        k = voice.config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
-        words = arguments.words or voice.config.defaults.words
-        options["policy"] = LookaheadK(k, arguments.first_chunk or 1, arguments.chunk or 1, words)
+    options["policy"] = chosen_policy(arguments, voice)
     return {name: value for name, value in options.items() if value is not None}
+
+
+def chosen_policy(arguments: argparse.Namespace, voice: Voice) -> Policy | None:
+    """The policy that the options describe; None: the voice's own."""
+    from sayahead.policy import Independent, LookaheadK, WaitAll, WaitEnd, WaitKSteps
+
+    match arguments.policy:
+        case "wait-all":
+            return WaitAll()
+        case "independent":
+            return Independent()
+        case "learned":
+            return voice.learned(arguments.price or 1.0, words_per_min=arguments.pace or 180.0)
+        case "agent":
+            return voice.agent
+        case "wait-end":
+            return WaitEnd()
+        case "wait-k-steps":
+            return WaitKSteps(2 if arguments.lookahead is None else arguments.lookahead)
+    given = (arguments.lookahead, arguments.first_chunk, arguments.chunk, arguments.words)
+    if arguments.policy is None and voice.characters and given == (None,) * 4:
+        return None
+    k = voice.config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
+    words = arguments.words or voice.config.defaults.words
+    return LookaheadK(k, arguments.first_chunk or 1, arguments.chunk or 1, words)
 
 
 def context_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sayahead.errors import ConfigError
 from sayahead.eval.clock import AllAtOnce, Reader, TextClock, Tokens, Typist, WordEnds
 from sayahead.eval.laid import ENDING, laid_futures
 from sayahead.eval.machine import check_cores
-from sayahead.policy import Independent, LookaheadK, Policy, WaitAll
+from sayahead.policy import Independent, LookaheadK, Policy, WaitAll, WaitEnd, WaitKSteps
 from sayahead.session import Session
 from sayahead.voice import Voice, load_voice
 
@@ -26,9 +26,9 @@ class Condition:
     name: str
     """What the tables call it."""
     policy: str = "lookahead"
-    """lookahead, wait-all, independent or learned."""
+    """lookahead, wait-all, independent or learned; of voices that read characters: agent, wait-end or wait-k-steps."""
     k: int = 1
-    """Words of lookahead."""
+    """lookahead: words of it; wait-k-steps: its k."""
     words: int | None = None
     """independent: words of an utterance; lookahead: least words of a chunk (none: 2 and 1)."""
     first_chunk: int = 1
@@ -144,7 +144,7 @@ def located(clock: Clock, folder: Path) -> Clock:
 
 
 CONTEXTS = ("none", "random", "lm", "distilled", "truth")
-POLICIES = ("lookahead", "wait-all", "independent", "learned")
+POLICIES = ("lookahead", "wait-all", "independent", "learned", "agent", "wait-end", "wait-k-steps")
 CLOCKS = ("all-at-once", "tokens", "reader", "typist", "word-ends")
 
 
@@ -181,6 +181,12 @@ def policy(condition: Condition) -> Policy:
         return voice(condition.voice, condition.cores or 1).learned(
             condition.price, words_per_min=condition.words_per_min
         )
+    if condition.policy == "agent":
+        return voice(condition.voice, condition.cores or 1).agent
+    if condition.policy == "wait-end":
+        return WaitEnd()
+    if condition.policy == "wait-k-steps":
+        return WaitKSteps(condition.k)
     raise unknown(f"condition {condition.name!r}: policy", condition.policy, POLICIES)
 
 

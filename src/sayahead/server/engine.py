@@ -18,7 +18,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from sayahead.errors import ConfigError
-from sayahead.policy import LookaheadK, WaitAll
+from sayahead.policy import LookaheadK, WaitAll, WaitEnd
 from sayahead.server.formats import encoder
 from sayahead.server.protocol import ContextOptions
 from sayahead.session import Session
@@ -130,7 +130,7 @@ def session_options(voice: Voice, options: ContextOptions) -> dict[str, Any]:
         least, most = voice.config.speed
         chosen["speed"] = min(max(options.speed, least), most)
     if options.sentences:
-        chosen["policy"] = WaitAll()
+        chosen["policy"] = WaitEnd() if voice.characters else WaitAll()
     elif options.lookahead is not None:
         if options.lookahead > MOST_LOOKAHEAD:
             raise ConfigError(f"lookahead is {options.lookahead}, but must be from 0 to {MOST_LOOKAHEAD}.")
