@@ -1,0 +1,46 @@
+"""Draw Mohan et al.'s Fig. 3 and 4 from the committed results: word errors and opinion over d_T.
+
+python benchmarks/mohan/plots.py
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+from sayahead.eval.drawing import MUTED, SMALL, Point, canvas, labelled, save
+
+RESULTS = Path(__file__).parents[1] / "results" / "mohan"
+FIGURES = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}
+TRUTHS = ("ground truth", "ground truth mel, ma-lj")
+
+
+def series(rows: dict[str, dict[str, str]], areas: dict[str, Any], figure: str) -> dict[str, list[Point]]:
+    """A point a policy: agents apart from what they are compared with."""
+    points: dict[str, list[Point]] = {"benchmarks": [], "agents": []}
+    for name, area in areas.items():
+        value, low, high = (float(rows[name][figure + end]) for end in ("", " low", " high"))
+        points["agents" if name.startswith("agent") else "benchmarks"].append(
+            Point(name, area["d_T"], value, low, high)
+        )
+    return points
+
+
+def main() -> None:
+    with (RESULTS / "quality" / "quality.csv").open(encoding="utf-8") as file:
+        rows = {row["condition"]: row for row in csv.DictReader(file)}
+    areas = json.loads((RESULTS / "proportion.json").read_text(encoding="utf-8"))["rows"]
+    for name, (figure, title) in FIGURES.items():
+        drawn, axes = canvas(f"{title} over d_T", "d_T: share of the area under the READ/SPEAK path", figure)
+        labelled(axes, series(rows, areas, figure))
+        for truth in (one for one in TRUTHS if one in rows):
+            height = float(rows[truth][figure])
+            axes.axhline(height, color=MUTED, linewidth=1, linestyle=":")
+            axes.annotate(truth, (0.02, height), xycoords=("axes fraction", "data"), fontsize=SMALL, color=MUTED)
+        save(drawn, RESULTS / name)
+
+
+if __name__ == "__main__":
+    main()

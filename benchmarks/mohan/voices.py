@@ -1,0 +1,27 @@
+"""The voices of Mohan et al.'s experiments, made of runs: one modified Tacotron, an agent of each seed.
+
+    python benchmarks/mohan/voices.py runs voices
+
+Makes mohan-agent-SEED of ``runs/mohan-small`` and each agent's graph, ``runs/mohan-agent-SEED/agent.onnx``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from sayahead.train.export import make_voice
+from sayahead.train.trained import load_trained
+
+
+def main(runs: Path, voices: Path) -> None:
+    """Make what there are agents for."""
+    acoustic = load_trained(runs / "mohan-small")
+    for graph in sorted(runs.glob("mohan-agent-*/agent.onnx")):
+        folder = voices / graph.parent.name
+        make_voice(acoustic, "ma-lj", folder, name=folder.name, agent=graph)
+        print(folder)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
