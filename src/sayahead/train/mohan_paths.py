@@ -47,16 +47,17 @@ def followed(task: AgentTask, sentence: Sentence, choose: Chooser, *, taught: bo
 
 
 def compared(
-    task: AgentTask, sentences: Sequence[Sentence], agent: Agent | None, *, batch: int = 25
-) -> dict[str, dict[str, float]]:
-    """Means over sentences by policy: ``d_T`` and ``mse`` after the true frames, ``d_T_free`` spoken freely.
+    task: AgentTask, sentences: Sequence[Sentence], agent: Agent | None, *, batch: int = 25,
+    only: Sequence[str] | None = None,
+) -> dict[str, dict[str, float]]:  # fmt: skip
+    """Means over sentences by policy, or by those named: ``d_T`` and ``mse`` after true frames, ``d_T_free`` freely.
 
     ``unread`` and ``unended`` are shares of sentences: whose true frames were over before all was read, and that,
     spoken freely, did not end by themselves.
     """
     made: dict[str, dict[str, float]] = {}
     ordered = sorted(sentences, key=lambda one: len(one.frames))
-    for name in policies(agent):
+    for name in policies(agent) if only is None else only:
         rows = list[tuple[float, float, float, float, float]]()
         for at in range(0, len(ordered), batch):
             own = ordered[at : at + batch]

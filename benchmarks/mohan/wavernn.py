@@ -1,6 +1,6 @@
 """How fast a WaveRNN (Mohan et al. 2020, section 3) goes on one core: samples a second against those that are heard.
 
-    python benchmarks/mohan_wavernn.py -o benchmarks/results/mohan
+    python benchmarks/mohan/wavernn.py -o benchmarks/results/mohan
 
 Weights are random: what a sample costs does not depend on them. Each preset makes whole frames, ten times; the median
 counts. Writes wavernn.json and wavernn.md.
@@ -25,7 +25,7 @@ from sayahead.models.wavernn import WaveRNN, WaveRNNConfig
 from sayahead.train.export_wavernn import runtime
 from sayahead.train.recipe import load_recipe
 
-RECIPES = Path(__file__).parents[1] / "recipes" / "mohan"
+RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
 RATES = {"wavernn-small": 24_000, "wavernn-paper": 22_050}
 """Presets to the rate at which they are heard."""
 TIMES = 10

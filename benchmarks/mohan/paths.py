@@ -1,0 +1,115 @@
+"""Mohan et al. (2020): policy paths over the attention (Fig. 2), what agents were paid while learning, d_T and errors.
+
+    python benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-0 --agent runs/agent-1
+
+Reads runs, needs no sound. Writes paths.png, rewards.png, environment.json and environment.md into the results folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from sayahead.errors import ConfigError
+from sayahead.eval.drawing import COLOURS, canvas, legend, save
+from sayahead.eval.panels import policy_over_alignment
+from sayahead.models.agent import Agent
+from sayahead.train.curves import read_log
+from sayahead.train.mohan_agent import AgentTask
+from sayahead.train.mohan_env import Sentence
+from sayahead.train.mohan_paths import compared, followed, policies
+from sayahead.train.trained import load_trained
+
+OUT = Path("benchmarks/results/mohan")
+NAMES = {
+    "wait-end": "(a) wait until end", "wait-2-steps": "(b) wait 2 steps", "wait-3-steps": "(c) wait 3 steps",
+    "agent": "(d) agent",
+}  # fmt: skip
+SMOOTHED = 15
+"""Lines of a log whose mean is drawn."""
+
+
+def load(folder: Path, corpus: Path) -> tuple[AgentTask, Agent]:
+    """A run's task and agent; ConfigError where it is another's."""
+    found = load_trained(folder, corpus=corpus)
+    if not isinstance(found.task, AgentTask) or not isinstance(found.model, Agent):
+        raise ConfigError(f"{folder} is a run of {found.recipe.task}, which is no agent.")
+    return found.task, found.model
+
+
+def chosen(task: AgentTask, split: str, count: int) -> list[Sentence]:
+    """The first sentences of a split that are short enough for the agent's training."""
+    items = task.corpus.split(split)
+    numbers = [
+        number for number, length in enumerate(items.lengths.tolist()) if length <= (task.data.longest or length)
+    ]
+    return task.said(split, numbers[:count])
+
+
+def rewards(runs: Sequence[Path], path: Path) -> None:
+    """Draw the mean reward of an episode over the episodes seen, a line a run; behind it, every line of the log."""
+    figure, axes = canvas("What agents are paid while they learn", "episodes", "reward of an episode")
+    for number, run in enumerate(runs):
+        lines = [line for line in read_log(run / "log.jsonl") if line.get("loss") is not None]
+        # A batch is said nowhere in the log but in the recipe beside it.
+        batch = int(re.findall(r"^batch_size = (\d+)$", (run / "recipe.toml").read_text(encoding="utf-8"), re.M)[0])
+        x = np.array([line["step"] * batch for line in lines])
+        y = np.array([line["parts"]["reward"] for line in lines])
+        wide = min(SMOOTHED, len(y))
+        smooth = np.convolve(y, np.ones(wide) / wide, "valid")
+        axes.plot(x, y, color=COLOURS[number], linewidth=0.6, alpha=0.3)
+        axes.plot(x[wide - 1 :], smooth, color=COLOURS[number], linewidth=1.8, label=f"seed {number}")
+    legend(axes)
+    save(figure, path)
+
+
+def table(rows: dict[str, dict[str, float]]) -> str:
+    """The comparison in Markdown."""
+    lines = [
+        "| policy | d_T, true frames before | reward's MSE | d_T, spoken freely | did not end |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {name} | {row['d_T']:.3f} | {row['mse']:.5f} | {row['d_T_free']:.3f} | {100 * row['unended']:.0f} % |"
+        for name, row in rows.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--agent", type=Path, action="append", required=True, help="an agent's run; several: seeds")
+    parser.add_argument("--sentences", type=int, default=100, help="of the test split that are compared")
+    parser.add_argument("--drawn", type=int, default=3, help="which of them is drawn")
+    parser.add_argument("-o", "--out", type=Path, default=OUT)
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    rows: dict[str, Any] = {}
+    for seed, run in enumerate(arguments.agent):
+        task, agent = load(run, arguments.corpus)
+        sentences = chosen(task, "test", arguments.sentences)
+        made = compared(task, sentences, agent, only=None if seed == 0 else ["agent"])
+        rows |= {f"{name}, seed {seed}" if name == "agent" else name: row for name, row in made.items()}
+        if seed == 0:
+            front = task.corpus.info.front_end
+            hop_s = task.speaking.config.reduction * front.hop / front.sample_rate
+            sentence = sentences[arguments.drawn]
+            drawn = {NAMES[name]: followed(task, sentence, choose) for name, choose in policies(agent).items()}
+            save(policy_over_alignment(drawn, hop_s=hop_s), arguments.out / "paths.png")
+    rewards(arguments.agent, arguments.out / "rewards.png")
+    (arguments.out / "environment.md").write_text(table(rows), encoding="utf-8")
+    (arguments.out / "environment.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()
