@@ -133,7 +133,7 @@ def test_a_network_is_kept_to_half_precision_and_its_file_is_always_the_same(tmp
     read.save(tmp_path / "two.npz")
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
     assert read.words == WORDS
-    inputs = np.random.default_rng(0).normal(size=own.layers[0][0].shape[1]).astype(np.float32)
+    inputs = np.random.default_rng(0).normal(size=own.layers[0][0].shape[1:]).astype(np.float32)
     assert read(inputs) == pytest.approx(own(inputs), rel=0.01)
 
 

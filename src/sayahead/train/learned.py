@@ -48,21 +48,21 @@ class Settings:
     """Updates."""
     hidden: tuple[int, ...] = (32, 16)
     """Units of the layers between input and decision."""
-    axes: int = 8
+    axes: int = 0
     """Channels of the frequent words' vectors, the first of the voice's own; 0: none."""
     sentences: int = 64
     """Sentences of a batch."""
     siblings: int = 8
     """Episodes with each sentence, clock and price."""
-    learning_rate: float = 3e-3
+    learning_rate: float = 1e-2
     """Adam's at the beginning; it falls to 0 over the run."""
     entropy: float = 0.01
     """Weight of the decisions' entropy at the beginning; it falls to 0, too."""
-    discount: float = 0.98
+    discount: float = 1.0
     """By which what a decision costs is discounted, a word."""
-    least_price: float = 0.05
-    """Prices are drawn from here, evenly in their logarithm,"""
-    largest_price: float = 8.0
+    least_price: float = 0.03
+    """Prices of the time in which a word comes are drawn from here, evenly in their logarithm,"""
+    largest_price: float = 1.5
     """to here."""
     seed: int = 0
     """Fixes weights, sentences and actions."""
@@ -75,8 +75,8 @@ def load_settings(path: Path) -> Settings:
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read as a recipe: {error}.") from error
     made = from_mapping(Settings, data, where=str(path))
-    if not PRICES[0] <= made.least_price <= made.largest_price <= PRICES[1]:
-        raise ConfigError(f"{path}: least_price and largest_price must lie between {PRICES[0]} and {PRICES[1]}.")
+    if not 0 < made.least_price <= made.largest_price:
+        raise ConfigError(f"{path}: least_price and largest_price must be above 0, the largest not below the least.")
     if made.siblings < 2 or made.sentences < 1 or made.steps < 1:
         raise ConfigError(f"{path}: siblings must be at least 2, sentences and steps at least 1.")
     return made
@@ -132,18 +132,31 @@ class Deciding(nn.Module):
 
 
 def advantages(outcome: Outcome, prices: Values, *, siblings: int, discount: float) -> Values:
-    """(B, N) what the rest of each episode from each word on cost less than its siblings', which lie side by side.
+    """(B, N) what the rest of each episode from each word on cost less than expected of it.
 
-    Costs are divided by ``0.5 + 0.3 price``, so that episodes at all prices weigh alike.
+    That is its siblings' mean, which lie side by side, and by least squares what follows from how it stood otherwise
+    than they before that word. Costs are divided by ``0.5 + 0.3 price``, so that episodes at all prices weigh alike.
     """
     cost = outcome.cost(prices) / (0.5 + 0.3 * prices)[:, None]
     rest, total = np.zeros_like(cost), np.zeros(len(cost))
     for word in range(cost.shape[1] - 1, -1, -1):
         total = cost[:, word] + discount * total
         rest[:, word] = total
-    grouped = rest.reshape(-1, siblings, cost.shape[1])
+    left = np.cumsum(outcome.words[:, ::-1], axis=1)[:, ::-1][..., None] / 10
+    weight = (prices / (0.5 + 0.3 * prices))[:, None, None]
+    stood = np.concatenate([outcome.begun * share for share in (1.0, left, weight, weight * left)], axis=2)
+    dearer, other = against(rest[..., None], siblings)[outcome.words][:, 0], against(stood, siblings)[outcome.words]
+    known = other.T @ other + 1e-3 * np.eye(other.shape[1])
+    gain = np.zeros_like(rest)
+    gain[outcome.words] = other @ np.linalg.solve(known, other.T @ dearer) - dearer
+    return gain
+
+
+def against(values: Values, siblings: int) -> Values:
+    """(B, N, K) less the mean of the others among so many that lie side by side."""
+    grouped = values.reshape(-1, siblings, *values.shape[1:])
     others = (grouped.sum(axis=1, keepdims=True) - grouped) / (siblings - 1)
-    return np.asarray((others - grouped).reshape(cost.shape))
+    return np.asarray((grouped - others).reshape(values.shape))
 
 
 def train(settings: Settings, episodes: Episodes, *, log: Path, checked: Episodes | None = None) -> Deciding:
@@ -164,6 +177,7 @@ def train(settings: Settings, episodes: Episodes, *, log: Path, checked: Episode
         chosen = draw.integers(len(episodes.counts), size=settings.sentences)
         clock = draw.integers(len(episodes.clocks), size=settings.sentences)
         prices = np.exp(draw.uniform(bounds[0], bounds[1], size=settings.sentences))
+        prices = np.clip(prices * episodes.words_per_min[clock] / 60, *PRICES)
         chosen, clock, prices = (np.repeat(values, settings.siblings) for values in (chosen, clock, prices))
         outcome = episodes.play(chosen, clock, prices, model.choose(greedy=False), draw)
         gain = advantages(outcome, prices, siblings=settings.siblings, discount=settings.discount)
@@ -293,7 +307,7 @@ def main() -> None:
     add.add_argument("run", type=Path, help="folder of the run")
     add.add_argument("--texts", type=Path, required=True, help="name|text lines to learn from")
     add.add_argument("--val", type=Path, required=True, help="name|text lines to check on")
-    add.add_argument("--count", type=int, default=1750, help="how many texts to learn from")
+    add.add_argument("--count", type=int, default=600, help="how many texts to learn from")
     add.add_argument("--voice", default="heart")
     add.add_argument("--seed", type=int, default=0)
     add.set_defaults(run_command=run_tables)

@@ -85,6 +85,9 @@ class Outcome:
     """Its lag."""
     stall_s: Values
     """Silence before its sound because it was not ready."""
+    begun: Values
+    """(B, N, 2) how an episode stood when the word's turn came: words visible anyway, seconds of sound still to play
+    when the word arrived."""
 
     def cost(self, prices: Values) -> Values:
         """(B, N) what is to be small: distance, and lag and stall in seconds at the episodes' prices (B,)."""
@@ -145,6 +148,7 @@ class Episodes:
         counts = self.counts[sentences]
         size, most = len(sentences), int(counts.max())
         lookahead, stall, lag = np.zeros((size, most), np.int64), np.zeros((size, most)), np.zeros((size, most))
+        begun = np.zeros((size, most, 2))
         read, busy, playing = np.zeros(size, np.int64), np.zeros(size), np.zeros(size)
         fixed = np.stack([np.log(prices), np.log(self.words_per_min[clock] / 180)], axis=1).astype(np.float32)
         steps: list[tuple[Whole, Whole, Floats, NDArray[np.bool_]]] = []
@@ -152,6 +156,8 @@ class Episodes:
             here = word < counts
             seen = np.maximum(read - word, 0)
             pending = np.maximum(seen, 1)
+            begun[:, word, 0], begun[:, word, 1] = seen, playing - self.arrived[clock, sentences, word]
+            begun[~here, word] = 0
             open_ = np.flatnonzero(here & (word + pending < counts) & (pending <= MOST))
             while len(open_):
                 inputs = np.zeros((len(open_), self.clues.shape[-1] + TERMS), np.float32)
@@ -176,7 +182,7 @@ class Episodes:
         words = np.arange(most) < counts[:, None]
         apart = np.where(words, self.apart[sentences[:, None], np.arange(most), lookahead], 0.0)
         episode, at, inputs_, made = (np.concatenate(parts) for parts in zip(*steps, strict=True))
-        return Outcome(Steps(episode, at, inputs_, made), words, lookahead, apart, lag, stall)
+        return Outcome(Steps(episode, at, inputs_, made), words, lookahead, apart, lag, stall, begun)
 
 
 def fixed(k: int) -> Chooser:
