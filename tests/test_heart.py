@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from texts import splits, texts
 
 from sayahead import LookaheadK, Voice, WaitAll
-from sayahead.types import Floats
+from sayahead.acoustic import moved
+from sayahead.eval.prosody import recorded
+from sayahead.types import Floats, Ids
 
 AUDIBLE = 10 ** (-50 / 20)
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody minded. Then it slept."
@@ -113,6 +115,27 @@ def test_pitch_goes_on_where_words_join(heart: Voice, monkeypatch: pytest.Monkey
     gliding = kinks()
     monkeypatch.setattr(acoustic, "_glide_s", 0.0)
     assert gliding < 0.7 * kinks()
+
+
+def test_what_is_held_back_is_drawn_out_by_what_follows(heart: Voice) -> None:
+    """A word at a phrase's end is said too short while that cannot be seen; what is held back can still be longer."""
+    text = "The members of the committee that he had seen were of the type that nobody likes."
+
+    def lengths(voice: Voice, **options: Any) -> Ids:
+        voice, recorder = recorded(voice)
+        voice.synthesize(text, **options)
+        return np.array([end - first for first, end in recorder.recording.words])
+
+    whole = lengths(heart, policy=WaitAll())
+    blind, drawn = (lengths(heart, policy=LookaheadK(0), hold_back_s=held) for held in (0.0, 0.1))
+    assert (drawn >= blind).all()
+    assert (drawn > blind).any()
+    assert np.abs(drawn - whole).sum() < 0.8 * np.abs(blind - whole).sum()
+
+
+def test_words_told_before_move_with_what_is_drawn_out() -> None:
+    assert moved([(0, 10), (10, 20), (22, 30)], [(10, 4), (22, 2)]) == ((0, 14), (14, 24), (28, 36))
+    assert moved([(0, 10)], []) == ((0, 10),)
 
 
 def test_threads_share_a_voice(heart: Voice) -> None:

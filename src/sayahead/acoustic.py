@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -25,8 +26,20 @@ class Frames:
     """First and end frame of each word of the segment, from the start of the sentence."""
     ended: bool
     """Whether the sentence is over with these frames."""
+    drawn: tuple[tuple[int, int], ...] = ()
+    """What was spoken before and is held back may last longer by what is known now: places at and behind such a frame,
+    from the start of the sentence, move by so many frames."""
     observation: Floats | None = None
     """See Speech."""
+
+
+def moved(words: Sequence[tuple[int, int]], drawn: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """First and end frames of words after something before or in them was drawn out (``Frames.drawn``)."""
+
+    def place(frame: int) -> int:
+        return frame + sum(by for first, by in drawn if frame >= first)
+
+    return tuple((place(first), place(end)) for first, end in words)
 
 
 class AcousticModel(Protocol[State]):
@@ -108,7 +121,7 @@ class HeartAcoustic:
     def step(
         self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, HeartState]:
-        """See AcousticModel; durations of what was spoken stay as they were, encodings are made anew."""
+        """See AcousticModel; encodings of what was spoken are made anew, and what is held back may last longer."""
         ended = segment.ends and segment.speak == len(segment.ids)
         if not (segment.speak or ended):
             # Words without a sound: nothing to say, and nothing new about the future.
@@ -116,19 +129,23 @@ class HeartAcoustic:
             nothing = np.zeros((0, self.FEATURES), np.float32)
             return Frames(nothing, nothing, ((end, end),) * len(segment.words), False), state
         first = state.done + state.held == 0
-        left, left_units = state.ids, state.units
+        left, left_units, held = state.ids, state.units, state.held
         if first:
             left, left_units = np.array([self._pad], np.int64), np.array([self._lead_units], np.int64)
-        held = self._lead_units if first else state.held
+            held = self._lead_units
         ids, seen = self._seen(left, segment)
         past = int(left_units.sum()) - held
         # The last final unit's prosody is made once more, to see how it has changed with what is known now.
         again = min(1, state.done)
-        # The encoders' last rows begin where sound is still to be made, and one before the first new duration.
-        begin = min(int(np.searchsorted(np.cumsum(left_units), past - again, side="right")), len(left) - 1)
+        # Durations count from the first phoneme that is not all final; the encoders' first row lacks a neighbour.
+        edges = np.cumsum(left_units)
+        redo = len(left) if first else max(1, int(np.searchsorted(edges, past, side="right")))
+        begin = max(0, min(int(np.searchsorted(edges, past - again, side="right")), redo - 1))
         text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32), first=count(begin), **seen)
-        units = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
-        units = np.concatenate([left_units, units[len(left) - begin :]])
+        said = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
+        units = np.concatenate([left_units, said[len(left) - begin :]])
+        # What is held back may be drawn out by what is known now. It is never cut short: its end has been told.
+        units[redo : len(left)] = np.maximum(left_units[redo:], said[redo - begin : len(left) - begin])
         end = len(ids) if ended else len(left) + segment.speak
         spoken = int(units[:end].sum())
         commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
@@ -147,16 +164,24 @@ class HeartAcoustic:
         f0 = self._glided(prosody["f0"], again * self.FRAMES_PER_UNIT, state.pitch)
         features = np.concatenate([text["sound_encoding"][rows], f0[:, None], energy[:, None]], axis=1)
         cut = commit * self.FRAMES_PER_UNIT
-        # Frames at which the window's phonemes are heard, from the start of the sentence.
-        heard = (np.concatenate([[0], np.cumsum(units)]) + (state.done - past)) * self.FRAMES_PER_UNIT - self._early
-        heard = np.maximum(heard, 0)
+        heard, before = (self._heard(these, state.done - past) for these in (units, left_units))
         words = tuple((int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words)
-        frames = Frames(features[:cut], features[cut:], words, ended)
+        grown = (units[: len(left)] - left_units) * self.FRAMES_PER_UNIT
+        drawn = tuple((int(before[n + 1]), int(grown[n])) for n in np.flatnonzero(grown))
+        frames = Frames(features[:cut], features[cut:], words, ended, drawn=drawn)
         if ended:
             return frames, self.initial()
         pitch = float(f0[cut - 1]) if cut else state.pitch
         held, done = spoken - past - commit, state.done + commit
         return frames, self._forget(HeartState(ids[:end], units[:end], held, done, prosody["next_cache"], pitch))
+
+    def _heard(self, units: Ids, begin: int) -> Ids:
+        """(P + 1,) frames at which phonemes of such durations are heard to begin, and the last to end.
+
+        The first begins at unit ``begin`` of the sentence.
+        """
+        edges: Ids = np.concatenate([[0], np.cumsum(units)]) + begin
+        return np.asarray(np.maximum(edges * self.FRAMES_PER_UNIT - self._early, 0))
 
     def _glided(self, f0: Floats, first: int, before: float) -> Floats:
         """Pitch from frame ``first`` on, in Hz, going on from ``before``, what the frame in front of it was said with.

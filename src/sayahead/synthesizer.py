@@ -7,7 +7,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from sayahead.acoustic import AcousticModel
+from sayahead.acoustic import AcousticModel, moved
 from sayahead.types import Floats, Rendering, Segment, Speech
 from sayahead.vocoder import Vocoder
 
@@ -105,7 +105,7 @@ class TwoStage(Generic[A, V]):
         )
         state = replace(
             state, acoustic=acoustic, vocoder=vocoder, waiting=tuple(waiting), frames=state.frames + len(final),
-            unheard=state.unheard + frames.words,
+            unheard=moved(state.unheard, frames.drawn) + frames.words,
         )  # fmt: skip
         speech, state = self._hand_out(samples, state, ended=frames.ended)
         speech = replace(speech, observation=frames.observation, ended=frames.ended)

@@ -54,7 +54,8 @@ class WordTiming:
     onset: int
     """First sample of the word, from the first sample of the session."""
     offset: int
-    """End of its last phoneme in samples (exclusive); spaces and pauses lie between words."""
+    """End of its last phoneme in samples (exclusive), as expected when its onset was handed out: what follows may draw
+    it out a little. Spaces and pauses lie between words."""
 
 
 @dataclass(frozen=True, slots=True)

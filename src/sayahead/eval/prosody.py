@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sayahead.acoustic import AcousticModel, Frames
+from sayahead.acoustic import AcousticModel, Frames, moved
 from sayahead.errors import ConfigError
 from sayahead.eval.measures import estimate, moments, quotient
 from sayahead.eval.pitch import HOP_S
@@ -76,6 +76,9 @@ class Recorder(Generic[State]):
         """See AcousticModel; what comes back is recorded, and nothing of it changed."""
         frames, state = self._acoustic.step(segment, state, rendering, hold_back=hold_back)
         self._pitch.append(frames.final[:, self._feature].copy())
+        if frames.drawn:
+            drawn = [(self._start + first, by) for first, by in frames.drawn]
+            self._words = list(moved(self._words, drawn))
         # Words count from the start of their sentence.
         self._words += [(self._start + first, self._start + end) for first, end in frames.words]
         self._phonemes += [end - first for first, end in segment.words]
