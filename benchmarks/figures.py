@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 DOCUMENTS = (
     "README.md", "docs/heart.md", "docs/context.md", "docs/evaluation.md", "docs/papers/ma.md", "docs/papers/saeki.md",
-    "docs/server.md",
+    "docs/server.md", "docs/papers/mohan.md",
 )  # fmt: skip
 
 
@@ -295,6 +295,27 @@ SAEKI_STUDENTS = FromReport(
     },
 )
 
+
+def proportions() -> dict[str, str]:
+    """d_T of each of Mohan's policies."""
+    path = RESULTS / "mohan" / "proportion.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else {}
+    return {name: f"{row['d_T']:.3f} ({row['low']:.3f} to {row['high']:.3f})" for name, row in rows.items()}
+
+
+MOHAN_QUALITY = FromReport(
+    "mohan/quality",
+    "sayahead eval run benchmarks/mohan/quality.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("difference", "quality.csv", "WER, %: difference"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("difference", "quality.csv", "DistillMOS: difference", 3),
+        Figure("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
+    ),
+    beside={"d_T": proportions()},
+)
+
 PLACES: dict[str, Callable[[], str]] = {
     "summary": summary,
     "server_load": server_load,
@@ -315,6 +336,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_quality": SAEKI_QUALITY,
     "saeki_students": SAEKI_STUDENTS,
     "saeki_cosine": table("saeki/cosine.md", "python benchmarks/saeki/cosine.py"),
+    "mohan_quality": MOHAN_QUALITY,
     "saeki_processing": table("saeki/processing.md", "python benchmarks/saeki/processing.py"),
 }
 

@@ -14,7 +14,8 @@ from sayahead.eval.drawing import MUTED, SMALL, Point, canvas, labelled, save
 
 RESULTS = Path(__file__).parents[1] / "results" / "mohan"
 FIGURES = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}
-TRUTHS = ("ground truth", "ground truth mel, ma-lj")
+TRUTHS = ("ground truth", "ground truth mel")
+"""Rows of the experiment of Ma et al. on the same sentences: the same speaker and vocoder."""
 
 
 def series(rows: dict[str, dict[str, str]], areas: dict[str, Any], figure: str) -> dict[str, list[Point]]:
@@ -28,15 +29,20 @@ def series(rows: dict[str, dict[str, str]], areas: dict[str, Any], figure: str) 
     return points
 
 
+def read(path: Path) -> dict[str, dict[str, str]]:
+    """A report's figures by condition."""
+    with path.open(encoding="utf-8") as file:
+        return {row["condition"]: row for row in csv.DictReader(file)}
+
+
 def main() -> None:
-    with (RESULTS / "quality" / "quality.csv").open(encoding="utf-8") as file:
-        rows = {row["condition"]: row for row in csv.DictReader(file)}
+    rows, true = (read(folder / "quality" / "quality.csv") for folder in (RESULTS, RESULTS.parent / "ma"))
     areas = json.loads((RESULTS / "proportion.json").read_text(encoding="utf-8"))["rows"]
     for name, (figure, title) in FIGURES.items():
         drawn, axes = canvas(f"{title} over d_T", "d_T: share of the area under the READ/SPEAK path", figure)
         labelled(axes, series(rows, areas, figure))
-        for truth in (one for one in TRUTHS if one in rows):
-            height = float(rows[truth][figure])
+        for truth in TRUTHS:
+            height = float(true[truth][figure])
             axes.axhline(height, color=MUTED, linewidth=1, linestyle=":")
             axes.annotate(truth, (0.02, height), xycoords=("axes fraction", "data"), fontsize=SMALL, color=MUTED)
         save(drawn, RESULTS / name)
