@@ -19,7 +19,7 @@ from tiny import trained
 from tiny_mohan import CONFIG, tacotron, tiny_mohan
 from toy import toy_session
 
-from sayahead import ConfigError, LookaheadK, Policy, View, Voice, VoiceError, load_voice
+from sayahead import ConfigError, LookaheadK, Policy, RandomWords, View, Voice, VoiceError, load_voice
 from sayahead.characters import ALPHABET, Letters, final_mark, numbers, spelled
 from sayahead.characterwise import CharacterAcoustic, CharacterState
 from sayahead.models.deferred import Deferred
@@ -405,6 +405,8 @@ def test_benchmark_policies_walk_as_in_the_paper(policy: Policy, path: str) -> N
 def test_policies_and_voices_that_do_not_fit_are_told(voice: Voice) -> None:
     with pytest.raises(ConfigError, match=r"LookaheadK.*words.*characters.*WaitKSteps"):
         voice.session(policy=LookaheadK(1))
+    with pytest.raises(ConfigError, match="no use for a context"):
+        voice.session(context=RandomWords())
     with pytest.raises(ConfigError, match=r"WaitEnd.*characters.*words.*LookaheadK"):
         toy_session(WaitEnd()).__class__(
             toy_session()._synthesizer, toy_session()._phonemizer, policy=WaitEnd(), context=toy_session()._context,

@@ -181,11 +181,14 @@ class Voice:
             k2=int(within("k2", options.get("k2", 0), 0, 16)),
             delta=None if options.get("delta") is None else int(within("delta", options["delta"], 0, 1000)),
         )
+        context = options.get("context") or self._default_context()
+        if self.characters and not isinstance(context, NoContext):
+            raise ConfigError(f"The voice {self.config.name!r} reads characters: it has no use for a context.")
         return Session(
             self.synthesizer,
             self.phonemizer,
             policy=policy,
-            context=options.get("context") or self._default_context(),
+            context=context,
             rendering=rendering,
             volume=within("volume", options.get("volume", 1.0), 0.0, 4.0),
             characters=self.characters,
