@@ -18,7 +18,7 @@ WIDE = 12
 
 def episodes(seeds: range, characters: int = 12) -> Episodes:
     made = [sentence(seed, characters) for seed in seeds]
-    return Episodes(Recital(), made, RewardConfig(), scale=torch.full((BANDS,), 3.0))
+    return Episodes(Recital(), made, RewardConfig(unit=10.0), scale=torch.full((BANDS,), 3.0))
 
 
 def test_returns_are_discounted_sums() -> None:

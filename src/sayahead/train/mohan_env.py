@@ -60,7 +60,7 @@ class RewardConfig:
     """d*: so large a d_T is acceptable."""
     lam: float = -100.0
     """Lambda, weight of the mean squared error (Eq. 6)."""
-    unit: float = 10.0
+    unit: float = 30.0
     """Nats of log mel that are a difference of 1 in that error."""
 
 

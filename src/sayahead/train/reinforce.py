@@ -18,7 +18,7 @@ class Learning:
 
     discount: float = 0.99
     """Gamma: a reward counts so much less with every action before it."""
-    unit: float = 10.0
+    unit: float = 5.0
     """Return that is 1 for the baseline."""
     entropy: float = 0.0
     """Weight of the policy's entropy, which keeps it trying; the paper has none."""
