@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayahead import LookaheadK, Policy, Read, Speak, View, Voice, WaitAll, load_voice
-from sayahead.acoustic import Frames
+from sayahead.acoustic import Frames, moved
 from sayahead.errors import ConfigError
 from sayahead.eval.clock import Reader, TextClock, Tokens, Typist
 from sayahead.eval.latency import stalls_s, word_lags_s
@@ -77,6 +77,7 @@ class Keeper:
     def step(self, segment: Segment, state: Any, rendering: Rendering, *, hold_back: int) -> tuple[Frames, Any]:
         made, state = self._acoustic.step(segment, state, rendering, hold_back=hold_back)
         self.frames.append(made.final)
+        self.words = list(moved(self.words, [(self._start + at, by) for at, by in made.drawn]))
         self.words += [(self._start + first, self._start + end) for first, end in made.words]
         self._made += len(made.final)
         if made.ended:

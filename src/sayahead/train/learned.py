@@ -307,7 +307,7 @@ def main() -> None:
     add.add_argument("run", type=Path, help="folder of the run")
     add.add_argument("--texts", type=Path, required=True, help="name|text lines to learn from")
     add.add_argument("--val", type=Path, required=True, help="name|text lines to check on")
-    add.add_argument("--count", type=int, default=600, help="how many texts to learn from")
+    add.add_argument("--count", type=int, default=400, help="how many texts to learn from")
     add.add_argument("--voice", default="heart")
     add.add_argument("--seed", type=int, default=0)
     add.set_defaults(run_command=run_tables)

@@ -1,7 +1,8 @@
 """What each word would be with none to three words of lookahead, against the same voice's whole sentence: tables.
 
 The acoustic model alone is asked, no vocoder; from one past, whose words were spoken with lookahead drawn at random, it
-is stepped with each lookahead. So an episode of READ and SPEAK is a matter of looking up, thousands a second.
+is stepped with each lookahead, and once more where nothing was seen: a word's end is held back until then. An episode
+of READ and SPEAK is then a matter of looking up, thousands a second.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sayahead.acoustic import Frames
+from sayahead.acoustic import Frames, moved
 from sayahead.errors import ConfigError
 from sayahead.eval.prosody import PITCH, VOICED_HZ
 from sayahead.learned import MOST
@@ -87,7 +88,9 @@ class Tabulator:
         for at in range(len(words)):
             most = min(MOST, len(words) - 1 - at)
             made = [self._step(words, at, 1, state, lookahead=ahead) for ahead in range(most + 1)]
-            for ahead, (frames, _) in enumerate(made):
+            for ahead, (frames, after) in enumerate(made):
+                if ahead == 0 and most:
+                    frames = followed(frames, self._step(words, at + 1, 1, after, lookahead=0)[0])
                 apart[at, ahead] = distance(frames, done, frames.words[0], whole.final, whole.words[at])
             apart[at, most + 1 :] = apart[at, most]
             frames, state = made[int(draw.integers(most + 1))]
@@ -109,6 +112,12 @@ class Tabulator:
         segment = Segment(ids, int(bounds[count]), spans, shown[-1].ends)
         frames, state = self._acoustic.step(segment, state, self._rendering, hold_back=self._hold_back)
         return frames, state
+
+
+def followed(frames: Frames, later: Frames) -> Frames:
+    """A word's step as the next one leaves it, which may draw out what is held back, and knows what follows."""
+    final = np.concatenate([frames.final, later.final])
+    return Frames(final, later.right, moved(frames.words, later.drawn), later.ended)
 
 
 def distance(
