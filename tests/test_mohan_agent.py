@@ -93,6 +93,28 @@ def test_a_step_moves_the_agent_and_not_the_speaker(corpus: Corpus, speaker: Pat
     assert float(greedy) == -parts["reward"]
 
 
+def test_a_batch_in_half_the_precision_is_about_the_same_and_still_teaches(corpus: Corpus, speaker: Path) -> None:
+    task = made(corpus, speaker)
+    batch = next(task.batches("train", batch_size=5, seed=1, rank=0, ranks=1))
+    torch.manual_seed(0)
+    agent = task.model().train()
+    found = []
+    for half in (False, True):
+        torch.manual_seed(1)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=half):
+            loss, parts = task.loss(agent, batch, 0)
+        loss.backward()  # type: ignore[no-untyped-call]
+        found.append((parts["d_T"], parts["mse"], agent.out.weight.grad))
+        agent.zero_grad()
+    (whole, error, moved), (rough, rough_error, rough_moved) = found
+    assert rough == pytest.approx(whole, abs=0.05)
+    assert rough_error == pytest.approx(error, rel=0.05)
+    assert moved is not None
+    assert rough_moved is not None
+    assert torch.nn.functional.cosine_similarity(moved.flatten(), rough_moved.flatten(), 0) > 0.9
+    assert all(weight.dtype == torch.float32 for weight in task.speaker.parameters())
+
+
 def test_a_pass_has_short_sentences_alone(corpus: Corpus, speaker: Path) -> None:
     lengths = corpus.split("train").lengths
     longest = int(np.median(lengths))

@@ -10,7 +10,7 @@ from readspeak import BANDS, STEPS, Recital, sentence
 
 from sayahead.models.agent import READ, SPEAK, Agent, AgentConfig
 from sayahead.train.mohan_env import Earned, Episodes, Path, RewardConfig, wait_end, wait_k_steps, walk
-from sayahead.train.reinforce import Learning, Sampled, outcome, reinforce, returns
+from sayahead.train.reinforce import Learning, Sampled, common, outcome, reinforce, returns
 
 SMALL = AgentConfig(recurrent=24, dense=24, baseline=24)
 WIDE = 12
@@ -57,6 +57,21 @@ def test_the_loss_is_what_the_formula_says() -> None:
     assert all(torch.equal(one, other) for one, other in zip(whole, alone, strict=True))
     (other,) = torch.autograd.grad(parts["baseline"], [agent.out.weight], allow_unused=True)
     assert str(other) == "None"
+
+
+def test_what_paths_through_a_sentence_have_in_common_is_taken_off() -> None:
+    nothing = torch.zeros(4)
+    path = Path(
+        torch.zeros(4, 3, 1), torch.tensor([[READ, SPEAK, SPEAK], [SPEAK, SPEAK, READ], [SPEAK] * 3, [SPEAK] * 3]),
+        torch.zeros(4, 3), torch.tensor([[True] * 3, [True] * 3, [True] * 3, [True, False, False]]),
+        Earned(*[nothing] * 4), nothing, nothing, nothing,
+    )  # fmt: skip
+    values = torch.tensor([[1.0, 3.0, 5.0], [10.0, 20.0, 30.0], [7.0, 8.0, 9.0], [70.0, 80.0, 90.0]])
+    found = common(values, path, 2)
+    # The first path decides twice before it speaks: 1 and 3; the other has two SPEAKs behind it only at its end.
+    assert found[:2].tolist() == [[10, 10, 20], [2, 5, 30]]
+    # Alone, a decision is compared with itself; what is not decided stays.
+    assert found[2:].tolist() == [[70, 8, 9], [7, 80, 90]]
 
 
 def test_step_by_step_is_as_all_at_once() -> None:

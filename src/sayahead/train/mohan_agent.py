@@ -5,6 +5,7 @@ A step is a batch of episodes: the agent's paths through them, drawn by its prob
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,6 +59,7 @@ class AgentTask:
         if not isinstance(trained.task, MohanTask) or not isinstance(trained.model, ModifiedTacotron):
             raise ConfigError(f"[data] speaker: {self.data.speaker} is no run of Mohan et al.'s modified Tacotron 2.")
         self.speaking, self.speaker = trained.task, trained.model.requires_grad_(False)
+        self._rounded: ModifiedTacotron | None = None
 
     def model(self) -> Agent:
         """See Task."""
@@ -98,13 +100,26 @@ class AgentTask:
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task: of a validation, whose actions are the likelier ones, minus the reward."""
-        self.speaker.to(batch["ids"].device)
+        device = batch["ids"].device
         agent: Any = getattr(model, "module", model)
-        path = walk(self.episodes(self.sentences(batch)), Sampled(agent, greedy=not model.training))
+        speaker = self.speaker.to(device)
+        # Copies in the precision of the run: else every step of a path would turn all weights into it anew.
+        if torch.is_autocast_enabled(device.type):
+            kind = torch.get_autocast_dtype(device.type)
+            agent, speaker = copy.deepcopy(agent).to(kind), self.rounded(kind)
+        sentences = [one for one in self.sentences(batch) for _ in range(self.data.learning.paths)]
+        episodes = Episodes(speaker, sentences, self.data.rewards, scale=self.speaker.std)
+        path = walk(episodes, Sampled(agent, greedy=not model.training))
         loss, parts = reinforce(model, path, self.data.learning)
         told = outcome(path)
         named = {name: float(part.detach()) for name, part in {**parts, **told}.items()}
         return loss if model.training else -told["reward"], named
+
+    def rounded(self, kind: torch.dtype) -> ModifiedTacotron:
+        """The speaker with weights of that kind, made once."""
+        if self._rounded is None:
+            self._rounded = copy.deepcopy(self.speaker).to(kind)
+        return self._rounded
 
     def said(self, split: str, numbers: Sequence[int]) -> list[Sentence]:
         """Sentences of a split by their items' numbers."""

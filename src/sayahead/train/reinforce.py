@@ -22,6 +22,9 @@ class Learning:
     """Return that is 1 for the baseline."""
     entropy: float = 0.0
     """Weight of the policy's entropy, which keeps it trying; the paper has none."""
+    paths: int = 1
+    """Paths through each sentence of a batch; of more than one, what they have in common says nothing about actions and
+    is taken off. The paper has 1."""
 
 
 class Sampled:
@@ -55,9 +58,12 @@ def reinforce(agent: nn.Module, path: Path, learning: Learning) -> tuple[Tensor,
     The advantage G_j - b(o_j) is normalized over all decisions and moves the policy alone; the baseline follows G_j.
     """
     logits, expected = agent(path.observations)
-    gone = returns(path.rewards, learning.discount)[path.decided] / learning.unit
+    gone = returns(path.rewards, learning.discount) / learning.unit
+    advantage = gone - expected.detach().float()
+    if learning.paths > 1:
+        advantage = advantage - common(advantage, path, learning.paths)
+    advantage, gone = advantage[path.decided], gone[path.decided]
     logs, expected = functional.log_softmax(logits.float(), -1)[path.decided], expected.float()[path.decided]
-    advantage = gone - expected.detach()
     advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
     took = logs.gather(1, path.actions[path.decided][:, None])[:, 0]
     policy, baseline = -(took * advantage).mean(), functional.mse_loss(expected, gone)
@@ -65,6 +71,27 @@ def reinforce(agent: nn.Module, path: Path, learning: Learning) -> tuple[Tensor,
     explained = 1 - (gone - expected).var(correction=0) / gone.var(correction=0).clamp(min=1e-8)
     parts = {"policy": policy, "baseline": baseline, "entropy": entropy, "explained": explained}
     return policy + baseline - learning.entropy * entropy, parts
+
+
+def common(values: Tensor, path: Path, paths: int) -> Tensor:
+    """(B, J) the mean of the values (B, J) that the *other* paths through a sentence have where as much is spoken.
+
+    Rows of one sentence stand together, ``paths`` of them. Where no other path decided there, the value itself.
+    """
+    speaking = ((path.actions == SPEAK) & path.decided).long()
+    at = speaking.cumsum(1) - speaking
+    sums = values.new_zeros(len(values), int(at.max()) + 1)
+    counts = sums.scatter_add(1, at, path.decided.to(values.dtype))
+    own = sums.scatter_add(1, at, values * path.decided) / counts.clamp(min=1)
+    there = (counts > 0).to(values.dtype)
+
+    def others(x: Tensor) -> Tensor:
+        grouped = x.view(-1, paths, x.shape[1])
+        return (grouped.sum(1, keepdim=True) - grouped).view_as(x)
+
+    number = others(there)
+    mean = torch.where(number > 0, others(own * there) / number.clamp(min=1), own)
+    return torch.where(path.decided, mean.gather(1, at), values)
 
 
 def outcome(path: Path) -> dict[str, Tensor]:
