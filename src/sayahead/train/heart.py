@@ -300,6 +300,10 @@ def main() -> None:
     if arguments.student is not None:
         more, config["distilled"] = write_student(arguments.student, arguments.folder)
         paths += more
+    policy = arguments.folder / "policy.npz"
+    if policy.is_file():
+        # A learned policy stays: it was taught on this voice or the one before (``train/learned.py``).
+        paths, config["learned"] = [*paths, policy], {"weights": policy.name}
     files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(paths)}
     phonemes = json.loads((assets() / "vocab.json").read_text(encoding="utf-8"))
     config |= {"files": files, "phonemes": phonemes}
