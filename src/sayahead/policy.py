@@ -75,10 +75,13 @@ class View:
 
 
 class Policy(Protocol):
-    """The g(t) of the prefix-to-prefix framework (Ma, Eq. 6), as a decision."""
+    """The g(t) of the prefix-to-prefix framework (Ma, Eq. 6), as a decision.
+
+    One for voices that read characters has ``characters = True``, and decides on ``View.reading`` and the observation.
+    """
 
     def decide(self, view: View) -> Read | Speak:
-        """READ, or SPEAK with at least one word; a sentence whose end is pending must be spoken in the end."""
+        """READ, or SPEAK with at least one word, or step; a sentence whose end is pending must be spoken in the end."""
         ...
 
 
