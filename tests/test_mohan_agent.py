@@ -202,7 +202,7 @@ def test_another_speaker_is_refused(corpus: Corpus, speaker: Path, tmp_path: Pat
 
 def test_the_graph_decides_as_torch_does(tmp_path: Path) -> None:
     torch.manual_seed(3)
-    agent = Agent(AgentConfig(recurrent=48, dense=32, baseline=8), 21).eval()
+    agent = Agent(AgentConfig(recurrent=48, dense=32, baseline=8, window_scale=3.0, frame_scale=0.5), 21, 10).eval()
     with torch.no_grad():
         agent.out.weight.normal_()
     agent_graph(agent).save(str(tmp_path / "agent.onnx"))

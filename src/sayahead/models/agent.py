@@ -29,15 +29,25 @@ class AgentConfig:
     """D of the two dense layers behind it, in front of the softmax."""
     baseline: int = 512
     """D of the baseline's two hidden layers; its third has the one output."""
+    window_scale: float = 1.0
+    """Factor on the observed attention weights, which are few and small beside the other parts of an observation."""
+    frame_scale: float = 1.0
+    """Factor on the observed frame, which is large; the paper tells of no factors."""
 
 
 class Agent(nn.Module):
     """Observations to logits of READ and SPEAK, and the baseline that expects the return."""
 
-    def __init__(self, config: AgentConfig, observed: int) -> None:
-        """``observed``: D of an observation."""
+    factors: Tensor
+
+    def __init__(self, config: AgentConfig, observed: int, n_mels: int = 0) -> None:
+        """``observed``: D of an observation, of which the last ``n_mels`` are a frame, behind the window of weights."""
         super().__init__()
         self.config, self.observed = config, observed
+        factors, window = torch.ones(observed), observed - n_mels - LOOK_BACK
+        factors[window:] = config.window_scale
+        factors[observed - n_mels :] = config.frame_scale
+        self.register_buffer("factors", factors)
         self.gru = nn.GRU(observed, config.recurrent, batch_first=True)
         self.first = nn.Linear(config.recurrent, config.dense)
         self.second = nn.Linear(config.dense, config.dense)
@@ -52,6 +62,7 @@ class Agent(nn.Module):
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B, J, 2) and expected returns (B, J), in the loss's unit, of all observations (B, J, D) in order."""
+        observations = observations * self.factors
         expected: Tensor = self.baseline(observations)[..., 0]
         states, _ = self.gru(observations)
         return self.heads(states), expected
@@ -68,7 +79,7 @@ class Agent(nn.Module):
     def step(self, observation: Tensor, hidden: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B, 2) and the next state (B, H) of one observation (B, D)."""
         # As one row through the layer, which would first lay out its weights anew.
-        after = torch.gru_cell(observation, hidden, *self.gru.all_weights[0])
+        after = torch.gru_cell(observation * self.factors, hidden, *self.gru.all_weights[0])
         return self.heads(after), after
 
 

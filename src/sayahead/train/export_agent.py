@@ -57,6 +57,7 @@ def agent_graph(agent: Agent) -> Graph:
     x = g.op("Unsqueeze", g.input("observation", np.float32, [agent.observed]), row)
     was = g.op("Unsqueeze", g.input("hidden", np.float32, [wide]), row)
     inner, outer, inner_bias, outer_bias = (weight.detach() for weight in agent.gru.all_weights[0])
+    inner = inner * agent.factors
     parts = [g.op("Split", dense(g, *own), outputs=3, axis=1)
              for own in ((x, inner, inner_bias), (was, outer, outer_bias))]  # fmt: skip
     reset, update = (g.op("Sigmoid", g.op("Add", parts[0][gate], parts[1][gate])) for gate in (0, 1))

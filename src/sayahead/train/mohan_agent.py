@@ -64,7 +64,7 @@ class AgentTask:
     def model(self) -> Agent:
         """See Task."""
         speaking = self.speaking.config
-        return Agent(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels)
+        return Agent(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: sentences of like length together; ids (B, P), frames (B, S, F), and how many of both count."""
