@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from texts import splits, texts
 from toy import toy_session
 
-from sayahead import READ, ConfigError, Read, Speak, View, VoiceError, Word
+from sayahead import READ, ConfigError, Read, Speak, View, Voice, VoiceError, Word
+from sayahead.cli import main
 from sayahead.learned import MOST, TERMS, Clues, LearnedPolicy, Network, terms
+from sayahead.text.normalizer import normalize
 from sayahead.types import Floats
 
 WORDS = ("the", "of", "people")
@@ -159,3 +161,49 @@ def test_what_does_not_fit_is_said(tmp_path: Path) -> None:
         Network.load(tmp_path / "bad.npz")
     with pytest.raises(VoiceError, match="takes"):
         Network(own.layers, WORDS, np.zeros((3, 5), np.float32)).clues(ToyReader())
+
+
+def test_the_default_voice_waits_more_where_waiting_is_cheap(heart: Voice) -> None:
+    text = "When the council met on Tuesday, Mr. Whitfield read the long report to them again."
+    lookahead = dict[float, list[int]]()
+    for price in (0.05, 20.0):
+        learned = heart.learned(price)
+        pending, seen, said = list[Word](), 0, list[str]()
+        for word in normalize(text):
+            pending.append(word)
+            while pending:
+                action = learned.decide(
+                    View(tuple(pending), not said, heart.phonemizer.phonemes, past=tuple(said), seen=seen)
+                )
+                if not isinstance(action, Speak):
+                    break
+                lookahead.setdefault(price, []).append(action.lookahead)
+                said.append(pending.pop(0).text)
+                seen = action.lookahead
+    assert sum(lookahead[20.0]) < sum(lookahead[0.05])
+    assert len(lookahead[20.0]) == len(lookahead[0.05]) == len(normalize(text))
+
+
+def test_a_voice_without_one_says_so(heart: Voice) -> None:
+    other = Voice(heart.config, heart.synthesizer, heart.phonemizer)
+    with pytest.raises(ConfigError, match="has no learned policy"):
+        other.learned(1.0)
+
+
+def test_price_and_pace_go_with_the_learned_policy(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["say", "--price", "2", "-o", str(tmp_path / "a.wav"), "Hello."]) == 2
+    assert "--price has no meaning with --policy lookahead" in capsys.readouterr().err
+    said = [
+        "say",
+        "--policy",
+        "learned",
+        "--price",
+        "0.1",
+        "--pace",
+        "1900",
+        "-o",
+        str(tmp_path / "a.wav"),
+        "Hello there.",
+    ]
+    assert main(said) == 0
+    assert (tmp_path / "a.wav").stat().st_size > 10_000
