@@ -342,6 +342,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "context_prosody": table("context_prosody.md", "python benchmarks/prosody.py benchmarks/context.json"),
     "frontier": table("frontier/frontier.md", "python benchmarks/frontier.py"),
     "clues": table("frontier/clues.md", "python benchmarks/frontier_clues.py"),
+    "blind": table("blind.md", "python benchmarks/blind.py"),
     "lookahead_summary": SUMMARY,
     "ma_quality": MA_QUALITY,
     "ma_latency": MA_LATENCY,
