@@ -48,9 +48,6 @@ class Walked:
     sentences: list[list[int]] = field(default_factory=list)
     """Characters read at each SPEAK, by sentence."""
     characters: bool = True
-    most: int = 0
-    """READs in a row, at most, but for a sentence's first."""
-    row: int = 0
 
     def decide(self, view: View) -> Read | Speak:
         action, at = self.policy.decide(view), reading(self.policy, view)
@@ -58,8 +55,6 @@ class Walked:
             if not at.steps:
                 self.sentences.append([])
             self.sentences[-1] += [at.read] * action.steps
-        self.row = 0 if isinstance(action, Speak) else self.row + 1
-        self.most = max(self.most, self.row)
         return action
 
 
@@ -84,7 +79,7 @@ def measured(paths: list[Walked]) -> dict[str, float]:
     rates = [len(one) / one[-1] for one in sentences]
     return {
         "d_T": float(areas.mean()), "low": float(means[50]), "high": float(means[1949]), "sentences": len(areas),
-        "steps a character": float(np.mean(rates)), "most READs in a row": max(path.most for path in paths),
+        "steps a character": float(np.mean(rates)), "most READs in a row": max(int(np.diff(one, prepend=0).max()) for one in sentences),
     }  # fmt: skip
 
 
