@@ -8,6 +8,7 @@ Reads runs, needs no sound. Writes paths.png, rewards.png, environment.json and 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -32,7 +33,7 @@ NAMES = {
     "wait-end": "(a) wait until end", "wait-2-steps": "(b) wait 2 steps", "wait-3-steps": "(c) wait 3 steps",
     "agent": "(d) agent",
 }  # fmt: skip
-SMOOTHED = 15
+SMOOTHED = 5
 """Lines of a log whose mean is drawn."""
 
 
@@ -44,13 +45,12 @@ def load(folder: Path, corpus: Path) -> tuple[AgentTask, Agent]:
     return found.task, found.model
 
 
-def chosen(task: AgentTask, split: str, count: int) -> list[Sentence]:
-    """The first sentences of a split that are short enough for the agent's training."""
+def chosen(task: AgentTask, split: str, count: int, *, longest: int) -> list[Sentence]:
+    """The first sentences of a split of at most so many frames that are spelled as their words."""
     items = task.corpus.split(split)
-    numbers = [
-        number for number, length in enumerate(items.lengths.tolist()) if length <= (task.data.longest or length)
-    ]
-    return task.said(split, numbers[:count])
+    short = (number for number, length in enumerate(items.lengths.tolist()) if length <= longest)
+    spelled = (number for number in short if task.speaking.spelled(split, number, items[number]))
+    return task.said(split, list(itertools.islice(spelled, count)))
 
 
 def rewards(runs: Sequence[Path], path: Path) -> None:
@@ -60,6 +60,7 @@ def rewards(runs: Sequence[Path], path: Path) -> None:
         lines = [line for line in read_log(run / "log.jsonl") if line.get("loss") is not None]
         # A batch is said nowhere in the log but in the recipe beside it.
         batch = int(re.findall(r"^batch_size = (\d+)$", (run / "recipe.toml").read_text(encoding="utf-8"), re.M)[0])
+        batch *= int(re.findall(r"^paths = (\d+)$", (run / "recipe.toml").read_text(encoding="utf-8"), re.M)[0])
         x = np.array([line["step"] * batch for line in lines])
         y = np.array([line["parts"]["reward"] for line in lines])
         wide = min(SMOOTHED, len(y))
@@ -88,6 +89,7 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--agent", type=Path, action="append", required=True, help="an agent's run; several: seeds")
     parser.add_argument("--sentences", type=int, default=100, help="of the test split that are compared")
+    parser.add_argument("--longest", type=int, default=600, help="frames of a sentence at most")
     parser.add_argument("--drawn", type=int, default=3, help="which of them is drawn")
     parser.add_argument("-o", "--out", type=Path, default=OUT)
     arguments = parser.parse_args()
@@ -96,7 +98,7 @@ def main() -> None:
     rows: dict[str, Any] = {}
     for seed, run in enumerate(arguments.agent):
         task, agent = load(run, arguments.corpus)
-        sentences = chosen(task, "test", arguments.sentences)
+        sentences = chosen(task, "test", arguments.sentences, longest=arguments.longest)
         made = compared(task, sentences, agent, only=None if seed == 0 else ["agent"])
         rows |= {f"{name}, seed {seed}" if name == "agent" else name: row for name, row in made.items()}
         if seed == 0:
