@@ -77,9 +77,10 @@ def measured(paths: list[Walked]) -> dict[str, float]:
     draw = np.random.default_rng(0)
     means = np.sort(draw.choice(areas, (2000, len(areas))).mean(1))
     rates = [len(one) / one[-1] for one in sentences]
+    most = max(int(np.diff(one, prepend=0).max()) for one in sentences)
     return {
         "d_T": float(areas.mean()), "low": float(means[50]), "high": float(means[1949]), "sentences": len(areas),
-        "steps a character": float(np.mean(rates)), "most READs in a row": max(int(np.diff(one, prepend=0).max()) for one in sentences),
+        "steps a character": float(np.mean(rates)), "most READs in a row": most,
     }  # fmt: skip
 
 
