@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sayahead.context import ContextPredictor, LanguageModel, NoContext, Prediction, RandomWords, Truth
     from sayahead.errors import ConfigError, SayaheadError, SessionError, TextError, VoiceError
-    from sayahead.policy import READ, Independent, LookaheadK, Policy, Read, Speak, View, WaitAll
+    from sayahead.policy import READ, Independent, LookaheadK, Policy, Read, Speak, View, WaitAll, WaitEnd, WaitKSteps
     from sayahead.session import Cancelled, Session
     from sayahead.types import AudioChunk, Word, WordTiming
     from sayahead.voice import Voice, VoiceConfig, installed_voices, load_voice
@@ -17,7 +17,18 @@ __version__ = "0.1.0"
 _HOMES = {
     "context": ("ContextPredictor", "LanguageModel", "NoContext", "Prediction", "RandomWords", "Truth"),
     "errors": ("ConfigError", "SayaheadError", "SessionError", "TextError", "VoiceError"),
-    "policy": ("READ", "Independent", "LookaheadK", "Policy", "Read", "Speak", "View", "WaitAll"),
+    "policy": (
+        "READ",
+        "Independent",
+        "LookaheadK",
+        "Policy",
+        "Read",
+        "Speak",
+        "View",
+        "WaitAll",
+        "WaitEnd",
+        "WaitKSteps",
+    ),
     "session": ("Cancelled", "Session"),
     "types": ("AudioChunk", "Word", "WordTiming"),
     "voice": ("Voice", "VoiceConfig", "installed_voices", "load_voice"),
@@ -49,6 +60,8 @@ __all__ = [
     "VoiceConfig",
     "VoiceError",
     "WaitAll",
+    "WaitEnd",
+    "WaitKSteps",
     "Word",
     "WordTiming",
     "installed_voices",
