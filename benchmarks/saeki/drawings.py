@@ -1,7 +1,7 @@
 """Draw the papers' figures from the committed results: likeness of embeddings (Saeki-a, Fig. 2; Saeki-b, Fig. 3) and
 processing time (Saeki-b, Fig. 4).
 
-    python benchmarks/saeki/plots.py
+    python benchmarks/saeki/drawings.py
 """
 
 from __future__ import annotations
