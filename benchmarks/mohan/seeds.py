@@ -1,6 +1,6 @@
 """The voices of Mohan et al.'s experiments, made of runs: one modified Tacotron, an agent of each seed.
 
-    python benchmarks/mohan/voices.py runs voices
+    python benchmarks/mohan/seeds.py runs voices
 
 Makes mohan-agent-SEED of ``runs/mohan-small`` and each agent's graph, ``runs/mohan-agent-SEED/agent.onnx``.
 """
