@@ -7,6 +7,7 @@ import unicodedata
 import numpy as np
 
 from sayahead.policy import Reading
+from sayahead.text.digits import in_words
 from sayahead.types import Floats, Ids, Segment, Word
 
 ALPHABET = " '-.?!,abcdefghijklmnopqrstuvwxyz"
@@ -16,10 +17,10 @@ NUMBERS = {character: number for number, character in enumerate(ALPHABET)}
 
 
 def spelled(word: str) -> str:
-    """Letters, apostrophes and hyphens of a word's spoken form, lower case, without accents; a space between parts."""
-    plain = unicodedata.normalize("NFKD", word.lower().replace("\u2019", "'"))
+    """Letters, apostrophes and hyphens of a word's spoken form, lower case, without accents; figures in words."""
+    plain = unicodedata.normalize("NFKD", in_words(word).lower().replace("\u2019", "'"))
     kept = "".join(c if c in NUMBERS and c not in "?!.," else " " * c.isspace() for c in plain)
-    return " ".join(kept.split())
+    return " ".join(part for piece in kept.split() if (part := piece.strip("-")))
 
 
 def final_mark(word: str) -> str:
