@@ -21,7 +21,7 @@ TRUTHS = ("ground truth", "ground truth mel")
 def series(rows: dict[str, dict[str, str]], areas: dict[str, Any], figure: str) -> dict[str, list[Point]]:
     """A point a policy: agents apart from what they are compared with."""
     points: dict[str, list[Point]] = {"benchmarks": [], "agents": []}
-    for name, area in areas.items():
+    for name, area in ((name, area) for name, area in areas.items() if name in rows):
         value, low, high = (float(rows[name][figure + end]) for end in ("", " low", " high"))
         points["agents" if name.startswith("agent") else "benchmarks"].append(
             Point(name, area["d_T"], value, low, high)
