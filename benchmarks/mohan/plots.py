@@ -41,10 +41,12 @@ def main() -> None:
     for name, (figure, title) in FIGURES.items():
         drawn, axes = canvas(f"{title} over d_T", "d_T: share of the area under the READ/SPEAK path", figure)
         labelled(axes, series(rows, areas, figure))
-        for truth in TRUTHS:
+        for number, truth in enumerate(TRUTHS):
             height = float(true[truth][figure])
             axes.axhline(height, color=MUTED, linewidth=1, linestyle=":")
-            axes.annotate(truth, (0.02, height), xycoords=("axes fraction", "data"), fontsize=SMALL, color=MUTED)
+            axes.annotate(
+                truth, (0.02 + 0.2 * number, height), xycoords=("axes fraction", "data"), fontsize=SMALL, color=MUTED
+            )
         save(drawn, RESULTS / name)
 
 
