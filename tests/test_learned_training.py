@@ -221,7 +221,7 @@ def test_waits_cost_time_and_chance_is_no_placing() -> None:
 
 
 def test_recipes_are_checked(tmp_path: Path) -> None:
-    settings = load_settings(Path(__file__).parent.parent / "recipes" / "heart" / "policy.toml")
+    settings = load_settings(Path(__file__).parent.parent / "benchmarks" / "policy" / "learned.toml")
     assert settings.hidden == (32, 16)
     path = tmp_path / "r.toml"
     path.write_text("steps = 0\n")

@@ -1,7 +1,7 @@
 """Teaching a voice when to wait: REINFORCE (Williams 1992) over tables, many prices and paces in one network.
 
     python -m sayahead.train.learned tables RUN --texts train.csv --val val.csv
-    python -m sayahead.train.learned train benchmarks/learned.toml RUN
+    python -m sayahead.train.learned train benchmarks/policy/learned.toml RUN
     python -m sayahead.train.learned export RUN VOICE-FOLDER
 
 An action's advantage is what the rest of its episode cost less than that of other episodes with the same sentence,
