@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 DOCUMENTS = (
     "README.md", "docs/heart.md", "docs/context.md", "docs/evaluation.md", "docs/papers/ma.md", "docs/papers/saeki.md",
-    "docs/server.md", "docs/papers/mohan.md", "docs/policies.md",
+    "docs/papers/mohan_agent.md", "docs/server.md", "docs/papers/mohan.md", "docs/policies.md",
 )  # fmt: skip
 
 
@@ -353,6 +353,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_students": SAEKI_STUDENTS,
     "saeki_cosine": table("saeki/cosine.md", "python benchmarks/saeki/cosine.py"),
     "mohan_quality": MOHAN_QUALITY,
+    "mohan_environment": table("mohan/environment.md"),
+    "mohan_speed": table("mohan/speed.md"),
     "saeki_processing": table("saeki/processing.md", "python benchmarks/saeki/processing.py"),
 }
 

@@ -6,7 +6,6 @@ there, the price of a second and the pace of the text -> READ or SPEAK. ``train/
 
 from __future__ import annotations
 
-import io
 import math
 import zipfile
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sayahead.arrays import save_arrays
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.policy import READ, Read, Speak, View
 from sayahead.types import Floats, Word
@@ -132,11 +132,7 @@ class Network:
         }  # fmt: skip
         for number, (weight, bias) in enumerate(self.layers):
             arrays |= {f"weight{number}": weight.astype(np.float16), f"bias{number}": bias.astype(np.float16)}
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-            for name, array in arrays.items():
-                buffer = io.BytesIO()
-                np.lib.format.write_array(buffer, array, allow_pickle=False)
-                file.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), buffer.getvalue())
+        save_arrays(path, arrays)
 
     @classmethod
     def load(cls, path: Path) -> Network:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sayahead.arrays import save_arrays
 from sayahead.errors import VoiceError
 from sayahead.types import Floats
 
@@ -69,11 +69,7 @@ class WordVectors:
             "words": np.frombuffer(listed.encode(), np.uint8), "table": self.table,
             "scale": self.scale.astype(np.float16), "grams": np.array([self.buckets, self.shortest, self.longest]),
         }  # fmt: skip
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-            for name, array in arrays.items():
-                buffer = io.BytesIO()
-                np.lib.format.write_array(buffer, array, allow_pickle=False)
-                file.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), buffer.getvalue())
+        save_arrays(path, arrays)
 
     @classmethod
     def load(cls, path: Path) -> WordVectors:

@@ -16,6 +16,7 @@ from torch.nn import functional
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.models.deepvoice3 import Decoded, DeepVoice3, DeepVoice3Config, generate
+from sayahead.train.schedule import risen
 from sayahead.train.task import Batch
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ class DeepVoice3Task:
     def sampling(self, step: int) -> float:
         """Share of previous frames that are the model's own, at a step."""
         data = self.data
-        return data.sampling_share * min(1.0, max(0.0, (step - data.sampling_start) / max(1, data.sampling_steps)))
+        return risen(step, share=data.sampling_share, start=data.sampling_start, steps=data.sampling_steps)
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""

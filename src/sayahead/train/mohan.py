@@ -17,6 +17,7 @@ from sayahead.characters import final_mark, numbers, spelled
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.models.mohan import Decoded, ModifiedTacotron, ModifiedTacotronConfig, generate
+from sayahead.train.schedule import risen
 from sayahead.train.task import Batch
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ class MohanTask:
     def sampling(self, step: int) -> float:
         """Share of previous frames that are the model's own, at a step."""
         data = self.data
-        return data.sampling_share * min(1.0, max(0.0, (step - data.sampling_start) / max(1, data.sampling_steps)))
+        return risen(step, share=data.sampling_share, start=data.sampling_start, steps=data.sampling_steps)
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""

@@ -11,6 +11,11 @@ from dataclasses import dataclass
 from sayahead.train.task import Settings
 
 
+def risen(step: int, *, share: float, start: int, steps: int) -> float:
+    """What a share is at a step that rises to it evenly, in so many ``steps`` from ``start`` on."""
+    return share * min(1.0, max(0.0, (step - start) / max(1, steps)))
+
+
 @dataclass(slots=True)
 class Counters:
     """How far a run is."""
