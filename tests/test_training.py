@@ -284,8 +284,45 @@ def test_resuming_with_another_recipe_or_corpus_names_what_differs(corpus: Path,
     (other / "corpus.json").write_text(json.dumps(info | {"seed": 1}))
     with pytest.raises(ConfigError, match="was trained on another corpus"):
         train(toy(steps=3), other, tmp_path / "out", device="cpu", resume=True)
+    # A checkpoint that is older than a key of the recipe has its default.
+    state = load_checkpoint(tmp_path / "out")
+    del state["recipe"]["train"]["start"]
+    save_checkpoint(tmp_path / "out", state)
     # What a step does not depend on may change.
     assert train(toy(steps=3, log_every=1), corpus, tmp_path / "out", device="cpu", resume=True).step == 3
+
+
+def test_a_run_begins_with_what_another_learned(corpus: Path, tmp_path: Path) -> None:
+    first, second, lines = tmp_path / "first", tmp_path / "second", list[str]()
+    train(toy(), corpus, first, device="cpu")
+    recipe = toy({"fixed": True}, start=str(first), steps=1, learning_rate=1e-9)
+    train(recipe, corpus, second, device="cpu", note=lines.append)
+    assert lines[1] == f"Beginning with {first} after its step 20."
+    learned, begun = load_checkpoint(first), load_checkpoint(second)
+    for part in ("model", "ema"):
+        assert torch.allclose(begun[part]["3.weight"], learned["ema"]["3.weight"], atol=1e-7)
+        # What the second run does not train is what its task made.
+        assert not torch.allclose(begun[part]["0.weight"], learned["ema"]["0.weight"], atol=1e-2)
+    # Once it has begun, the first run is not needed any more.
+    first.rename(tmp_path / "gone")
+    recipe = toy({"fixed": True}, start=str(first), steps=2, learning_rate=1e-9)
+    assert train(recipe, corpus, second, device="cpu", resume=True).step == 2
+    assert load_trained(second).step == 2
+
+
+def test_a_start_that_does_not_fit_is_an_error(corpus: Path, tmp_path: Path) -> None:
+    train(toy(steps=1), corpus, tmp_path / "first", device="cpu")
+    for number, (recipe, where, why) in enumerate((
+        (toy(start=str(tmp_path / "none")), corpus, "has no checkpoint"),
+        (toy({"hidden": 7}, start=str(tmp_path / "first")), corpus, "do not fit the model"),
+    )):  # fmt: skip
+        with pytest.raises(ConfigError, match=why):
+            train(recipe, where, tmp_path / f"second-{number}", device="cpu")
+    other = toy_corpus(tmp_path / "other")
+    info = json.loads((other / "corpus.json").read_text())
+    (other / "corpus.json").write_text(json.dumps(info | {"seed": 1}))
+    with pytest.raises(ConfigError, match="was trained on another corpus"):
+        train(toy(start=str(tmp_path / "first")), other, tmp_path / "third", device="cpu")
 
 
 def test_samples_that_fail_are_told_and_do_not_end_the_run(

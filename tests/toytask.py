@@ -58,7 +58,8 @@ class ToyTask:
         self.y = self.x @ torch.randn(8, 3, generator=numbers)
 
     def model(self) -> nn.Module:
-        return nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Dropout(self.dropout), nn.Linear(16, 3))
+        first = nn.Linear(8, self.data.get("hidden", 16)).requires_grad_(not self.data.get("fixed", False))
+        return nn.Sequential(first, nn.Tanh(), nn.Dropout(self.dropout), nn.Linear(self.data.get("hidden", 16), 3))
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         order = torch.randperm(ITEMS, generator=torch.Generator().manual_seed(seed)).tolist()

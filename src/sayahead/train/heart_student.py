@@ -42,8 +42,6 @@ class HeartStudentData:
     """Folder of ``sayahead train vectors``."""
     futures: str = ""
     """A language model's continuations, where they are what the teacher reads; empty: the true future."""
-    start: str = ""
-    """Run of another student to begin with; empty: fresh weights."""
     distil_weight: float = 0.5
     """Lambda of Saeki-b, Eq. 9: 1 is the teacher's embedding alone, 0 the voice's durations, pitch and sound alone."""
     cuts: int = 4
@@ -104,13 +102,7 @@ class HeartStudent:
         """See Task."""
         voice = Heart(self.speaking.config)
         voice.load_state_dict(self.voice.state_dict())
-        model = Expecting(self.config, voice)
-        if self.data.start:
-            from sayahead.train.trained import load_trained
-
-            begun: Any = load_trained(Path(self.data.start), corpus=self.corpus.path).model
-            model.student.load_state_dict(begun.student.state_dict())
-        return model
+        return Expecting(self.config, voice)
 
     @property
     def cutter(self) -> Cutter:

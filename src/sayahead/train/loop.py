@@ -22,7 +22,7 @@ from sayahead.errors import ConfigError, SayaheadError
 from sayahead.train import checkpoint as checkpoints
 from sayahead.train.curves import Log, draw_losses
 from sayahead.train.parallel import Ranks, ahead, emulates_bfloat16, join
-from sayahead.train.recipe import Recipe, as_toml, first_difference
+from sayahead.train.recipe import Recipe, as_toml, first_difference, recipe_from
 from sayahead.train.schedule import Budget, Counters, Interrupt, ema_decay
 from sayahead.train.task import Batch, Task, task_maker
 from sayahead.train.trained import DESCRIPTION, check_corpus, corpus_record, found, hours, load_weights, open_corpus
@@ -133,6 +133,8 @@ class Run:
         if state is not None:
             self._load(state)
             self.note(f"Going on after step {self.at.step} ({self.at.seconds / 60:.1f} minutes).")
+        elif self.settings.start:
+            self._begin(Path(self.settings.start))
         self.trained = self.ranks.wrap(self.model)
         batches = self._batches()
         # The batches that were taken already are passed over before the generators are set to where they stood.
@@ -151,9 +153,22 @@ class Run:
             (self.out / DESCRIPTION).write_bytes((self.folder / DESCRIPTION).read_bytes())
             self.log.begin(self.at.step)
 
+    def _begin(self, other: Path) -> None:
+        """Take over what another run learned; what this one does not train stays as the task made it."""
+        state, own = checkpoints.load_checkpoint(other), self.model.state_dict()
+        check_corpus(state, self.folder, str(other))
+        learned = state["model"] if state["ema"] is None else state["ema"]
+        fixed = {n: own[n] for n, weight in self.model.named_parameters() if not weight.requires_grad}
+        load_weights(self.model, {**learned, **fixed}, str(other))
+        if self.average is not None:
+            self.average.load_state_dict(self.model.state_dict())
+        self.note(f"Beginning with {other} after its step {state['counters']['step']}.")
+
     def _load(self, state: dict[str, Any]) -> None:
         """Take over weights, optimizer and counters; ConfigError where recipe or corpus is another."""
-        difference = first_difference(state["recipe"], self.recipe.resolved())
+        # Keys that came after the checkpoint was made have their defaults.
+        made = recipe_from(state["recipe"], name=state["name"], where=str(self.out)).resolved()
+        difference = first_difference(made, self.recipe.resolved())
         if difference is not None:
             raise ConfigError(
                 f"{self.out} was trained by another recipe: {difference}. Name another folder with --out."

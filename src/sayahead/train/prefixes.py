@@ -31,6 +31,8 @@ class Cutting:
     """Cuts of each sentence in a batch."""
     lookahead: int = 4
     """Most real words behind those spoken; each number from 0 on is drawn as often."""
+    blind_share: float = 0.0
+    """Share of cuts that have no lookahead whatever is drawn: they are the hardest."""
     whole_share: float = 0.1
     """Share of batches whose sentences are spoken whole, at once."""
     windows: tuple[int, ...] = (24, 48, 80)
@@ -93,7 +95,8 @@ class Cutter:
         own, words = self.cutting, len(item.words)
         continued = self.futures.get(item.name, {})
         source = NOTHING if random.random() < own.nothing_share else (MODEL if len(continued) else TRUE)
-        ahead = int(random.integers(own.lookahead + 1))
+        blind = own.blind_share > 0 and random.random() < own.blind_share
+        ahead = 0 if blind else int(random.integers(own.lookahead + 1))
         if source == MODEL and random.random() < 0.5:
             # The words seen are those that the model continued: with them the cut is fixed but for the lookahead.
             seen_words = int(random.choice(list(continued)))

@@ -27,6 +27,8 @@ class Settings:
     """Items a step, over all processes."""
     steps: int
     """Optimizer steps after which the run is over; ``--minutes`` may end it before."""
+    start: str = ""
+    """Folder of another run, of the same model, whose weights this one begins with; fresh ones where it is empty."""
     learning_rate: float = 1e-3
     """Adam's, after the warm-up."""
     warmup_steps: int = 0
