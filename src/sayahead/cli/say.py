@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sayahead import choices
 from sayahead.cli import number, one_of
 from sayahead.cli.console import Console, Display
 from sayahead.cli.source import Source
@@ -33,7 +34,6 @@ EPILOG = """examples:
   sayahead say --raw 'Hello!' | aplay -q -f S16_LE -r 24000
   sayahead say                                    type, and hear each line
 """
-POLICIES = ("lookahead", "wait-all", "independent", "learned", "agent", "wait-end", "wait-k-steps")
 # Long texts are taken in piece by piece, so that their length does not delay the first sound.
 PIECE = 256
 
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
     add("--seed", type=int, metavar="N", help="another number, slightly other sound (default: 0)")
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
-    add("--policy", type=one_of(*POLICIES), metavar="NAME",
+    add("--policy", type=one_of(*choices.POLICIES), metavar="NAME",
         help="lookahead: speak a word when the next ones are there (default); wait-all: whole sentences; "
         "independent: every two words by themselves; learned: the voice decides word by word. Of a voice that reads "
         "characters: agent: it decides (default); wait-end: whole sentences; wait-k-steps: read a character with every "
@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="milliseconds of sound kept back until more text is there")  # fmt: skip
     add("--k2", type=int, metavar="N", help="pieces of speech that must follow before one becomes sound")
     add("--delta", type=int, metavar="N", help="frames to the right that the sound of a piece may depend on")
-    add("--context", type=one_of("none", "random", "lm", "distilled", "truth"), metavar="NAME",
+    add("--context", type=one_of(*choices.CONTEXTS), metavar="NAME",
         help="what stands in for words to come: none (default), random, lm: a language model's guess, distilled: the "
         "voice's own, or truth: those that come (of a TEXT or a file)")  # fmt: skip
     add("--lm", metavar="NAME", help="the language model: a transformers name or folder, for example gpt2")
@@ -309,46 +309,25 @@ def session_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, An
 
 def chosen_policy(arguments: argparse.Namespace, voice: Voice) -> Policy | None:
     """The policy that the options describe; None: the voice's own."""
-    from sayahead.policy import Independent, LookaheadK, WaitAll, WaitEnd, WaitKSteps
-
-    match arguments.policy:
-        case "wait-all":
-            return WaitAll()
-        case "independent":
-            return Independent()
-        case "learned":
-            return voice.learned(arguments.price or 1.0, words_per_min=arguments.pace or 180.0)
-        case "agent":
-            return voice.agent
-        case "wait-end":
-            return WaitEnd()
-        case "wait-k-steps":
-            return WaitKSteps(2 if arguments.lookahead is None else arguments.lookahead)
-    given = (arguments.lookahead, arguments.first_chunk, arguments.chunk, arguments.words)
-    if arguments.policy is None and voice.characters and given == (None,) * 4:
+    given = {
+        "k": arguments.lookahead, "words": arguments.words, "first_chunk": arguments.first_chunk,
+        "chunk": arguments.chunk, "price": arguments.price, "words_per_min": arguments.pace,
+    }  # fmt: skip
+    given = {name: value for name, value in given.items() if value is not None}
+    if arguments.policy is None and not given:
         return None
-    k = voice.config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
-    words = arguments.words or voice.config.defaults.words
-    return LookaheadK(k, arguments.first_chunk or 1, arguments.chunk or 1, words)
+    return choices.policy(arguments.policy or "lookahead", lambda: voice, **given)
 
 
 def context_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, Any]:
     """Voice.session's context, or nothing where none was chosen."""
-    from sayahead.context import LanguageModel, NoContext, RandomWords, Truth
+    from sayahead.context import LanguageModel
 
-    seed = arguments.seed or 0
-    if arguments.lm is not None:
-        return {"context": LanguageModel(arguments.lm, seed=seed)}
-    match arguments.context:
-        case "random":
-            return {"context": RandomWords(seed=seed)}
-        case "distilled":
-            return {"context": voice.distilled}
-        case "truth":
-            text = " ".join(arguments.text)
-            if not arguments.text:
-                text = Path(arguments.file).read_text(encoding="utf-8", errors="replace")
-            return {"context": Truth.of(text)}
-        case "none":
-            return {"context": NoContext()}
-    return {}
+    name, seed = arguments.context or ("lm" if arguments.lm else None), arguments.seed or 0
+    if name is None:
+        return {}
+    text = " ".join(arguments.text)
+    if name == "truth" and not arguments.text:
+        text = Path(arguments.file).read_text(encoding="utf-8", errors="replace")
+    model = (lambda: LanguageModel(arguments.lm, seed=seed)) if arguments.lm else None
+    return {"context": choices.context(name, lambda: voice, text=text, seed=seed, model=model)}

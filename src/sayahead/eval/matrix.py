@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import functools
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sayahead.config import from_mapping, nearest
-from sayahead.context import ContextPredictor, LanguageModel, NoContext, RandomWords, Truth
+from sayahead import choices
+from sayahead.config import from_mapping
+from sayahead.context import ContextPredictor, LanguageModel
 from sayahead.errors import ConfigError
 from sayahead.eval.clock import AllAtOnce, Reader, TextClock, Tokens, Typist, WordEnds
 from sayahead.eval.laid import ENDING, laid_futures
 from sayahead.eval.machine import check_cores
-from sayahead.policy import Independent, LookaheadK, Policy, WaitAll, WaitEnd, WaitKSteps
+from sayahead.policy import Policy
 from sayahead.session import Session
 from sayahead.voice import Voice, load_voice
 
@@ -127,8 +129,8 @@ def load_matrix(path: Path) -> Matrix:
             raise ConfigError(f"{path}: conditions: the name {clock.speaker!r} is that of a clock's folder.")
     for condition in matrix.conditions:
         policy(condition)
-        if condition.context not in CONTEXTS:
-            raise unknown("context", condition.context, CONTEXTS)
+        if condition.context not in choices.CONTEXTS:
+            raise choices.unknown("context", condition.context, choices.CONTEXTS)
     if matrix.count < 1:
         raise ConfigError(f"{path}: count is {matrix.count}, but must be at least 1.")
     return matrix
@@ -143,14 +145,7 @@ def located(clock: Clock, folder: Path) -> Clock:
     return replace(clock, folder=str(folder / clock.folder))
 
 
-CONTEXTS = ("none", "random", "lm", "distilled", "truth")
-POLICIES = ("lookahead", "wait-all", "independent", "learned", "agent", "wait-end", "wait-k-steps")
 CLOCKS = ("all-at-once", "tokens", "reader", "typist", "word-ends")
-
-
-def unknown(what: str, word: str, known: tuple[str, ...]) -> ConfigError:
-    """The error for a word that is none of the known ones."""
-    return ConfigError(f"{what} {word!r} is not known{nearest(word, known)}.")
 
 
 def text_clock(clock: Clock, ends_s: tuple[float, ...] = ()) -> TextClock:
@@ -166,28 +161,16 @@ def text_clock(clock: Clock, ends_s: tuple[float, ...] = ()) -> TextClock:
             return Typist(clock.words_per_min, clock.pause_s, clock.corrections, clock.seed)
         case "word-ends":
             return WordEnds(ends_s)
-    raise unknown(f"clock {clock.name!r}: kind", clock.kind, CLOCKS)
+    raise choices.unknown(f"clock {clock.name!r}: kind", clock.kind, CLOCKS)
 
 
 def policy(condition: Condition) -> Policy:
     """The policy that a table of the matrix describes."""
-    if condition.policy == "wait-all":
-        return WaitAll()
-    if condition.policy == "independent":
-        return Independent(2 if condition.words is None else condition.words)
-    if condition.policy == "lookahead":
-        return LookaheadK(condition.k, condition.first_chunk, condition.chunk, condition.words or 1)
-    if condition.policy == "learned":
-        return voice(condition.voice, condition.cores or 1).learned(
-            condition.price, words_per_min=condition.words_per_min
-        )
-    if condition.policy == "agent":
-        return voice(condition.voice, condition.cores or 1).agent
-    if condition.policy == "wait-end":
-        return WaitEnd()
-    if condition.policy == "wait-k-steps":
-        return WaitKSteps(condition.k)
-    raise unknown(f"condition {condition.name!r}: policy", condition.policy, POLICIES)
+    words = 1 if condition.words is None and condition.policy == "lookahead" else condition.words
+    return choices.policy(
+        condition.policy, speaker(condition), k=condition.k, words=words, first_chunk=condition.first_chunk,
+        chunk=condition.chunk, price=condition.price, words_per_min=condition.words_per_min,
+    )  # fmt: skip
 
 
 def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor:
@@ -195,15 +178,16 @@ def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor
 
     ``lm`` is the language model's name or folder, or a file of futures (``sayahead train futures``).
     """
-    if condition.context == "none":
-        return NoContext()
-    if condition.context == "random":
-        return RandomWords(condition.context_words, condition.seed)
-    if condition.context == "truth":
-        return Truth.of(text, condition.context_words)
-    if condition.context == "distilled":
-        return voice(condition.voice, condition.cores or 1).distilled
-    return language_model(str(lm), condition.context_words)
+    words = condition.context_words
+    model = None if lm is None else functools.partial(language_model, lm, words)
+    return choices.context(
+        condition.context, speaker(condition), text=text, words=words, seed=condition.seed, model=model
+    )  # fmt: skip
+
+
+def speaker(condition: Condition) -> Callable[[], Voice]:
+    """A call that gives the condition's voice."""
+    return functools.partial(voice, condition.voice, condition.cores or 1)
 
 
 def needs(condition: Condition, lm: str | None) -> None:
@@ -219,7 +203,7 @@ def session(condition: Condition, text: str, lm: str | None = None) -> Session:
     Voices and language models are loaded once a process.
     """
     options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
-    return voice(condition.voice, condition.cores or 1).session(
+    return speaker(condition)().session(
         policy=policy(condition),
         context=context(condition, text, lm),
         speed=condition.speed,
