@@ -204,6 +204,17 @@ CONTEXT_SUMMARY = replace(
     },
 )
 
+LISTENED = replace(
+    CONTEXT,
+    folder="listened",
+    command="sayahead eval run benchmarks/policy/listened.toml",
+    figures=(
+        *CONTEXT.figures[:4],
+        Figure("word lag, s, 180 words/min", "latency-1.csv", "word lag mean, s"),
+        Figure("word lag, s, 50 tokens/s", "latency-2.csv", "word lag mean, s"),
+    ),
+)
+
 MA_QUALITY = FromReport(
     "ma/quality",
     "sayahead eval run benchmarks/ma/quality.toml",
@@ -341,6 +352,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "context_summary": CONTEXT_SUMMARY,
     "context_prosody": table("context_prosody.md", "python benchmarks/prosody.py benchmarks/context.json"),
     "frontier": table("frontier/frontier.md", "python benchmarks/frontier.py"),
+    "listened": LISTENED,
     "clues": table("frontier/clues.md", "python benchmarks/frontier_clues.py"),
     "blind": table("blind.md", "python benchmarks/blind.py"),
     "lookahead_summary": SUMMARY,

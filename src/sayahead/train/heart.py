@@ -4,9 +4,8 @@
     python -m sayahead.train.heart FOLDER [--weights int8|block8|dynamic8]     # as it is in hibari-tts
 
 Its one graph (ids to spectral parts, a whole sentence at a time) becomes three with explicit state: ``text.onnx``
-(phoneme ids
-to two encodings and durations), ``prosody.onnx`` (encoding per 25 ms unit to pitch and energy) and ``decoder.onnx``
-(encoding, pitch and energy per 12.5 ms frame to the five spectral parts). Weights stay int8 in the files.
+(phoneme ids to two encodings and durations), ``prosody.onnx`` (encoding per 25 ms unit to pitch and energy) and
+``decoder.onnx`` (encoding, pitch and energy per 12.5 ms frame to the five spectral parts). Weights stay int8.
 """
 
 from __future__ import annotations
