@@ -1,7 +1,7 @@
 """The default voice ``heart``, imported from the package hibari-tts (Apache-2.0) into a voice folder of ours.
 
-    python -m sayahead.train.heart src/sayahead/voices/heart --run runs/heart-prefixes --student runs/heart-student
-    python -m sayahead.train.heart FOLDER [--weights int8|block8|dynamic8]     # as it is in hibari-tts
+    python -m sayahead.train.heart VOICE-FOLDER --run runs/heart-prefixes-near --student runs/heart-student-voice
+    python -m sayahead.train.heart VOICE-FOLDER [--weights int8|block8|dynamic8]     # as it is in hibari-tts
 
 Its one graph (ids to spectral parts, a whole sentence at a time) becomes three with explicit state: ``text.onnx``
 (phoneme ids to two encodings and durations), ``prosody.onnx`` (encoding per 25 ms unit to pitch and energy) and
