@@ -40,13 +40,14 @@ def main() -> None:
     areas = json.loads((RESULTS / "proportion.json").read_text(encoding="utf-8"))["rows"]
     for name, (figure, title) in FIGURES.items():
         drawn, axes = canvas(f"{title} over d_T", "d_T: share of the area under the READ/SPEAK path", figure)
-        labelled(axes, series(rows, areas, figure))
         for number, truth in enumerate(TRUTHS):
             height = float(true[truth][figure])
             axes.axhline(height, color=MUTED, linewidth=1, linestyle=":")
             axes.annotate(
-                truth, (0.02 + 0.2 * number, height), xycoords=("axes fraction", "data"), fontsize=SMALL, color=MUTED
-            )
+                truth, (0.02 + 0.2 * number, height), (0, 3), xycoords=("axes fraction", "data"),
+                textcoords="offset points", fontsize=SMALL, color=MUTED,
+            )  # fmt: skip
+        labelled(axes, series(rows, areas, figure), apart=["agents"])
         save(drawn, RESULTS / name)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -125,24 +125,31 @@ def dots(axes: Axes, points: Sequence[Point], number: int, *, label: str, line: 
     )
 
 
-def labelled(axes: Axes, series: Mapping[str, Sequence[Point]]) -> None:
-    """Points with their names beside them; a line through those of one series, which the legend then names."""
+def labelled(axes: Axes, series: Mapping[str, Sequence[Point]], *, apart: Collection[str] = ()) -> None:
+    """Points with their names beside them; a line through those of one series, but for those ``apart``.
+
+    The legend names series of several points. What else the axes have must be drawn before: names keep clear of points.
+    """
     for number, (name, points) in enumerate(series.items()):
         ordered = sorted(points, key=lambda point: point.x)
         several = len(points) > 1
-        dots(axes, ordered, number, label=name if several else "_", line=several)
+        dots(axes, ordered, number, label=name if several else "_", line=several and name not in apart)
     axes.margins(0.12)
     legend(axes)
-    place(axes, [(point, number) for number, points in enumerate(series.values()) for point in points])
+    lines = [number for number, name in enumerate(series) if name not in apart]
+    place(axes, [(point, number) for number, points in enumerate(series.values()) for point in points], lines)
 
 
-def place(axes: Axes, points: Sequence[tuple[Point, int]]) -> None:
-    """Write each point's name where it covers no point, line, interval or other name, if there is such a place."""
+def place(axes: Axes, points: Sequence[tuple[Point, int]], lines: Collection[int]) -> None:
+    """Write each point's name where it covers no point, line, interval or other name, if there is such a place.
+
+    ``points`` come with the number of their series; those of the series in ``lines`` are joined.
+    """
     from matplotlib.patheffects import withStroke
 
     figure: Any = axes.get_figure()
     figure.draw_without_rendering()
-    taken = list(drawn(axes, points))
+    taken = list(drawn(axes, points, lines))
     halo = [withStroke(linewidth=3, foreground="white")]
     for point, number in points:
         at = np.asarray(axes.transData.transform((point.x, point.y)))
@@ -176,12 +183,12 @@ def darker(colour: str) -> str:
     return "#" + "".join(f"{int(0.7 * int(colour[at : at + 2], 16)):02x}" for at in (1, 3, 5))
 
 
-def drawn(axes: Axes, points: Sequence[tuple[Point, int]]) -> Iterator[Box]:
+def drawn(axes: Axes, points: Sequence[tuple[Point, int]], lines: Collection[int]) -> Iterator[Box]:
     """Small rectangles, in pixels, along all that the series of points draw."""
     for point, number in points:
         x, y, low, high = point.x, point.y, point.low, point.high
         yield from [box_around(axes.transData.transform((x, y)), 5, 5)] * 3
-        later = [other for other, series in points if series == number and other.x > x]
+        later = [other for other, series in points if series == number and number in lines and other.x > x]
         to = min(later, key=lambda other: other.x, default=point)
         ends = [((x, y), (to.x, to.y)), ((x, y if low is None else low), (x, y if high is None else high))]
         for begin, end in ends:
