@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from sayahead.train.curves import read_log
 from sayahead.train.mohan_agent import AgentTask
 from sayahead.train.mohan_env import Sentence
 from sayahead.train.mohan_paths import compared, followed, policies
+from sayahead.train.recipe import Recipe, load_recipe
 from sayahead.train.trained import load_trained
 
 OUT = Path("benchmarks/results/mohan")
@@ -53,20 +53,31 @@ def chosen(task: AgentTask, split: str, count: int, *, longest: int) -> list[Sen
     return task.said(split, list(itertools.islice(spelled, count)))
 
 
+def lessons(run: Path) -> list[tuple[Path, Recipe]]:
+    """The run and the runs that it goes on from, the first of them first."""
+    recipe = load_recipe(run / "recipe.toml")
+    return [*(lessons(Path(recipe.train.start)) if recipe.train.start else []), (run, recipe)]
+
+
 def rewards(runs: Sequence[Path], path: Path) -> None:
-    """Draw the mean reward of an episode over the episodes seen, a line a run; behind it, every line of the log."""
+    """Draw the mean reward of an episode over the episodes seen, a line a run; behind it, every line of the log.
+
+    A run that goes on from another is drawn behind it: where other sentences begin, the line is broken.
+    """
     figure, axes = canvas("What agents are paid while they learn", "episodes", "reward of an episode")
     for number, run in enumerate(runs):
-        lines = [line for line in read_log(run / "log.jsonl") if line.get("loss") is not None]
-        # A batch is said nowhere in the log but in the recipe beside it.
-        batch = int(re.findall(r"^batch_size = (\d+)$", (run / "recipe.toml").read_text(encoding="utf-8"), re.M)[0])
-        batch *= int(re.findall(r"^paths = (\d+)$", (run / "recipe.toml").read_text(encoding="utf-8"), re.M)[0])
-        x = np.array([line["step"] * batch for line in lines])
-        y = np.array([line["parts"]["reward"] for line in lines])
-        wide = min(SMOOTHED, len(y))
-        smooth = np.convolve(y, np.ones(wide) / wide, "valid")
-        axes.plot(x, y, color=COLOURS[number], linewidth=0.6, alpha=0.3)
-        axes.plot(x[wide - 1 :], smooth, color=COLOURS[number], linewidth=1.8, label=f"seed {number}")
+        seen = 0
+        for folder, recipe in lessons(run):
+            lines = [line for line in read_log(folder / "log.jsonl") if line.get("loss") is not None]
+            batch = recipe.train.batch_size * recipe.data["learning"]["paths"]
+            x = np.array([seen + line["step"] * batch for line in lines])
+            y = np.array([line["parts"]["reward"] for line in lines])
+            wide = min(SMOOTHED, len(y))
+            smooth = np.convolve(y, np.ones(wide) / wide, "valid")
+            axes.plot(x, y, color=COLOURS[number], linewidth=0.6, alpha=0.3)
+            label = "_" if seen else f"seed {number}"
+            axes.plot(x[wide - 1 :], smooth, color=COLOURS[number], linewidth=1.8, label=label)
+            seen = int(x[-1])
     legend(axes)
     save(figure, path)
 
@@ -88,7 +99,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--agent", type=Path, action="append", required=True, help="an agent's run; several: seeds")
-    parser.add_argument("--sentences", type=int, default=100, help="of the test split that are compared")
+    parser.add_argument("--split", default="test", help="of the corpus")
+    parser.add_argument("--sentences", type=int, default=100, help="of the split that are compared")
     parser.add_argument("--longest", type=int, default=600, help="frames of a sentence at most")
     parser.add_argument("--drawn", type=int, default=3, help="which of them is drawn")
     parser.add_argument("-o", "--out", type=Path, default=OUT)
@@ -98,7 +110,7 @@ def main() -> None:
     rows: dict[str, Any] = {}
     for seed, run in enumerate(arguments.agent):
         task, agent = load(run, arguments.corpus)
-        sentences = chosen(task, "test", arguments.sentences, longest=arguments.longest)
+        sentences = chosen(task, arguments.split, arguments.sentences, longest=arguments.longest)
         made = compared(task, sentences, agent, only=None if seed == 0 else ["agent"])
         rows |= {f"{name}, seed {seed}" if name == "agent" else name: row for name, row in made.items()}
         if seed == 0:
