@@ -351,6 +351,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "context": CONTEXT,
     "context_summary": CONTEXT_SUMMARY,
     "context_prosody": table("context_prosody.md", "python benchmarks/prosody.py benchmarks/context.json"),
+    "taught": table("taught.md", "python benchmarks/prosody.py benchmarks/taught.json"),
     "frontier": table("frontier/frontier.md", "python benchmarks/frontier.py"),
     "listened": LISTENED,
     "clues": table("frontier/clues.md", "python benchmarks/frontier_clues.py"),

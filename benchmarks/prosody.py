@@ -3,7 +3,8 @@
     python benchmarks/prosody.py CONDITIONS.json --texts test.csv [--voice NAME] [--lm DIR] [--results FILE]
 
 The voice's own durations and pitch are compared, word by word and frame by frame: no recogniser, no warping. Without
-``--lm``, a condition that wants a language model is left out, and named.
+``--lm``, a condition that wants a language model is left out, and named. ``--against`` takes the whole sentences of
+another voice, such as the one that taught this one: a voice that grew flatter is nearer to itself, not to its teacher.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from quality import read_conditions
 
-from sayahead import load_voice
+from sayahead import WaitAll, load_voice
 from sayahead.eval.matrix import Condition, context, policy
 from sayahead.eval.prosody import Deviation, Recording, differences, prosody, recorded
 
@@ -32,11 +33,18 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--lm")
     parser.add_argument("--voice", default="heart", help="a voice's name or folder")
+    parser.add_argument("--against", help="the voice whose whole sentences are compared with (default: the same)")
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     lines = [line.split("|", 1)[1] for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
     texts = lines[:: max(1, len(lines) // arguments.count)][: arguments.count]
     voice, recorder = recorded(load_voice(arguments.voice))
+    teacher, told = recorded(load_voice(arguments.against)) if arguments.against else (voice, recorder)
+
+    def whole(text: str) -> Recording:
+        for _ in teacher.stream([text], policy=WaitAll()):
+            pass
+        return told.recording
 
     def record(condition: Condition, text: str) -> Recording:
         options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
@@ -45,16 +53,18 @@ def main() -> int:
             pass
         return recorder.recording
 
-    full = [record(Condition("full", policy="wait-all"), text) for text in texts]
+    full = [whole(text) for text in texts]
+    against = f"--against {arguments.against.split('/')[-1]} " if arguments.against else ""
     rows = [
         f"{len(texts)} sentences of the LJ Speech test split; `python benchmarks/prosody.py {arguments.conditions} "
-        "--texts test.csv --lm DIR`. Mean absolute deviation from the whole sentence (95 % interval), and the bias.",
+        f"{against}--texts test.csv --lm DIR`. "
+        "Mean absolute deviation from the whole sentence (95 % interval), and the bias.",
         "",
         "| condition | word duration, ms | pause, ms | pitch, cents | voicing differs, % of frames |",
         "|---|---|---|---|---|",
     ]
     for condition in read_conditions(arguments.conditions):
-        if condition.policy == "wait-all":
+        if condition.policy == "wait-all" and not arguments.against:
             continue
         if condition.context == "lm" and not arguments.lm:
             print(f"Left out: {condition.name} (no --lm).", file=sys.stderr)
