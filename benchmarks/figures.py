@@ -200,6 +200,7 @@ CONTEXT_SUMMARY = replace(
         "one word of lookahead (the default)": "k = 1",
         "none": "k = 0",
         "none, the voice's own context": "k = 0, distilled",
+        "the same, 300 ms of sound held back": "k = 0, distilled, 300 ms held back",
         "none, random words in its place": "k = 0, random",
     },
 )
