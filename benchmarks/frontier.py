@@ -116,8 +116,8 @@ class Condition:
     """What tables call it."""
     policy: Policy | Asked
     """Its policy, or what the voice's learned one is asked."""
-    hold_back_s: float
-    """Sound held back."""
+    hold_back_s: float | None
+    """Sound held back; None: the voice's own, 100 ms where a word is spoken blind and 50 where it is not."""
     group: str
     """The line of the figure to which it belongs."""
     clock: str | None = None
@@ -129,11 +129,11 @@ def conditions() -> list[Condition]:
     made = [Condition(f"k = {k}, 50 ms", LookaheadK(k), 0.05, "fixed k, 50 ms held back") for k in range(4)]
     for clock, (_, pace, prices) in CLOCKS.items():
         made += [
-            Condition(f"learned, {clock}, price {price:g}", Asked(price, pace), 0.05, "learned", clock)
+            Condition(f"learned, {clock}, price {price:g}", Asked(price, pace), None, "learned", clock)
             for price in prices
         ]
     ramp = "no lookahead for the first word"
-    made += [Condition(f"{ramp}, then k = {k}", FirstFast(k), 0.05, ramp) for k in (3, 1)]
+    made += [Condition(f"{ramp}, then k = {k}", FirstFast(k), None, ramp) for k in (3, 1)]
     for held_s in (0.1, 0.2):
         held = f"{1000 * held_s:.0f} ms"
         made += [Condition(f"k = {k}, {held}", LookaheadK(k), held_s, f"fixed k, {held} held back") for k in range(2)]
@@ -152,10 +152,11 @@ class Bench:
         self._silent = Voice(voice.config, synthesizer, voice.phonemizer)
         self._whole = dict[str, tuple[Floats, list[tuple[int, int]]]]()
 
-    def said(self, text: str, policy: Policy, hold_back_s: float) -> tuple[Trace, Floats, list[tuple[int, int]]]:
+    def said(self, text: str, policy: Policy, hold_back_s: float | None) -> tuple[Trace, Floats, list[tuple[int, int]]]:
         """The trace of a text that comes letter by letter, its frames (T, D) and its words' frames."""
         self.keeper.begin()
-        made, _ = measure(self._silent.session(policy=policy, hold_back_s=hold_back_s), text)
+        options: dict[str, Any] = {} if hold_back_s is None else {"hold_back_s": hold_back_s}
+        made, _ = measure(self._silent.session(policy=policy, **options), text)
         return made, np.concatenate(self.keeper.frames), self.keeper.words
 
     def row(self, text: str, condition: Condition) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from texts import splits, texts
 
-from sayahead import LookaheadK, Voice, WaitAll
+from sayahead import LookaheadK, Policy, RandomWords, Read, Speak, View, Voice, WaitAll
 from sayahead.acoustic import moved
 from sayahead.eval.prosody import recorded
+from sayahead.policy import READ
+from sayahead.synthesizer import TwoStage
 from sayahead.types import Floats, Ids
 
 AUDIBLE = 10 ** (-50 / 20)
@@ -190,3 +193,39 @@ def test_words_are_timed_where_they_sound(heart: Voice, k: int | None) -> None:
         # An onset is where the phoneme begins, which may be a little before it is loud.
         assert -0.05 < (words[0].onset - sound[0]) / 24000 < 0.03
         assert -0.05 < (words[-1].offset - sound[-1]) / 24000 < 0.06
+
+
+@dataclass(frozen=True)
+class FirstBlind:
+    """A sentence's first word without lookahead, the others with one word of it."""
+
+    def decide(self, view: View) -> Read | Speak:
+        ahead = 1 if view.past else 0
+        if len(view.pending) > ahead or (view.pending and view.pending[-1].ends):
+            return Speak(1, ahead)
+        return READ
+
+
+def test_a_word_that_is_spoken_blind_is_held_back_as_without_lookahead(
+    heart: Voice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(heart.synthesizer, TwoStage)
+    acoustic = heart.synthesizer._acoustic
+    step, held = acoustic.step, list[int]()
+
+    def spy(*arguments: Any, hold_back: int) -> Any:
+        held.append(hold_back)
+        return step(*arguments, hold_back=hold_back)
+
+    monkeypatch.setattr(acoustic, "step", spy)
+
+    def frames(policy: Policy, **options: Any) -> list[int]:
+        held.clear()
+        streamed(heart, ["Extraordinary developments followed "], policy=policy, **options)
+        return held[:2]
+
+    assert frames(LookaheadK(0)) == [8, 8]
+    assert frames(LookaheadK(1)) == [4, 4]
+    assert frames(FirstBlind()) == [8, 4]
+    assert frames(LookaheadK(0), context=RandomWords()) == [8, 8]
+    assert frames(FirstBlind(), hold_back_s=0.075) == [6, 6]

@@ -89,8 +89,10 @@ class TwoStage(Generic[A, V]):
 
     def step(self, segment: Segment, state: TwoStageState[A, V]) -> tuple[Speech, TwoStageState[A, V]]:
         """See Synthesizer."""
-        rendering = state.rendering
-        hold_back = round(rendering.hold_back_s * self.sample_rate / self._vocoder.hop_length)
+        rendering, held_s = state.rendering, state.rendering.hold_back_s
+        if rendering.blind_hold_back_s is not None and segment.speak + segment.predicted == len(segment.ids):
+            held_s = rendering.blind_hold_back_s
+        hold_back = round(held_s * self.sample_rate / self._vocoder.hop_length)
         frames, acoustic = self._acoustic.step(segment, state.acoustic, rendering, hold_back=hold_back)
 
         # Where characters are read nothing is spoken, and no SPEAK waits for it.

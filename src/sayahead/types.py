@@ -120,6 +120,8 @@ class Rendering:
     """Pace: durations are divided by it."""
     hold_back_s: float = 0.1
     """Sound at the right end of what was spoken that is not handed out before it was rendered with more context."""
+    blind_hold_back_s: float | None = None
+    """The same where a SPEAK sees no real word behind those that it speaks; None: as much."""
     seed: int = 0
     """Fixes every random draw, keyed to absolute positions (Ma 4.2: the fixed z)."""
     k2: int = 0

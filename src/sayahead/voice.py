@@ -37,7 +37,7 @@ class Defaults:
     hold_back_s: float
     """Seconds of sound held back at the right end."""
     blind_hold_back_s: float
-    """The same where nothing real is seen of the future: LookaheadK(0)."""
+    """The same where a SPEAK sees nothing real of the future, as all of LookaheadK(0)'s do."""
     words: int = 1
     """Least words of a chunk, LookaheadK's."""
     context: str = "none"
@@ -100,7 +100,7 @@ class Options(TypedDict, total=False):
     context: ContextPredictor
     """What stands in for the future; default: nothing."""
     hold_back_s: float
-    """Seconds of sound held back at the right end, 0 to 2; default: the voice's own for this lookahead."""
+    """Seconds of sound held back at the right end, 0 to 2; default: the voice's own, by what a SPEAK sees."""
     speed: float
     """Pace, 1 is the voice's own; 0.5 to 2."""
     volume: float
@@ -172,11 +172,12 @@ class Voice:
             raise ConfigError(f"session(): unknown option {name!r}{nearest(name, Options.__annotations__)}.")
         defaults, slow_fast = self.config.defaults, self.config.speed
         policy = options.get("policy") or self._default_policy()
-        blind = isinstance(policy, LookaheadK) and policy.k == 0
-        held_s = defaults.blind_hold_back_s if blind else defaults.hold_back_s
+        # Where characters are read, no SPEAK has words that it could see or not.
+        blind_s = None if "hold_back_s" in options or self.characters else defaults.blind_hold_back_s
         rendering = Rendering(
             speed=within("speed", options.get("speed", 1.0), *slow_fast),
-            hold_back_s=within("hold_back_s", options.get("hold_back_s", held_s), 0.0, 2.0),
+            hold_back_s=within("hold_back_s", options.get("hold_back_s", defaults.hold_back_s), 0.0, 2.0),
+            blind_hold_back_s=blind_s,
             seed=int(within("seed", options.get("seed", 0), 0, 2**63 - 1)),
             k2=int(within("k2", options.get("k2", 0), 0, 16)),
             delta=None if options.get("delta") is None else int(within("delta", options["delta"], 0, 1000)),
