@@ -110,6 +110,7 @@ READINGS = [
     ("a<br>b <b>bold</b> <br> x", "a b|bold|x"),
     ("hi 😀 you 👨‍👩‍👧 🇩🇪 👍🏽 5️⃣ end.", "hi|you|end."),
     ("Привет world мир. Next 你好 π", "world|.||Next|pi"),
+    ("2π r, (3α). A “Go.”πThe end", "2 pi|r,|(3 alpha).||A|Go. pi The|end"),
     ("ｆｕｌｌ １２ ﬁne café", "full|12|fine|café"),
     # line breaks
     ("hard\nwrapped text", "hard|wrapped|text"),

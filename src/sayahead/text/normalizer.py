@@ -6,7 +6,7 @@ import re
 
 from sayahead.text import tables
 from sayahead.text.markup import Trimmed, fold, foreign_runs, is_rule, line_marker, trim
-from sayahead.text.reading import Left, kind
+from sayahead.text.reading import Left, kind, read
 from sayahead.text.tokens import BLANK, ENDING, GLUED, LINE, SPACE, Joined, Right, Token, ends, join, ordinary, reading
 from sayahead.types import Word
 
@@ -255,7 +255,8 @@ class Normalizer:
             return
         runs = foreign_runs(token.raw)
         if len(runs) == 1 and (name := tables.GREEK.get(token.raw[slice(*runs[0])].lower())):
-            token.said = f"{name} {parts.core}".strip()
+            first, end = runs[0]
+            token.said = read(trim(fold(f"{token.raw[:first]} {name} {token.raw[end:]}")).core, self._left)
             return
         self.skipped += ((token.start + a, token.start + b, token.raw[a:b]) for a, b in runs)
 
