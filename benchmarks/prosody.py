@@ -54,10 +54,11 @@ def main() -> int:
         return recorder.recording
 
     full = [whole(text) for text in texts]
-    against = f"--against {arguments.against.split('/')[-1]} " if arguments.against else ""
+    named = {"--voice": arguments.voice if arguments.voice != "heart" else None, "--against": arguments.against}
+    voices = "".join(f"{option} {Path(name).name} " for option, name in named.items() if name)
     rows = [
         f"{len(texts)} sentences of the LJ Speech test split; `python benchmarks/prosody.py {arguments.conditions} "
-        f"{against}--texts test.csv --lm DIR`. "
+        f"{voices}--texts test.csv --lm DIR`. "
         "Mean absolute deviation from the whole sentence (95 % interval), and the bias.",
         "",
         "| condition | word duration, ms | pause, ms | pitch, cents | voicing differs, % of frames |",

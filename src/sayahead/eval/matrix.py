@@ -168,7 +168,7 @@ def policy(condition: Condition) -> Policy:
     """The policy that a table of the matrix describes."""
     words = 1 if condition.words is None and condition.policy == "lookahead" else condition.words
     return choices.policy(
-        condition.policy, speaker(condition), k=condition.k, words=words, first_chunk=condition.first_chunk,
+        condition.policy, voice_of(condition), k=condition.k, words=words, first_chunk=condition.first_chunk,
         chunk=condition.chunk, price=condition.price, words_per_min=condition.words_per_min,
     )  # fmt: skip
 
@@ -181,11 +181,11 @@ def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor
     words = condition.context_words
     model = None if lm is None else functools.partial(language_model, lm, words)
     return choices.context(
-        condition.context, speaker(condition), text=text, words=words, seed=condition.seed, model=model
+        condition.context, voice_of(condition), text=text, words=words, seed=condition.seed, model=model
     )  # fmt: skip
 
 
-def speaker(condition: Condition) -> Callable[[], Voice]:
+def voice_of(condition: Condition) -> Callable[[], Voice]:
     """A call that gives the condition's voice."""
     return functools.partial(voice, condition.voice, condition.cores or 1)
 
@@ -203,7 +203,7 @@ def session(condition: Condition, text: str, lm: str | None = None) -> Session:
     Voices and language models are loaded once a process.
     """
     options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
-    return speaker(condition)().session(
+    return voice_of(condition)().session(
         policy=policy(condition),
         context=context(condition, text, lm),
         speed=condition.speed,
