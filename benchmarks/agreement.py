@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from sayahead import ConfigError, __version__
-from sayahead.eval.listeners import identity
-from sayahead.eval.quality import Row, summarize
-from sayahead.eval.score import read_rows
-from sayahead.eval.trace import read_traces
+from sayahead.eval.experiment.trace import read_traces
+from sayahead.eval.listening.listeners import identity
+from sayahead.eval.listening.quality import Row, summarize
+from sayahead.eval.listening.score import read_rows
 
 MOST = {"wer": 0.002, "cer": 0.002, "distillmos": 0.02, "dnsmos": 0.02}
 """Largest difference that is agreement, by column."""

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from sayahead import LookaheadK, Voice, WaitAll, load_voice
-from sayahead.eval.bench import PASSAGE, pin, processor
-from sayahead.onnx import OnnxGraph, count
+from sayahead.engine.onnx import OnnxGraph, count
+from sayahead.eval.speed.bench import PASSAGE, pin, processor
 
 KINDS = ("int8", "block8", "dynamic8")
 
@@ -85,7 +85,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as root:
         folders = {kind: Path(root) / kind for kind in KINDS}
         for kind, folder in folders.items():
-            command = [sys.executable, "-m", "sayahead.train.heart", str(folder), "--weights", kind]
+            command = [sys.executable, "-m", "sayahead.training.heart.export", str(folder), "--weights", kind]
             subprocess.run(command, check=True)
         voices = {kind: load_voice(folder) for kind, folder in folders.items()}
         texts = [" ".join(PASSAGE[at : at + 15]) + "." for at in range(0, arguments.rounds * 5, 5)]

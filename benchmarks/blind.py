@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from sayahead import LookaheadK, Voice, WaitAll, load_voice
-from sayahead.acoustic import HeartAcoustic, HeartState
-from sayahead.eval.listeners import at_16khz, load_distillmos
+from sayahead.eval.listening.listeners import at_16khz, load_distillmos
+from sayahead.systems.heart import HeartAcoustic, HeartState
 from sayahead.types import Floats, Segment
 
 

@@ -22,14 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayahead import LookaheadK, Policy, Read, Speak, View, Voice, WaitAll, load_voice
-from sayahead.acoustic import Frames, moved
+from sayahead.engine.policy import READ
+from sayahead.engine.stages import Frames, moved
+from sayahead.engine.synthesizer import TwoStage
 from sayahead.errors import ConfigError
-from sayahead.eval.clock import Reader, TextClock, Tokens, Typist
-from sayahead.eval.latency import stalls_s, word_lags_s
-from sayahead.eval.run import read_texts
-from sayahead.eval.trace import Trace, measure, retime
-from sayahead.policy import READ
-from sayahead.synthesizer import TwoStage
+from sayahead.eval.experiment.clock import Reader, TextClock, Tokens, Typist
+from sayahead.eval.experiment.run import read_texts
+from sayahead.eval.experiment.trace import Trace, measure, retime
+from sayahead.eval.measures.latency import stalls_s, word_lags_s
 from sayahead.types import Floats, Rendering, Segment
 
 COMPUTING_S = 0.013
@@ -161,7 +161,7 @@ class Bench:
 
     def row(self, text: str, condition: Condition) -> dict[str, Any]:
         """A text under a condition: sums of the parts over words, and lag and stalls by clock."""
-        from sayahead.train.learned_tables import distance
+        from sayahead.training.learned.tables import distance
 
         if text not in self._whole:
             _, frames, words = self.said(text, WaitAll(), 0.05)
@@ -206,7 +206,7 @@ def run_measure(arguments: argparse.Namespace) -> None:
     """Speak all texts under all conditions; a file of rows a condition."""
     voice = load_voice(arguments.voice)
     if arguments.policy is not None:
-        from sayahead.train.learned import reader
+        from sayahead.training.learned.task import reader
         from sayahead.voice import load_learned
 
         learned = load_learned(arguments.policy, reader(voice))

@@ -2,10 +2,10 @@
 
     python benchmarks/frontier_clues.py RUN [--results FILE]
 
-RUN holds the tables of ``python -m sayahead.train.learned tables``. The gain of a word is its distance to the full
-sentence without lookahead less that with one word, 1 being the mean loss without lookahead. A ridge regression on the
-train split tells how much of its variance on the val split is known by the clues of the learned policy, by more axes of
-word vectors, and by the voice's distilled context (Saeki-b).
+RUN holds the tables of ``python -m sayahead.training.learned.task tables``. The gain of a word is its distance to the
+full sentence without lookahead less that with one word, 1 being the mean loss without lookahead. A ridge regression on
+the train split tells how much of its variance on the val split is known by the clues of the learned policy, by more
+axes of word vectors, and by the voice's distilled context (Saeki-b).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayahead import Voice, load_voice
-from sayahead.learned import CLASSES, Clues
-from sayahead.train.learned import frequent, own_vectors, reader
-from sayahead.train.learned_env import distances, scales
-from sayahead.train.learned_tables import Table, load_tables
+from sayahead.policies.learned import CLASSES, Clues
+from sayahead.training.learned.episodes import distances, scales
+from sayahead.training.learned.tables import Table, load_tables
+from sayahead.training.learned.task import frequent, own_vectors, reader
 from sayahead.types import Floats
-from sayahead.voice import installed_voices
+from sayahead.voices import installed_voices
 
 Values = NDArray[np.float64]
 NAMES = (

@@ -12,8 +12,8 @@ import numpy as np
 from frontier import CLOCKS, Condition, file_of
 from numpy.typing import NDArray
 
-from sayahead.eval.drawing import Point, canvas, dots, legend, save
-from sayahead.eval.measures import estimate, interval, quotient, resampled
+from sayahead.eval.measures.intervals import estimate, interval, quotient, resampled
+from sayahead.eval.report.canvas import Point, canvas, dots, legend, save
 
 Values = NDArray[np.float64]
 BASE = "k = 0, 50 ms"

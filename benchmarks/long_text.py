@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from sayahead import load_voice
-from sayahead.eval.bench import PASSAGE, pin, processor
-from sayahead.eval.statistics import regress
+from sayahead.eval.measures.statistics import regress
+from sayahead.eval.speed.bench import PASSAGE, pin, processor
 
 
 def words(endless: bool) -> Iterator[str]:

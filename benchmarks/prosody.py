@@ -17,8 +17,8 @@ from typing import Any
 from quality import read_conditions
 
 from sayahead import WaitAll, load_voice
-from sayahead.eval.matrix import Condition, context, policy
-from sayahead.eval.prosody import Deviation, Recording, differences, prosody, recorded
+from sayahead.eval.experiment.conditions import Condition, context, policy
+from sayahead.eval.measures.prosody import Deviation, Recording, differences, prosody, recorded
 
 
 def figure(found: Deviation) -> str:

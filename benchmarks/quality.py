@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from sayahead.config import from_mapping
-from sayahead.eval.bench import versions
-from sayahead.eval.matrix import Condition, Matrix
-from sayahead.eval.run import measured_traces, read_texts, run
+from sayahead.eval.experiment.conditions import Condition, Matrix
+from sayahead.eval.experiment.run import measured_traces, read_texts, run
+from sayahead.eval.speed.bench import versions
 
 
 def read_conditions(path: Path) -> list[Condition]:

@@ -11,9 +11,9 @@ import sys
 
 import numpy as np
 
-from sayahead.eval.peer_worker import Speak, serve
-from sayahead.eval.peers import Peer, WorkerPeer, measure_peer
-from sayahead.eval.trace import Trace
+from sayahead.eval.experiment.peer_worker import Speak, serve
+from sayahead.eval.experiment.peers import Peer, WorkerPeer, measure_peer
+from sayahead.eval.experiment.trace import Trace
 
 
 def load() -> Speak:

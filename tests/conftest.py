@@ -1,11 +1,6 @@
 """Fixtures shared by all tests."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from sayahead import Voice, load_voice
 

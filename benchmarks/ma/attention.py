@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from sayahead import LookaheadK, Policy, Voice, WaitAll, load_voice
-from sayahead.acoustic import Frames
-from sayahead.attention import AttentionAcoustic, AttentionState, Past, Places, Step, Text
-from sayahead.eval.panels import alignments, mels
-from sayahead.synthesizer import TwoStage
+from sayahead.engine.stages import Frames
+from sayahead.engine.synthesizer import TwoStage
+from sayahead.eval.report.attention import alignments, mels
+from sayahead.systems.ma import AttentionAcoustic, AttentionState, Past, Places, Step, Text
 from sayahead.types import Floats, Rendering, Segment
 
 SENTENCE = "The commission recognizes that this is a controversial area."
@@ -82,8 +82,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     folder: Path = parser.parse_args().folder
-    from sayahead.train.frontend import PRESETS
-    from sayahead.train.teacher import TeacherSpec
+    from sayahead.training.corpus.frontend import PRESETS
+    from sayahead.training.corpus.teacher import TeacherSpec
 
     (item,), _ = TeacherSpec(PRESETS["ma"], "final").open().items("sentence", SENTENCE)
     ways: dict[str, tuple[Policy, dict[str, Any]]] = {

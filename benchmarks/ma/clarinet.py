@@ -20,14 +20,14 @@ import torch
 
 import sayahead
 from sayahead import load_voice
-from sayahead.clarinet import ClariNetVocoder, pitch_curve, pulse_train
-from sayahead.eval.bench import pin, processor
-from sayahead.models.iaf import GaussianIAF, Vocoder
-from sayahead.synthesizer import TwoStage
-from sayahead.train.corpus import Corpus
-from sayahead.train.trained import load_trained
+from sayahead.engine.stages import Vocoder as AnyVocoder
+from sayahead.engine.synthesizer import TwoStage
+from sayahead.eval.speed.bench import pin, processor
+from sayahead.training.clarinet.network import GaussianIAF, Vocoder
+from sayahead.training.corpus.store import Corpus
+from sayahead.training.loop.trained import load_trained
 from sayahead.types import Floats
-from sayahead.vocoder import Vocoder as AnyVocoder
+from sayahead.vocoders.clarinet import ClariNetVocoder, pitch_curve, pulse_train
 
 STEP = 10
 """Frames of a step: 125 ms."""

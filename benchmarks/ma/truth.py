@@ -15,16 +15,16 @@ import sys
 import numpy as np
 
 from sayahead import load_voice
-from sayahead.eval.peer_worker import Speak, serve
-from sayahead.eval.peers import Peer, WorkerPeer
-from sayahead.synthesizer import TwoStage
+from sayahead.engine.synthesizer import TwoStage
+from sayahead.eval.experiment.peer_worker import Speak, serve
+from sayahead.eval.experiment.peers import Peer, WorkerPeer
 from sayahead.types import Floats
 
 
 def load(vocode: bool, name: str) -> Speak:
     """Runs in the worker: the teacher, and the named voice's vocoder where its mel is to be vocoded."""
-    from sayahead.train.frontend import PRESETS
-    from sayahead.train.teacher import TeacherSpec
+    from sayahead.training.corpus.frontend import PRESETS
+    from sayahead.training.corpus.teacher import TeacherSpec
 
     teacher = TeacherSpec(PRESETS["ma"], "final").open()
     voice = load_voice(name)

@@ -18,15 +18,15 @@ import numpy as np
 import torch
 
 from sayahead.errors import ConfigError
-from sayahead.eval.drawing import COLOURS, canvas, legend, save
-from sayahead.eval.panels import policy_over_alignment
-from sayahead.models.agent import Agent
-from sayahead.train.curves import read_log
-from sayahead.train.mohan_agent import AgentTask
-from sayahead.train.mohan_env import Sentence
-from sayahead.train.mohan_paths import compared, followed, policies
-from sayahead.train.recipe import Recipe, load_recipe
-from sayahead.train.trained import load_trained
+from sayahead.eval.report.attention import policy_over_alignment
+from sayahead.eval.report.canvas import COLOURS, canvas, legend, save
+from sayahead.training.loop.curves import read_log
+from sayahead.training.loop.recipe import Recipe, load_recipe
+from sayahead.training.loop.trained import load_trained
+from sayahead.training.mohan.agent import AgentTask
+from sayahead.training.mohan.agent_network import Agent
+from sayahead.training.mohan.environment import Sentence
+from sayahead.training.mohan.paths import compared, followed, policies
 
 OUT = Path("benchmarks/results/mohan")
 NAMES = {

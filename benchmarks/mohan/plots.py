@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sayahead.eval.drawing import MUTED, SMALL, Point, canvas, labelled, save
+from sayahead.eval.report.canvas import MUTED, SMALL, Point, canvas, labelled, save
 
 RESULTS = Path(__file__).parents[1] / "results" / "mohan"
 FIGURES = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}

@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.eval.latency import path_area
-from sayahead.eval.matrix import load_matrix, policy, voice
-from sayahead.eval.run import read_texts
-from sayahead.policy import Policy, Read, Speak, View, reading
-from sayahead.synthesizer import TwoStage
+from sayahead.engine.policy import Policy, Read, Speak, View
+from sayahead.engine.synthesizer import TwoStage
+from sayahead.eval.experiment.conditions import load_matrix, policy, voice
+from sayahead.eval.experiment.run import read_texts
+from sayahead.eval.measures.latency import path_area
+from sayahead.policies.characters import reading
 from sayahead.types import Floats
 from sayahead.voice import Voice
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from sayahead.train.export import make_voice
-from sayahead.train.trained import load_trained
+from sayahead.training.loop.trained import load_trained
+from sayahead.training.voice import make_voice
 
 
 def main(runs: Path, voices: Path) -> None:

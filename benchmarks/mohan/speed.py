@@ -20,15 +20,15 @@ import numpy as np
 import torch
 
 from sayahead.config import from_mapping
-from sayahead.eval.bench import processor
-from sayahead.eval.machine import Watch
-from sayahead.models.agent import LOOK_BACK, Agent, AgentConfig
-from sayahead.models.mohan import ModifiedTacotronConfig
-from sayahead.models.wavernn import WaveRNN, WaveRNNConfig
-from sayahead.onnx import OnnxGraph
-from sayahead.train.export_agent import agent_graph
-from sayahead.train.export_wavernn import runtime
-from sayahead.train.recipe import load_recipe
+from sayahead.engine.onnx import OnnxGraph
+from sayahead.eval.experiment.machine import Watch
+from sayahead.eval.speed.bench import processor
+from sayahead.training.loop.recipe import load_recipe
+from sayahead.training.mohan.agent_export import agent_graph
+from sayahead.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
+from sayahead.training.mohan.network import ModifiedTacotronConfig
+from sayahead.training.wavernn.export import runtime
+from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
 RATES = {"wavernn-small": 24_000, "wavernn-paper": 22_050}

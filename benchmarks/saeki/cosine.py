@@ -19,13 +19,13 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from sayahead.context import RandomWords
+from sayahead.contexts.controls import RandomWords
 from sayahead.text.normalizer import normalize
-from sayahead.train.corpus import Corpus
-from sayahead.train.futures import Continuations
-from sayahead.train.pseudo import Expected, Prefix, last_segment
-from sayahead.train.saeki_student import embeddings
-from sayahead.train.trained import load_trained
+from sayahead.training.corpus.store import Corpus
+from sayahead.training.distilled.futures import Continuations
+from sayahead.training.loop.trained import load_trained
+from sayahead.training.saeki.futures import Expected, Prefix, last_segment
+from sayahead.training.saeki.student import embeddings
 
 STEPS = 8
 """Time steps that are told apart; segments of two words."""

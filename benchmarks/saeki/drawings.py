@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sayahead.eval.drawing import Point, canvas, dots, legend, save, whole_steps
+from sayahead.eval.report.canvas import Point, canvas, dots, legend, save, whole_steps
 
 RESULTS = Path(__file__).parents[1] / "results" / "saeki"
 

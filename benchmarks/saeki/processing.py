@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from sayahead import load_voice
-from sayahead.context import ContextPredictor, LanguageModel, NoContext, Prediction
-from sayahead.policy import LookaheadK
+from sayahead.contexts.language_model import LanguageModel
+from sayahead.engine.context import ContextPredictor, NoContext, Prediction
+from sayahead.policies.rules import LookaheadK
 
 
 class Timed:

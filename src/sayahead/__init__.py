@@ -4,34 +4,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sayahead.context import ContextPredictor, LanguageModel, NoContext, Prediction, RandomWords, Truth
+    from sayahead.contexts.controls import RandomWords, Truth
+    from sayahead.contexts.language_model import LanguageModel
+    from sayahead.engine.context import ContextPredictor, NoContext, Prediction
+    from sayahead.engine.policy import READ, Policy, Read, Speak, View
+    from sayahead.engine.session import Cancelled, Session
     from sayahead.errors import ConfigError, SayaheadError, SessionError, TextError, VoiceError
-    from sayahead.policy import READ, Independent, LookaheadK, Policy, Read, Speak, View, WaitAll, WaitEnd, WaitKSteps
-    from sayahead.session import Cancelled, Session
+    from sayahead.policies.characters import WaitEnd, WaitKSteps
+    from sayahead.policies.rules import Independent, LookaheadK, WaitAll
     from sayahead.types import AudioChunk, Word, WordTiming
-    from sayahead.voice import Voice, VoiceConfig, installed_voices, load_voice
+    from sayahead.voice import Voice, VoiceConfig, load_voice
+    from sayahead.voices import installed_voices
 
 __version__ = "0.1.0"
 
 # Where each public name lives: imported when it is first used, so that `sayahead --help` need not load numpy.
 _HOMES = {
-    "context": ("ContextPredictor", "LanguageModel", "NoContext", "Prediction", "RandomWords", "Truth"),
+    "contexts.controls": ("RandomWords", "Truth"),
+    "contexts.language_model": ("LanguageModel",),
+    "engine.context": ("ContextPredictor", "NoContext", "Prediction"),
+    "engine.policy": ("READ", "Policy", "Read", "Speak", "View"),
+    "engine.session": ("Cancelled", "Session"),
     "errors": ("ConfigError", "SayaheadError", "SessionError", "TextError", "VoiceError"),
-    "policy": (
-        "READ",
-        "Independent",
-        "LookaheadK",
-        "Policy",
-        "Read",
-        "Speak",
-        "View",
-        "WaitAll",
-        "WaitEnd",
-        "WaitKSteps",
-    ),
-    "session": ("Cancelled", "Session"),
+    "policies.characters": ("WaitEnd", "WaitKSteps"),
+    "policies.rules": ("Independent", "LookaheadK", "WaitAll"),
     "types": ("AudioChunk", "Word", "WordTiming"),
-    "voice": ("Voice", "VoiceConfig", "installed_voices", "load_voice"),
+    "voice": ("Voice", "VoiceConfig", "load_voice"),
+    "voices": ("installed_voices",),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 

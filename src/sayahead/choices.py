@@ -12,8 +12,8 @@ from sayahead.config import nearest
 from sayahead.errors import ConfigError
 
 if TYPE_CHECKING:
-    from sayahead.context import ContextPredictor
-    from sayahead.policy import Policy
+    from sayahead.engine.context import ContextPredictor
+    from sayahead.engine.policy import Policy
     from sayahead.voice import Voice
 
 POLICIES = ("lookahead", "wait-all", "independent", "learned", "agent", "wait-end", "wait-k-steps")
@@ -30,7 +30,8 @@ def policy(
 
     ``voice`` gives the voice that will speak; it is asked only where the policy, or a value that is None, is its own.
     """
-    from sayahead.policy import Independent, LookaheadK, WaitAll, WaitEnd, WaitKSteps
+    from sayahead.policies.characters import WaitEnd, WaitKSteps
+    from sayahead.policies.rules import Independent, LookaheadK, WaitAll
 
     match name:
         case "lookahead":
@@ -61,7 +62,8 @@ def context(
 
     ``text`` is all that will be said, for the truth; ``model`` gives the language model, for ``lm``.
     """
-    from sayahead.context import NoContext, RandomWords, Truth
+    from sayahead.contexts.controls import RandomWords, Truth
+    from sayahead.engine.context import NoContext
 
     match name:
         case "none":

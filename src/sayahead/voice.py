@@ -11,21 +11,24 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from sayahead.agent import Agent, AgentModel
 from sayahead.config import from_mapping, nearest
-from sayahead.context import ContextPredictor, NoContext
-from sayahead.distilled import Distilled, DistilledModel
+from sayahead.contexts.distilled import Distilled, DistilledModel
+from sayahead.engine.context import ContextPredictor, NoContext
+from sayahead.engine.files import check_file
+from sayahead.engine.policy import Policy
+from sayahead.engine.session import Session
+from sayahead.engine.synthesizer import AnySynthesizer, Pauses, TwoStage
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.kinds import CHARACTERS, KINDS, check_file
-from sayahead.learned import LearnedModel, LearnedPolicy, Network
-from sayahead.policy import LookaheadK, Policy, WaitKSteps
-from sayahead.session import Session
-from sayahead.synthesizer import AnySynthesizer, Pauses, TwoStage
+from sayahead.policies.agent import Agent, AgentModel
+from sayahead.policies.characters import WaitKSteps
+from sayahead.policies.learned import LearnedModel, LearnedPolicy, Network
+from sayahead.policies.rules import LookaheadK
+from sayahead.systems import CHARACTERS, KINDS
 from sayahead.text.phonemizer import EnglishPhonemizer, Phonemizer
 from sayahead.types import AudioChunk, Floats, Rendering
+from sayahead.voices import installed_voices
 
 FORMAT = 2
-VOICES = Path(__file__).parent / "voices"
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,11 +258,6 @@ def within(name: str, value: Any, least: float, most: float) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
         raise ConfigError(f"{name} is {value!r}, but must be a number from {least:g} to {most:g}.")
     return value
-
-
-def installed_voices() -> dict[str, Path]:
-    """The voices that came with the package, by name."""
-    return {path.parent.name: path.parent for path in sorted(VOICES.glob("*/voice.json"))}
 
 
 def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = True) -> Voice:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from texts import splits, texts
-from toy import ToyPhonemizer, toy_session
+from support.texts import splits, texts
+from support.toy import ToyPhonemizer, toy_session
 
 from sayahead import (
     READ,
@@ -29,8 +29,8 @@ from sayahead import (
     View,
     WaitAll,
 )
-from sayahead.context import NoContext
-from sayahead.policy import WaitEnd, WaitKSteps, reading
+from sayahead.engine.context import NoContext
+from sayahead.policies.characters import WaitEnd, WaitKSteps, reading
 from sayahead.text.normalizer import normalize
 from sayahead.types import Floats, Rendering
 

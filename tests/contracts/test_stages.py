@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny import tiny_voice
-from tiny_saeki import tiny_saeki
-from toy import HOP, ToyAcoustic, ToyVocoder
+from support.tiny import tiny_voice
+from support.tiny_saeki import tiny_saeki
+from support.toy import HOP, ToyAcoustic, ToyVocoder
 
 from sayahead import Voice
-from sayahead.synthesizer import Pauses, TwoStage
+from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.types import Floats, Rendering, Segment
 
 RENDERING = Rendering(hold_back_s=0.1)

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from servers import serving
+from support.servers import serving
 
-from sayahead.server.metrics import Metrics
-from sayahead.server.protocol import CLOSING, CODES
-from sayahead.server.settings import names
+from sayahead.server.messages import CLOSING, CODES
+from sayahead.server.operation.metrics import Metrics
+from sayahead.server.operation.settings import names
 
 PAGE = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
 

@@ -18,7 +18,7 @@ COMMANDS = {
     "voices": ("sayahead.cli.voices", "list the voices that are installed"),
     "doctor": ("sayahead.cli.doctor", "check that everything works on this machine"),
     "eval": ("sayahead.cli.eval", "compare policies: latency on text clocks, quality, peers"),
-    "bench": ("sayahead.eval.bench", "measure latency and speed on this machine"),
+    "bench": ("sayahead.cli.bench", "measure latency and speed on this machine"),
     "train": ("sayahead.cli.train", "make a corpus, train a model"),
 }
 """Name to module and one line of help; only the chosen command's module is imported, which keeps the start short."""
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return code
     except SayaheadError as error:
-        from sayahead.audio import OutputError
+        from sayahead.sound.files import OutputError
 
         # A package that is not installed is this machine's lack, whatever kind of error says so.
         missing = isinstance(error, OutputError) or isinstance(error.__cause__, ImportError)

@@ -58,7 +58,7 @@ def examine() -> Iterator[Finding]:
     import onnxruntime
 
     from sayahead import __version__
-    from sayahead.voice import installed_voices
+    from sayahead.voices import installed_voices
 
     yield Finding("sayahead", __version__)
     yield Finding("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}")
@@ -100,8 +100,8 @@ def devices() -> Finding:
         return Finding("sound device", "cannot be looked for: pip install 'sayahead[play]'", "optional")
     import miniaudio
 
-    from sayahead.audio import OutputError
-    from sayahead.play import Player, hushed, real_backends
+    from sayahead.sound.device import Player, hushed, real_backends
+    from sayahead.sound.files import OutputError
 
     try:
         player = Player(24000)

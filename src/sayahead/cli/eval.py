@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not (arguments.path / "experiment.json").is_file():
         raise ConfigError(f"{arguments.path} is no folder of an experiment: make one with sayahead eval run.")
     if arguments.step == "score":
-        from sayahead.eval.score import score
+        from sayahead.eval.listening.score import score
 
         jobs = arguments.jobs or 1
         for line in score(
@@ -104,14 +104,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def report_step(arguments: argparse.Namespace, console: Console) -> int:
     """Write tables, plots and pages."""
-    from sayahead.eval.report import report
+    from sayahead.eval.report.report import report
 
     if arguments.listen is None and (arguments.design or arguments.condition):
         raise ConfigError("--design and --condition are of the listening page: give --listen N with them.")
     target = arguments.out or arguments.path / "report"
     report(arguments.path, target, page=not arguments.no_page, ratings=arguments.ratings or ())
     if arguments.listen is not None:
-        from sayahead.eval.listen import listening_page
+        from sayahead.eval.listening.blind_test import listening_page
 
         experiment = json.loads((arguments.path / "experiment.json").read_text(encoding="utf-8"))
         chosen = arguments.condition or experiment["conditions"][:9]
@@ -123,8 +123,8 @@ def report_step(arguments: argparse.Namespace, console: Console) -> int:
 
 def run_step(arguments: argparse.Namespace, console: Console) -> int:
     """Speak and measure all conditions, then the peers."""
-    from sayahead.eval.matrix import load_matrix
-    from sayahead.eval.run import read_about, read_texts, run
+    from sayahead.eval.experiment.conditions import load_matrix
+    from sayahead.eval.experiment.run import read_about, read_texts, run
 
     for name in ("out", "texts"):
         if getattr(arguments, name) is None:
@@ -137,7 +137,7 @@ def run_step(arguments: argparse.Namespace, console: Console) -> int:
     run(matrix, texts, out, lm=arguments.lm, jobs=arguments.jobs or 1, progress=console.progress)
     names = [condition.name for condition in matrix.conditions]
     for name, peer in peers.items():
-        from sayahead.eval.peers import PeerError, run_peer
+        from sayahead.eval.experiment.peers import PeerError, run_peer
 
         why = peer.missing()
         try:
@@ -170,7 +170,7 @@ def peers_by_name(names: str | None) -> dict[str, Any]:
     """The named peers by their own names; ConfigError for one that is not known, or stands twice."""
     if not names:
         return {}
-    from sayahead.eval.peers import make_peer
+    from sayahead.eval.experiment.peers import make_peer
 
     peers = [make_peer(name.strip()) for name in names.split(",")]
     found = {peer.name: peer for peer in peers}
@@ -184,7 +184,7 @@ def machine() -> dict[str, Any]:
     import os
     import platform
 
-    from sayahead.eval.bench import processor, versions
+    from sayahead.eval.speed.bench import processor, versions
 
     return {
         "machine": {"cpu": processor(), "cores": os.cpu_count(), "system": platform.system()},

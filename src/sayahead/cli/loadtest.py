@@ -51,12 +51,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.url and arguments.overload:
         raise ConfigError("--overload needs a server of its own: leave out --url.")
     try:
-        from sayahead.server import load
+        from sayahead.eval.speed import load
     except ImportError as error:
         raise ConfigError(f"sayahead loadtest needs {error.name}: pip install 'sayahead[server]'.") from error
-    from sayahead.eval.bench import processor, sentences
-    from sayahead.eval.clock import Reader, Tokens
-    from sayahead.eval.machine import Watch
+    from sayahead.eval.experiment.clock import Reader, Tokens
+    from sayahead.eval.experiment.machine import Watch
+    from sayahead.eval.speed.bench import processor, sentences
     from sayahead.voice import load_voice
 
     voice = load_voice()
@@ -143,7 +143,7 @@ def server(arguments: argparse.Namespace, places: int) -> Iterator[tuple[str, in
 
 def busy_s(process: int) -> float:
     """Computing time of a process and its children, ended or not."""
-    from sayahead.eval.machine import PROC
+    from sayahead.eval.experiment.machine import PROC
 
     total = 0
     for folder in PROC.glob("[0-9]*"):

@@ -19,9 +19,9 @@ from sayahead.cli.source import Source
 from sayahead.errors import ConfigError
 
 if TYPE_CHECKING:
-    from sayahead.audio import Sink
-    from sayahead.policy import Policy
-    from sayahead.session import Session
+    from sayahead.engine.policy import Policy
+    from sayahead.engine.session import Session
+    from sayahead.sound.files import Sink
     from sayahead.types import WordTiming
     from sayahead.voice import Voice
 
@@ -204,8 +204,8 @@ def pieces(fragment: str, *, by_line: bool) -> list[str]:
 
 def check(arguments: argparse.Namespace) -> None:
     """ConfigError for options that do not go together."""
-    from sayahead.audio import FORMATS
-    from sayahead.subtitles import FORMS
+    from sayahead.sound.files import FORMATS
+    from sayahead.sound.subtitles import FORMS
 
     if arguments.text and arguments.file is not None:
         raise ConfigError("There are two texts to say, TEXT and --file: give one of them.")
@@ -266,7 +266,7 @@ def open_source(arguments: argparse.Namespace, console: Console) -> tuple[Source
 
 def open_sink(arguments: argparse.Namespace, sample_rate: int, console: Console) -> Sink:
     """Where the sound goes."""
-    from sayahead.audio import FORMATS, RawWriter, WavWriter
+    from sayahead.sound.files import FORMATS, RawWriter, WavWriter
 
     if arguments.raw or arguments.output == "-":
         stdout = open(sys.stdout.fileno(), "wb", buffering=0, closefd=False)  # noqa: SIM115
@@ -277,7 +277,7 @@ def open_sink(arguments: argparse.Namespace, sample_rate: int, console: Console)
     if arguments.output is not None:
         path = Path(arguments.output)
         return FORMATS[path.suffix.lower()](path, sample_rate=sample_rate)
-    from sayahead.play import Player
+    from sayahead.sound.device import Player
 
     return Player(sample_rate)
 
@@ -291,8 +291,8 @@ def target(arguments: argparse.Namespace) -> str:
 
 def keep_timings(path: Path, speaker: Speaker, sample_rate: int) -> Callable[[], None]:
     """A call that writes the words' times; the file is opened now, so that a wrong path shows before the sound."""
-    from sayahead.audio import open_output
-    from sayahead.subtitles import write_timings
+    from sayahead.sound.files import open_output
+    from sayahead.sound.subtitles import write_timings
 
     open_output(path).close()
     return lambda: write_timings(path, speaker.words, sample_rate=sample_rate)
@@ -321,7 +321,7 @@ def chosen_policy(arguments: argparse.Namespace, voice: Voice) -> Policy | None:
 
 def context_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, Any]:
     """Voice.session's context, or nothing where none was chosen."""
-    from sayahead.context import LanguageModel
+    from sayahead.contexts.language_model import LanguageModel
 
     name, seed = arguments.context or ("lm" if arguments.lm else None), arguments.seed or 0
     if name is None:

@@ -62,10 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C."""
     try:
-        from sayahead.server import logs
         from sayahead.server.hub import Hub
-        from sayahead.server.run import Server
-        from sayahead.server.settings import load_settings
+        from sayahead.server.operation import logs
+        from sayahead.server.operation.run import Server
+        from sayahead.server.operation.settings import load_settings
     except ImportError as error:
         raise ConfigError(f"sayahead serve needs {error.name}: pip install 'sayahead[server]'.") from error
     settings = load_settings(arguments.config, given=given(arguments))

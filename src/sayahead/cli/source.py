@@ -34,7 +34,7 @@ class Source:
                 continue
             at, data = item
             if isinstance(data, OSError):
-                from sayahead.audio import OutputError
+                from sayahead.sound.files import OutputError
 
                 raise OutputError(f"{self._name} cannot be read: {data.strerror or data}.") from data
             deadline = None if idle_s is None else at + idle_s

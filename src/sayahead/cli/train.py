@@ -14,11 +14,11 @@ from sayahead.errors import ConfigError
 
 HELP = "make a corpus, train a model"
 PARTS = {
-    "agent": "sayahead.train.export_agent",
-    "corpus": "sayahead.train.corpus_cli",
-    "voice": "sayahead.train.export",
-    "futures": "sayahead.train.futures",
-    "vectors": "sayahead.train.vectors",
+    "agent": "sayahead.cli.make_agent",
+    "corpus": "sayahead.cli.corpus",
+    "voice": "sayahead.cli.make_voice",
+    "futures": "sayahead.cli.futures",
+    "vectors": "sayahead.cli.vectors",
 }
 """Commands under this one, with modules of their own."""
 EPILOG = """First a corpus, then a model:
@@ -71,8 +71,8 @@ def run(arguments: argparse.Namespace) -> int:
         import torch  # noqa: F401
     except ImportError as error:
         raise ConfigError("Training needs torch: pip install 'sayahead[train]'.") from error
-    from sayahead.train.loop import TrainingError, train
-    from sayahead.train.recipe import load_recipe
+    from sayahead.training.loop.recipe import load_recipe
+    from sayahead.training.loop.run import TrainingError, train
 
     recipe = load_recipe(arguments.recipe).shortened(arguments.steps)
     out = arguments.out or Path("runs") / recipe.name

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the voices; the exit code."""
-    from sayahead.voice import installed_voices
+    from sayahead.voices import installed_voices
 
     rows = [describe(name, folder) for name, folder in installed_voices().items()]
     if arguments.json:

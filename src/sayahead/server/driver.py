@@ -7,9 +7,8 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator
 
-from sayahead.server.context import Context
 from sayahead.server.hub import Hub, Lease, RefusedError
-from sayahead.server.protocol import (
+from sayahead.server.messages import (
     Cancel,
     Command,
     Echo,
@@ -27,6 +26,7 @@ from sayahead.server.protocol import (
     Send,
     Text,
 )
+from sayahead.server.utterance import Context
 
 log = logging.getLogger("sayahead.server")
 

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from sayahead.config import nearest
 from sayahead.errors import SayaheadError, VoiceError
-from sayahead.server.access import Access, Caller
-from sayahead.server.engine import Engine, ThreadEngine
-from sayahead.server.metrics import Metrics
-from sayahead.server.settings import Settings, cores
-from sayahead.voice import Voice, VoiceConfig, installed_voices, load_voice, read_config
+from sayahead.server.operation.access import Access, Caller
+from sayahead.server.operation.metrics import Metrics
+from sayahead.server.operation.settings import Settings, cores
+from sayahead.server.synthesis.threads import Engine, ThreadEngine
+from sayahead.voice import Voice, VoiceConfig, load_voice, read_config
+from sayahead.voices import installed_voices
 
 log = logging.getLogger("sayahead.server")
 DEFAULT = "heart"
@@ -125,7 +126,7 @@ class Hub:
         first = list(self.voices.configs) if self.settings.preload else [self.voices.default]
         if self.settings.synthesis == "threads":
             return ThreadEngine(self.voices.load, threads=self._workers, first=first)
-        from sayahead.server.processes import ProcessEngine
+        from sayahead.server.synthesis.processes import ProcessEngine
 
         return ProcessEngine(self.voices.copy(), processes=self._workers, first=first)
 

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import re
 
-from sayahead.text import tables
-from sayahead.text.markup import Trimmed, fold, foreign_runs, is_rule, line_marker, trim
-from sayahead.text.reading import Left, kind, read
-from sayahead.text.tokens import BLANK, ENDING, GLUED, LINE, SPACE, Joined, Right, Token, ends, join, ordinary, reading
+from sayahead.text.english import tables
+from sayahead.text.english.markup import Trimmed, fold, foreign_runs, is_rule, line_marker, trim
+from sayahead.text.english.reading import Left, kind, read
+from sayahead.text.english.tokens import (
+    BLANK,
+    ENDING,
+    GLUED,
+    LINE,
+    SPACE,
+    Joined,
+    Right,
+    Token,
+    ends,
+    join,
+    ordinary,
+    reading,
+)
 from sayahead.types import Word
 
 PIECE = 60

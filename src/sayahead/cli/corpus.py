@@ -1,0 +1,151 @@
+"""``sayahead train corpus``: transcripts and a voice, or recordings, become a corpus."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+from sayahead.cli import number, one_of
+from sayahead.cli.console import Console
+from sayahead.errors import ConfigError
+from sayahead.training.corpus.frontend import PRESETS
+from sayahead.training.corpus.making import Spec, Texts, make_corpus
+from sayahead.training.corpus.recordings import read_metadata, scan
+from sayahead.training.corpus.store import Corpus
+from sayahead.training.corpus.teacher import TeacherSpec
+from sayahead.training.corpus.texts import CHARACTERS_A_SECOND, evenly, read_counts, read_texts
+
+HELP = "make a corpus from transcripts and a voice, or from recordings"
+
+
+SPLITS = ("train", "val", "test")
+
+
+LISTED = 10
+"""Names shown of what was left out; names.json of each shard has them all."""
+
+
+EPILOG = """From transcripts, spoken by the default voice (durations and pitch are its own):
+
+  sayahead train corpus corpus/ma --train train.csv --val val.csv --test test.csv --punctuation final --jobs 4
+
+From recordings in LJ Speech's layout, aligned by the Montreal Forced Aligner:
+
+  sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --alignments aligned --train train.csv --val val.csv
+
+Stopped at any moment, the same command goes on. docs/corpora.md says what is where.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("out", metavar="FOLDER", type=Path, help="where the corpus goes; what is there already is not made again")
+    for split in SPLITS:
+        add(f"--{split}", metavar="FILE", type=Path, help=f"texts of the {split} split: lines of name|text")
+    add("--count", metavar="N", help="an evenly spaced part of the texts: of train, or train=2400,val=60")
+    add("--hours", metavar="H", type=number(float, 0), help="an evenly spaced part of train, about so many hours")
+    add("--front-end", metavar="NAME", type=one_of(*PRESETS), default="ma", help="ma (default), saeki or mohan")
+    add("--lead", metavar="N", type=number(int, 1), default=4, help="frames kept before the first phoneme (default: 4)")
+    add("--tail", metavar="N", type=number(int, 4), default=12, help="frames of silence kept at the end (default: 12)")
+    add("--no-audio", action="store_true", help="leave the samples out: a fifth of the size is left")
+    add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts a shard (default: 250)")
+    add("--jobs", metavar="N", type=number(int, 1), default=1, help="processes (default: 1)")
+    add = parser.add_argument_group("the voice").add_argument
+    add("--punctuation", metavar="all|final", type=one_of("all", "final"),
+        help="all (default), or only the sentence's last (Ma 5.1)")  # fmt: skip
+    add("--seed", metavar="N", type=number(int, 0), help="fixes its noise (default: 0)")
+    add("--features", action="store_true", help="with its features, which the mel vocoder learns: large")
+    add = parser.add_argument_group("recordings").add_argument
+    add("--recordings", metavar="FOLDER", type=Path, help="with metadata.csv and wavs/, as LJ Speech")
+    add("--alignments", metavar="FOLDER", type=Path, help="with a TextGrid for each: tiers words and phones")
+    add("--skip-missing", action="store_true", help="leave out what is missing or does not fit, and list it")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the corpus; the exit code."""
+    console = Console(quiet=False)
+    if arguments.recordings is None:
+        spec, splits = from_voice(arguments)
+    else:
+        spec, splits = from_recordings(arguments)
+    begun_s = time.monotonic()
+    options = {"jobs": arguments.jobs, "shard_texts": arguments.shard_texts}
+    make_corpus(arguments.out, spec, splits, **options, note=console.note)
+    for line in summary(arguments.out):
+        console.note(line)
+    console.note(f"Made in {(time.monotonic() - begun_s) / 60:.1f} min.")
+    return 0
+
+
+def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
+    """The teacher as it is asked for, and the texts; ConfigError where there are none."""
+    for name in ("alignments", "skip_missing"):
+        if getattr(arguments, name):
+            raise ConfigError(f"--{name.replace('_', '-')} goes with --recordings, which are not given.")
+    splits = {split: read_texts(path) for split, path in split_files(arguments).items()}
+    if not splits:
+        raise ConfigError("A corpus needs texts: name files of name|text with --train, --val and --test.")
+    spec = TeacherSpec(
+        PRESETS[arguments.front_end], arguments.punctuation or "all", arguments.lead, arguments.tail,
+        arguments.seed or 0, not arguments.no_audio, arguments.features,
+    )  # fmt: skip
+    return spec, part(splits, arguments)
+
+
+def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
+    """The recordings as they are asked for, and their texts: all in train where no split is named."""
+    for name in ("punctuation", "seed", "features"):
+        if getattr(arguments, name):
+            raise ConfigError(f"--{name} is for the voice, and has no meaning for recordings.")
+    if arguments.alignments is None:
+        raise ConfigError("--recordings needs --alignments, the folder with their TextGrids: see docs/corpora.md.")
+    texts = read_metadata(arguments.recordings)
+    splits: dict[str, Texts] = {"train": list(texts.items())}
+    files = split_files(arguments)
+    if files:
+        splits = {split: [(name, texts.get(name, "")) for name, _ in read_texts(path)] for split, path in files.items()}
+    unknown = [name for own in splits.values() for name, _ in own if name not in texts]
+    if unknown:
+        raise ConfigError(
+            f"{arguments.recordings / 'metadata.csv'} does not have {unknown[0]} ({len(unknown)} in all)."
+        )
+    splits = part(splits, arguments)
+    spec = scan(
+        PRESETS[arguments.front_end], arguments.recordings, arguments.alignments,
+        [name for own in splits.values() for name, _ in own],
+        lead=arguments.lead, tail=arguments.tail, audio=not arguments.no_audio, skip_missing=arguments.skip_missing,
+    )  # fmt: skip
+    return spec, splits
+
+
+def split_files(arguments: argparse.Namespace) -> dict[str, Path]:
+    """The file of each split that is named."""
+    return {split: getattr(arguments, split) for split in SPLITS if getattr(arguments, split) is not None}
+
+
+def part(texts: dict[str, Texts], arguments: argparse.Namespace) -> dict[str, Texts]:
+    """What --count and --hours choose of the texts."""
+    if arguments.count is not None and arguments.hours is not None:
+        raise ConfigError("--count and --hours both choose a part of the texts: give one of them.")
+    counts = read_counts(arguments.count, texts)
+    if arguments.hours is not None and "train" in texts:
+        hours = sum(len(text) for _, text in texts["train"]) / CHARACTERS_A_SECOND / 3600
+        counts["train"] = max(1, round(len(texts["train"]) * min(1.0, arguments.hours / max(hours, 1e-9))))
+    return {split: evenly(own, counts.get(split, len(own))) for split, own in texts.items()}
+
+
+def summary(path: Path) -> list[str]:
+    """A line about each split, and what was left out of it."""
+    corpus = Corpus(path)
+    front, lines = corpus.info.front_end, []
+    for name in corpus.info.splits:
+        split = corpus.split(name)
+        hours = int(split.lengths.sum()) * front.hop / front.sample_rate / 3600
+        left_out = [reason for shard in split.shards for reason in shard.left_out]
+        lines.append(f"{path / name}: {len(split)} items, {hours:.2f} h, {len(left_out)} left out")
+        lines += [f"  left out: {reason}" for reason in left_out[:LISTED]]
+        if len(left_out) > LISTED:
+            lines.append(f"  and {len(left_out) - LISTED} more, listed in names.json of the shards")
+    return lines

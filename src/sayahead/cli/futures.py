@@ -1,0 +1,75 @@
+"""``sayahead train futures``: what a language model says behind each prefix of a corpus."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+from sayahead.cli import number
+from sayahead.cli.console import Console
+from sayahead.text.normalizer import normalize
+from sayahead.training.distilled.futures import Continuations, choose, read_futures
+
+HELP = "continue the prefixes of transcripts by a language model, for training on them"
+
+
+EPILOG = """For the language-model-guided recipes:
+
+  sayahead train futures futures/train.jsonl --texts train.csv --lm gpt2 --prefixes 4
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("out", metavar="FILE.jsonl", type=Path, help="where the lines go; what is there already is not made again")
+    add("--texts", metavar="FILE", type=Path, required=True, help="lines of name|text")
+    add("--lm", metavar="MODEL", required=True, help="a causal model of transformers: name or folder")
+    add("--prefixes", metavar="N", type=number(int, 1), help="at most so many of a text's prefixes (default: all)")
+    add("--words", metavar="N", type=number(int, 1), default=5, help="words of each continuation (default: 5)")
+    add("--top-k", metavar="K", type=number(int, 1), default=1, help="draw from the likeliest K (default: 1)")
+    add("--seed", metavar="N", type=number(int, 0), default=0, help="fixes prefixes and draws (default: 0)")
+    add("--count", metavar="N", type=number(int, 1), help="only so many texts, at even distances")
+    add("--minutes", metavar="N", type=number(float, 0), help="stop after so long")
+    add("--threads", metavar="N", type=number(int, 1), help="processor threads (default: torch's)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the file; the exit code."""
+    import torch
+
+    from sayahead.training.corpus.texts import evenly, read_texts
+
+    if arguments.threads:
+        torch.set_num_threads(arguments.threads)
+    console = Console(quiet=False)
+    texts = read_texts(arguments.texts)
+    texts = evenly(texts, arguments.count or len(texts))
+    # A fixed shuffle: where the run is stopped early, what there is is a fair sample.
+    order = np.random.default_rng(arguments.seed).permutation(len(texts))
+    there = {item.name for item in read_futures(arguments.out)} if arguments.out.exists() else set[str]()
+    model = Continuations(arguments.lm, words=arguments.words, top_k=arguments.top_k, seed=arguments.seed)
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    begun_s, made, shown_s = time.monotonic(), 0, time.monotonic()
+    with arguments.out.open("a", encoding="utf-8") as file:
+        for index in order:
+            name, text = texts[index]
+            if name in there:
+                continue
+            if arguments.minutes is not None and time.monotonic() - begun_s > arguments.minutes * 60:
+                break
+            words = tuple(word.text for word in normalize(text))
+            chosen = choose(len(words), arguments.prefixes, seed=arguments.seed + int(index))
+            expected = dict(zip(chosen, model.futures(words, chosen), strict=True))
+            item = {"name": name, "words": words, "futures": [expected.get(n) for n in range(len(words))]}
+            file.write(json.dumps(item, ensure_ascii=False) + "\n")
+            made += len(chosen)
+            if time.monotonic() - shown_s > 30:
+                shown_s = time.monotonic()
+                console.note(f"{made} prefixes, {made / (shown_s - begun_s):.1f} a second")
+    console.note(f"{made} prefixes continued in {(time.monotonic() - begun_s) / 60:.1f} min.")
+    return 0

@@ -1,0 +1,39 @@
+"""``sayahead train agent``: an agent's graph of its run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sayahead.cli.console import Console
+from sayahead.errors import ConfigError
+from sayahead.training.mohan.agent_export import agent_graph
+
+if TYPE_CHECKING:
+    pass
+
+HELP = "make a graph of an agent's run"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", metavar="RUN", type=Path, help="the agent's run, or one of its checkpoints")
+    parser.add_argument("-o", "--out", metavar="FILE.onnx", type=Path, required=True, help="where the graph goes")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Export; the exit code."""
+    console = Console(quiet=False)
+    try:
+        from sayahead.training.loop.trained import load_trained
+        from sayahead.training.mohan.agent_network import Agent
+    except ImportError as error:
+        raise ConfigError("Exporting needs torch and onnx: pip install 'sayahead[train]'.") from error
+    trained = load_trained(arguments.run)
+    if not isinstance(trained.model, Agent):
+        raise ConfigError(f"{arguments.run} is a run of {trained.recipe.task}, which is no agent.")
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    agent_graph(trained.model).save(str(arguments.out))
+    size = arguments.out.stat().st_size
+    console.note(f"{arguments.out}: an agent of {trained.step} steps, {size / 1e6:.2f} MB")
+    return 0

@@ -1,0 +1,1 @@
+"""Context predictors: what stands in for the future."""

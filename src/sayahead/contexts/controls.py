@@ -1,0 +1,72 @@
+"""The two controls of every predicted future: random words, and the true ones."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sayahead.engine.context import Prediction
+from sayahead.types import Word
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class RandomWords:
+    """Random words as the future: the control that every predicted future has to beat (Stephenson et al. 2021)."""
+
+    count: int = 5
+    """Words to draw."""
+    seed: int = 0
+    """Fixes the draw, together with the words so far."""
+
+    def predict(self, words: Sequence[str]) -> Prediction:
+        from sayahead.text.english.common_words import COMMON_WORDS
+
+        draw = np.random.default_rng([self.seed, zlib.crc32(" ".join(words).encode())])
+        return Prediction(tuple(COMMON_WORDS[i] for i in draw.integers(len(COMMON_WORDS), size=self.count)))
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The words that really follow: what no predictor can beat, for experiments (Saeki-a, IV-B: bicontext, truth).
+
+    A sentence's end stops the prediction, as it stops lookahead. Words that are not the text's have no future.
+    """
+
+    words: tuple[Word, ...]
+    """All words of the session's text, as the normalizer gives them; ``Truth.of`` makes them of a text."""
+    count: int = 5
+    """Most words to show."""
+
+    @classmethod
+    def of(cls, text: str, count: int = 5) -> Truth:
+        """The predictor of a session that will be given this text and no other."""
+        from sayahead.text.normalizer import normalize
+
+        return cls(tuple(normalize(text)), count)
+
+    def predict(self, words: Sequence[str]) -> Prediction:
+        future = list[str]()
+        for word in self.words[self._end_of(list(words)) :][: self.count]:
+            if not word.ends:
+                future.append(word.text)
+                continue
+            # A sentence may end without a mark: with the text, with a paragraph.
+            marked = word.text[-1:] in (".", "!", "?")
+            future.append(word.text if marked else word.text.rstrip(",;:—-") + ".")
+            break
+        return Prediction(tuple(future))
+
+    def _end_of(self, words: list[str]) -> int:
+        """Where the words end in the text: they are its first ones, or, as a session forgets old words, later ones."""
+        texts = [word.text for word in self.words]
+        for end in range(len(words), len(texts) + 1):
+            if texts[end - len(words) : end] == words:
+                return end
+        return len(texts)

@@ -1,0 +1,56 @@
+"""The distilled context predictor at run time (Saeki-b): from the words so far to an embedding of what will follow.
+
+A network of word vectors stands for a language model and for all that reads its words: one graph, no sampling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sayahead.contexts.word_vectors import WordVectors, tokens_of
+from sayahead.engine.context import NOTHING, Prediction
+from sayahead.engine.onnx import OnnxGraph
+
+CLOSING = (".", "!", "?")
+
+
+@dataclass(frozen=True, slots=True)
+class DistilledModel:
+    """What voice.json says of its predictor under ``distilled``; both files stand under ``files``, with digests."""
+
+    graph: str
+    """File of the graph: ``vectors`` (N, K) of tokens -> ``embedding`` (D,)."""
+    vectors: str
+    """File of the word vectors (``WordVectors.save``)."""
+    most: int = 64
+    """Tokens at the end of the open sentence that the network sees."""
+
+
+class Distilled:
+    """See ContextPredictor: an embedding for the segment, no words (Saeki-b, Eq. 7: G(v))."""
+
+    def __init__(self, graph: OnnxGraph, vectors: WordVectors, *, most: int = 64) -> None:
+        self._graph, self._vectors, self._most = graph, vectors, most
+
+    @classmethod
+    def load(cls, folder: Path, model: DistilledModel, *, threads: int = 1) -> Distilled:
+        """The predictor of a voice's folder; VoiceError where its files cannot be read."""
+        graph = OnnxGraph(folder / model.graph, threads=threads)
+        return cls(graph, WordVectors.load(folder / model.vectors), most=model.most)
+
+    def predict(self, words: Sequence[str]) -> Prediction:
+        """The embedding of what follows the open sentence; nothing where no word of it is there."""
+        tokens = tokens_of(open_sentence(words))[-self._most :]
+        if not tokens:
+            return NOTHING
+        return Prediction(embedding=self._graph(vectors=self._vectors(tokens))["embedding"])
+
+
+def open_sentence(words: Sequence[str]) -> list[str]:
+    """The words behind the last one that closes a sentence."""
+    for number in range(len(words), 0, -1):
+        if words[number - 1].rstrip("\"')”’")[-1:] in CLOSING:
+            return list(words[number:])
+    return list(words)

@@ -1,0 +1,110 @@
+"""Pseudo lookahead: a language model's words stand in for the future."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.engine.context import NOTHING, Prediction
+from sayahead.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class LanguageModel:
+    """Pseudo lookahead: the words with which a causal language model continues the text (Saeki-a, II-B).
+
+    Any causal model of transformers, by its hub name or its folder (``gpt2`` is the papers'); needs the ``lm`` extra.
+    The continuation is sampled from the ``top_k`` likeliest tokens (1: greedy, as in the papers' main results) and
+    stops at a sentence's end.
+    """
+
+    HISTORY_WORDS = 64
+
+    def __init__(
+        self,
+        name: str | Path,
+        *,
+        words: int = 5,
+        top_k: int = 1,
+        seed: int = 0,
+        load: Callable[[str], CausalModel] | None = None,
+    ) -> None:
+        if words < 1 or top_k < 1:
+            raise ConfigError(f"LanguageModel: words is {words!r} and top_k {top_k!r}, but both must be at least 1.")
+        self._model = (load or TransformersModel)(str(name))
+        self._words, self._top_k, self._seed = words, top_k, seed
+
+    def predict(self, words: Sequence[str]) -> Prediction:
+        """See ContextPredictor; with nothing to continue there is no prediction."""
+        history = " ".join(words[-self.HISTORY_WORDS :])
+        if not history:
+            return NOTHING
+        draw = np.random.default_rng([self._seed, zlib.crc32(history.encode())])
+        ids, cache, made, text = self._model.encode(history), None, list[int](), ""
+        # A word is complete when the next one begins; four tokens a word is more than any needs on average.
+        for _ in range(4 * self._words + 4):
+            logits, cache = self._model.next(ids, cache)
+            top = np.argsort(-logits, kind="stable")[: self._top_k]
+            weights = np.exp(logits[top] - logits[top[0]])
+            token = int(top[0] if self._top_k == 1 else draw.choice(top, p=weights / weights.sum()))
+            if token == self._model.end:
+                break
+            ids, made = [token], [*made, token]
+            text = self._model.decode(made)
+            if len(text.split()) > self._words or text.rstrip()[-1:] in (".", "!", "?") or "\n" in text.strip(" "):
+                break
+        # A continuation that does not begin with a space would only finish the last word, which is complete.
+        future = text.split() if text[:1].isspace() else text.split()[1:]
+        return Prediction(tuple(future[: self._words]))
+
+
+class CausalModel(Protocol):
+    """What pseudo lookahead needs of a language model."""
+
+    end: int | None
+    """The token that ends a text, if there is one."""
+
+    def encode(self, text: str) -> list[int]: ...
+
+    def decode(self, ids: list[int]) -> str: ...
+
+    def next(self, ids: list[int], cache: Any) -> tuple[NDArray[np.float64], Any]:
+        """(V,) logits after ``ids`` behind what ``cache`` holds, and the cache with them."""
+        ...
+
+
+class TransformersModel:
+    """A causal model of transformers on the processor, in float32."""
+
+    def __init__(self, name: str) -> None:
+        try:
+            import torch
+            from transformers import AutoModelForCausalLM, AutoTokenizer
+        except ImportError as error:
+            raise ConfigError(
+                f"The language model {name!r} needs torch and transformers: pip install 'sayahead[lm]'."
+            ) from error
+        self._torch: Any = torch
+        try:
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(name)
+            self._model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32).eval()
+        except (OSError, ValueError) as error:
+            raise ConfigError(f"The language model {name!r} cannot be loaded: {error}") from error
+        self.end: int | None = self._tokenizer.eos_token_id
+
+    def encode(self, text: str) -> list[int]:
+        return list(self._tokenizer(text).input_ids)
+
+    def decode(self, ids: list[int]) -> str:
+        return str(self._tokenizer.decode(ids))
+
+    def next(self, ids: list[int], cache: Any) -> tuple[NDArray[np.float64], Any]:
+        with self._torch.inference_mode():
+            out = self._model(input_ids=self._torch.tensor([ids]), past_key_values=cache, use_cache=True)
+        return out.logits[0, -1].double().numpy(), out.past_key_values

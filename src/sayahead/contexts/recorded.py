@@ -1,0 +1,48 @@
+"""Futures that were laid by (``sayahead train futures``) as a context predictor: experiments need no language model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sayahead.engine.context import Prediction
+from sayahead.errors import ConfigError
+
+ENDING = ".jsonl"
+SEEN = 64
+"""Words before a prediction that tell which one is meant: as many as a session shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaidFutures:
+    """See ContextPredictor; knows the beginnings of some texts, and what a language model expected behind them."""
+
+    futures: Mapping[tuple[str, ...], tuple[str, ...]]
+    """Observed words, at most SEEN, to the expected ones."""
+    where: str
+    """The file, for errors."""
+
+    def predict(self, words: Sequence[str]) -> Prediction:
+        """The laid future of the words; ConfigError where there is none."""
+        found = self.futures.get(tuple(words[-SEEN:]))
+        if found is None:
+            raise ConfigError(
+                f"{self.where} has no future of {' '.join(words[-8:])!r}: lay by those of the experiment's texts."
+            )
+        return Prediction(found)
+
+
+def laid_futures(path: Path) -> LaidFutures:
+    """The futures in a file; ConfigError where it cannot be read."""
+    made = dict[tuple[str, ...], tuple[str, ...]]()
+    try:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            data = json.loads(line)
+            for end, future in enumerate(data["futures"], 1):
+                if future is not None:
+                    made[tuple(data["words"][:end][-SEEN:])] = tuple(future)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{path} cannot be read as futures: {error}.") from error
+    return LaidFutures(made, str(path))

@@ -1,0 +1,120 @@
+"""Word vectors made of subwords (Bojanowski et al. 2017): what the distilled context predictor reads words by."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.engine.files import save_arrays
+from sayahead.errors import VoiceError
+from sayahead.types import Floats
+
+PUNCTUATION = ",;:.!?—…"
+
+
+@dataclass(frozen=True, slots=True)
+class WordVectors:
+    """A vector for any word: the mean of its own row, where it is known, and of the rows of its character n-grams."""
+
+    words: dict[str, int]
+    """Known words to their rows."""
+    buckets: int
+    """Rows of n-grams behind those of the words; 0: unknown words have no vector but zeros."""
+    shortest: int
+    """Least characters of an n-gram, the marks of a word's begin and end counted."""
+    longest: int
+    """Most of them."""
+    table: NDArray[np.int8]
+    """(R, K) rows of words, then of buckets, each in units of its scale."""
+    scale: Floats
+    """(R,) what a row's unit is."""
+
+    @property
+    def channels(self) -> int:
+        """K: dimensions of a vector."""
+        return int(self.table.shape[1])
+
+    def rows(self, word: str) -> list[int]:
+        """The rows whose mean is a word's vector; none where nothing is known of it."""
+        own = [self.words[word]] if word in self.words else []
+        if not self.buckets:
+            return own
+        return own + [len(self.words) + fnv(gram) % self.buckets for gram in ngrams(word, self.shortest, self.longest)]
+
+    def __call__(self, tokens: list[str]) -> Floats:
+        """(N, K) vectors of tokens."""
+        made = np.zeros((len(tokens), self.channels), np.float32)
+        for at, token in enumerate(tokens):
+            rows = self.rows(token)
+            if rows:
+                made[at] = (self.table[rows] * self.scale[rows, None]).mean(axis=0)
+        return made
+
+    @classmethod
+    def of(cls, words: dict[str, int], vectors: Floats, *, buckets: int, shortest: int, longest: int) -> WordVectors:
+        """The table of float vectors (R, K), each row rounded to 8 bits."""
+        scale = np.maximum(np.abs(vectors).max(axis=1), 1e-12).astype(np.float32) / 127
+        table = np.rint(vectors / scale[:, None]).astype(np.int8)
+        return cls(words, buckets, shortest, longest, table, scale.astype(np.float16).astype(np.float32))
+
+    def save(self, path: Path) -> None:
+        """Write the table as an ``.npz`` file; the same table gives the same bytes."""
+        listed = "\n".join(sorted(self.words, key=self.words.__getitem__))
+        arrays: dict[str, NDArray[Any]] = {
+            "words": np.frombuffer(listed.encode(), np.uint8), "table": self.table,
+            "scale": self.scale.astype(np.float16), "grams": np.array([self.buckets, self.shortest, self.longest]),
+        }  # fmt: skip
+        save_arrays(path, arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> WordVectors:
+        """The table of a file; VoiceError where it is none."""
+        try:
+            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+                listed = file["words"].tobytes().decode()
+                buckets, shortest, longest = (int(value) for value in file["grams"])
+                table, scale = file["table"], file["scale"].astype(np.float32)
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise VoiceError(f"{path} holds no word vectors: {error}. Install the voice again.") from error
+        words = {word: row for row, word in enumerate(listed.split("\n"))} if listed else {}
+        if table.ndim != 2 or len(table) != len(words) + buckets or len(scale) != len(table):
+            raise VoiceError(f"{path} holds no word vectors: its rows are not those of its words. Install it again.")
+        return cls(words, buckets, shortest, longest, table, scale)
+
+
+def tokens_of(words: list[str]) -> list[str]:
+    """Words as vectors know them: in lower case, a mark behind a word a token of its own."""
+    made = []
+    for word in words:
+        bare = word.strip(" \"'()“”‘’" + PUNCTUATION).lower()
+        if bare:
+            made.append(bare)
+        marks = [mark for mark in word if mark in PUNCTUATION]
+        if marks and word.rstrip("\"')”’")[-1:] in PUNCTUATION:
+            made.append(marks[-1])
+    return made
+
+
+def ngrams(word: str, shortest: int, longest: int) -> list[str]:
+    """The n-grams of characters of a word between its marks ``<`` and ``>``, in fastText's order.
+
+    Single characters are none when they are but a mark (as in fastText).
+    """
+    marked, found = f"<{word}>", []
+    for first in range(len(marked)):
+        sizes = range(shortest, min(longest, len(marked) - first) + 1)
+        found += [marked[first : first + size] for size in sizes if size > 1 or 0 < first < len(marked) - 1]
+    return found
+
+
+def fnv(text: str) -> int:
+    """fastText's hash: 32-bit FNV-1a over the UTF-8 bytes, each taken as a signed number."""
+    made = 2166136261
+    for byte in text.encode():
+        made = ((made ^ (byte if byte < 128 else byte | 0xFFFFFF00)) * 16777619) & 0xFFFFFFFF
+    return made

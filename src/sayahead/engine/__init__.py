@@ -1,0 +1,1 @@
+"""The incremental engine: its loop, and the seams between its parts."""

@@ -1,0 +1,36 @@
+"""Arrays in files whose bytes depend on nothing but the arrays, so that a digest can stand for them."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.errors import VoiceError
+
+
+def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write an ``.npz`` file for ``numpy.load``; the same arrays give the same bytes."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, array, allow_pickle=False)
+            file.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), buffer.getvalue())
+
+
+def check_file(path: Path, digest: str | None) -> None:
+    """VoiceError if the file is missing or its SHA-256 differs from ``digest``."""
+    if not path.is_file():
+        raise VoiceError(f"{path} is missing: install the voice again.")
+    if digest is not None:
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        if found != digest:
+            raise VoiceError(
+                f"{path} is damaged: its SHA-256 is {found}, but voice.json says {digest}. Install the voice again."
+            )

@@ -1,0 +1,75 @@
+"""The two stages of a voice: an acoustic model makes frames of a segment, a vocoder makes sound of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+from sayahead.types import Floats, Rendering, Segment
+
+State = TypeVar("State")
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """What an acoustic model makes of one segment."""
+
+    final: Floats
+    """(T, D) frames that follow the last final ones and will not change."""
+    right: Floats
+    """(R, D) what is expected to follow them: held back or lookahead, to be rendered again."""
+    words: tuple[tuple[int, int], ...]
+    """First and end frame of each word of the segment, from the start of the sentence."""
+    ended: bool
+    """Whether the sentence is over with these frames."""
+    drawn: tuple[tuple[int, int], ...] = ()
+    """What was spoken before and is held back may last longer by what is known now: places at and behind such a frame,
+    from the start of the sentence, move by so many frames."""
+    observation: Floats | None = None
+    """See Speech."""
+
+
+def moved(words: Sequence[tuple[int, int]], drawn: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """First and end frames of words after something before or in them was drawn out (``Frames.drawn``)."""
+
+    def place(frame: int) -> int:
+        return frame + sum(by for first, by in drawn if frame >= first)
+
+    return tuple((place(first), place(end)) for first, end in words)
+
+
+class AcousticModel(Protocol[State]):
+    """Stage one: ``y[t] = phi(x[<= g(t)], y[< t])`` (Ma, Eq. 6), a word or more a step."""
+
+    def initial(self) -> State:
+        """The state at the start of a sentence."""
+        ...
+
+    def step(self, segment: Segment, state: State, rendering: Rendering, *, hold_back: int) -> tuple[Frames, State]:
+        """Frames for the segment's words, the last ``hold_back`` of them kept as provisional."""
+        ...
+
+
+class Vocoder(Protocol[State]):
+    """Stage two: ``w[t] = psi(y[<= h(t)], z[<= h(t)], t)`` (Ma, Eq. 6)."""
+
+    hop_length: int
+    """Samples a frame."""
+    context: int
+    """Frames of right context that make a difference."""
+
+    def initial(self, frame: int) -> State:
+        """The state at the start of a sentence whose first frame is number ``frame`` of the session."""
+        ...
+
+    def step(self, final: Floats, right: Floats, state: State, *, seed: int, ended: bool) -> tuple[Floats, State]:
+        """Samples for the final frames, ``hop_length`` each; those of the whole where ``right`` is what really follows.
+
+        ``final`` (T, D) and ``right`` (R, D) follow the final frames given before; nothing follows where ``ended``.
+        """
+        ...
+
+
+Stages = tuple[AcousticModel[Any], Vocoder[Any]]
+"""What most systems are made of."""

@@ -1,0 +1,1 @@
+"""Running an experiment: conditions, clocks, traces, peers."""

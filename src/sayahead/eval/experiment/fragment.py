@@ -1,0 +1,124 @@
+"""How an engine that speaks whole pieces gets its text: cut as somebody would who sees it letter by letter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sayahead.text.english.tables import NEVER_ENDS, TITLES
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A piece of a text that an engine gets at once."""
+
+    start: int
+    """Where it begins, in characters."""
+    end: int
+    """Where it ends (exclusive)."""
+    read: int
+    """Characters of the text that must be there before this is known to be a fragment."""
+
+
+Fragmenter: TypeAlias = Callable[[str], list[Fragment]]
+"""Cuts a text as somebody would who sees one character after the other."""
+
+_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s+(\S))|\n[^\S\n]*\n")
+_INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+
+
+def by_sentence(text: str) -> list[Fragment]:
+    """Sentences, each cut off when the first character of the next is there, the last when the text ends.
+
+    So do Piper's Wyoming server (sentence-stream 1.3) and hibari's own split: end punctuation, closing quotes, white
+    space, no lower-case letter; not behind a title, an initial or letters with dots. A blank line ends one, too.
+    """
+    ends = sentence_ends(text, 0, len(text))
+    starts = [0, *(end for end, _ in ends)]
+    ends.append((len(text), len(text)))
+    return [Fragment(a, b, read) for a, (b, read) in zip(starts, ends, strict=True) if text[a:b].strip()]
+
+
+def sentence_ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
+    """Where sentences end between two places, and with how many characters that is known; not the end itself."""
+    out = list[tuple[int, int]]()
+    for match in _END.finditer(text, start, stop):
+        sentence, following = text[start : match.start()], match[1]
+        # A single letter is an initial; after letters with dots a name may go on, as in "U.S. Army".
+        word = sentence.split()[-1].lstrip("(\"'“‘«[") if match[0][0] == "." and sentence.strip() else "other"
+        abbreviated = word in NEVER_ENDS or word in TITLES or _INITIALS.fullmatch(word) is not None
+        if sentence.strip() and (following is None or not (following.islower() or abbreviated)):
+            out.append((match.end(), match.end() if following is None else match.end(1)))
+            start = match.end()
+    return out
+
+
+CLAUSE_MARKS, SENTENCE_MARKS = ".?!;:,\n…。—", ".?!\n…。"
+LEAST, CONTEXT, MOST_MARKS = 10, 12, 30
+
+
+def first_fragment_early(text: str) -> list[Fragment]:
+    """Each sentence's first clause as early as possible, then the rest of the sentence: as RealtimeTTS cuts.
+
+    Written after the behaviour of stream2sentence 1.1 with the defaults of RealtimeTTS 0.8's ``play_async``
+    (``fast_sentence_fragment``, ``fast_sentence_fragment_allsentences``):
+
+    - A first fragment, of more than 10 characters, ends at the first clause punctuation: at once, or with the next
+      character where a number or an address may go on ("1,000", "3:30"), and at the end of a sentence with the first
+      character of the next. Without any, it ends at the space where 30 spaces and marks have been counted.
+    - What is left of a sentence goes out when its end has at least 12 characters behind it, the last end punctuation
+      not more than 24, with all sentences that are complete by then; one below 10 characters goes with the next.
+    - When a first fragment was a whole sentence, the next sentence is taken for its rest, as it is there.
+
+    Where sentences end is judged as in ``by_sentence``; its long lists of abbreviations are not followed.
+    """
+    out, start, first, marks, last = list[Fragment](), 0, True, 0, -1
+    for at, char in enumerate(text):
+        start += start == at and char.isspace()
+        marks += char.isspace() or char in CLAUSE_MARKS
+        cuts = list[tuple[int, int]]()
+        if first:
+            end = clause_end(text, start, at)
+            if end is None and char.isspace() and marks >= MOST_MARKS and at - start >= LEAST:
+                end = at + 1
+            cuts = [] if end is None else [(start, end)]
+        else:
+            last = at if char in SENTENCE_MARKS else last
+            near = last >= start and CONTEXT <= at - last <= 2 * CONTEXT
+            if at - start >= LEAST + CONTEXT:
+                complete = sentences(text, start, at + 1)[:-1]
+                cuts = complete if near or len(complete) > 1 else []
+        if cuts:
+            out += [Fragment(a, b, at + 1) for a, b in cuts]
+            first, marks, start = not first, 0, cuts[-1][1]
+            start += len(text[start : at + 1]) - len(text[start : at + 1].lstrip())
+    return out + [Fragment(a, b, len(text)) for a, b in sentences(text, start, len(text))]
+
+
+def clause_end(text: str, start: int, at: int) -> int | None:
+    """Where the first fragment of the sentence from ``start`` ends, where the character at ``at`` is what tells."""
+    char, before, earlier = text[at], text[at - 1 : at], text[at - 2 : at - 1]
+    # A comma goes on with what it stands behind: "Inc., and", "so?", he asked.
+    ended = text[start:at].rstrip("\"'”’)]}»")[-1:] in (".", "?", "!")
+    number_over = before == "," and earlier.isdigit() and not char.isdigit()
+    name_over = before == ":" and earlier.isalnum() and char.isspace()
+    end = None
+    if before.isspace():
+        end = next((end for end, read in sentence_ends(text, start, at + 1) if read == at + 1), None)
+    if end is None and (char in ";…\n—" or (char == "," and not (before.isdigit() or ended))):
+        end = at + 1
+    elif end is None and (number_over or name_over):
+        end = at
+    return end if end is not None and end - start > LEAST else None
+
+
+def sentences(text: str, start: int, stop: int) -> list[tuple[int, int]]:
+    """The sentences between two places, short ones with the next; the last may not be complete."""
+    out = list[tuple[int, int]]()
+    for end in [*(end for end, _ in sentence_ends(text, start, stop)), stop]:
+        if len(text[start:end].strip()) >= LEAST or (end == stop and text[start:end].strip()):
+            out.append((start, end))
+            start = end
+    return out

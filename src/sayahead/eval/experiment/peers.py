@@ -1,0 +1,367 @@
+"""Peers: engines that speak a sentence or a fragment at a time, measured on the same texts and clocks as ours.
+
+Each runs in a process of its own (see ``peer_worker``), one fragment after the other; silence at the joins is left as
+the engine makes it. Its trace is the same record as ours, so all metrics apply to it. One of your own is a worker and
+a ``WorkerPeer``: examples/custom_peer.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import IO, Any, NoReturn, Protocol
+
+import numpy as np
+
+from sayahead.config import nearest
+from sayahead.errors import ConfigError, SayaheadError
+from sayahead.eval.experiment import peer_worker
+from sayahead.eval.experiment.conditions import Matrix
+from sayahead.eval.experiment.fragment import Fragment, Fragmenter, by_sentence, first_fragment_early
+from sayahead.eval.experiment.run import Text, keep, on_clocks, open_texts, recorded, write_sound
+from sayahead.eval.experiment.trace import AUDIBLE, Trace, TracedChunk, TracedFragment
+from sayahead.types import Floats, WordTiming
+
+
+class PeerError(SayaheadError):
+    """A peer that is not installed, failed, or gave no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A fragment's sound."""
+
+    samples: Floats
+    """(S,) in [-1, 1]."""
+    sample_rate: int
+    """Samples per second."""
+    generation_s: float
+    """Computing time, taken where it is computed."""
+
+
+class Peer(Protocol):
+    """An engine that speaks fragments."""
+
+    @property
+    def name(self) -> str:
+        """What the tables call it."""
+        ...
+
+    @property
+    def fragments(self) -> Fragmenter:
+        """How the text is cut for it."""
+        ...
+
+    def missing(self) -> str | None:
+        """A sentence that says what to install; None where it can run."""
+        ...
+
+    def start(self) -> None:
+        """Load, and speak once, so that no utterance pays for that; PeerError where it cannot."""
+        ...
+
+    def speak(self, text: str) -> Spoken:
+        """Say one fragment; PeerError where it cannot."""
+        ...
+
+    def close(self) -> None:
+        """End it; harmless when repeated."""
+        ...
+
+
+class WorkerPeer:
+    """A peer in a process of its own, which answers as ``peer_worker`` does."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        fragments: Fragmenter = by_sentence,
+        missing: Callable[[], str | None] = lambda: None,
+        timeout_s: float = 120.0,
+    ) -> None:
+        """``command`` starts the worker; what takes longer than ``timeout_s`` is ended."""
+        self.name, self.fragments, self.missing = name, fragments, missing
+        self._command, self._timeout_s = list(command), timeout_s
+        self._process: subprocess.Popen[bytes] | None = None
+        self._complaints: IO[bytes] | None = None
+
+    def start(self) -> None:
+        if self._process is not None:
+            return
+        missing = self.missing()
+        if missing is not None:
+            raise PeerError(f"Peer {self.name}: {missing}")
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process runs
+        try:
+            self._process = subprocess.Popen(
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._complaints
+            )
+        except OSError as error:
+            self.close()
+            raise PeerError(f"Peer {self.name}: {self._command[0]} cannot be started: {error.strerror}.") from error
+        try:
+            self._answer(b"")
+            self.speak("A word or two, to begin with.")
+        except PeerError:
+            self.close()
+            raise
+
+    def speak(self, text: str) -> Spoken:
+        if self._process is None:
+            raise PeerError(f"Peer {self.name} does not run: start it first.")
+        header, sound = self._answer(json.dumps({"text": text}).encode() + b"\n")
+        samples = np.frombuffer(sound, "<f4").astype(np.float32)
+        try:
+            return Spoken(samples, int(header["sample_rate"]), float(header["generation_s"]))
+        except (KeyError, TypeError, ValueError):
+            self._fail(f"its process answered {header}")
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            with contextlib.suppress(OSError):
+                process.stdin.close()  # type: ignore[union-attr]
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            process.stdout.close()  # type: ignore[union-attr]
+        if self._complaints is not None:
+            self._complaints.close()
+            self._complaints = None
+
+    def _answer(self, request: bytes) -> tuple[dict[str, Any], bytes]:
+        """Send a request and read what comes back; the process is ended where that is no answer."""
+        process, expired = self._process, threading.Event()
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def expire() -> None:
+            expired.set()
+            process.kill()
+
+        late = threading.Timer(self._timeout_s, expire)
+        late.start()
+        line = sound = b""
+        try:
+            process.stdin.write(request)
+            process.stdin.flush()
+            line = process.stdout.readline()
+            header = json.loads(line)
+            size = 4 * int(header.get("samples", 0))
+            sound = process.stdout.read(size)
+        except (OSError, ValueError, TypeError, AttributeError):
+            header, size = {}, 1
+        finally:
+            late.cancel()
+        if len(sound) < size:
+            if expired.is_set():
+                self._fail(f"no answer within {self._timeout_s:g} s")
+            self._fail(f"its process answered {line[:60]!r}" if line and not header else "")
+        if "error" in header:
+            raise PeerError(f"Peer {self.name}: {header['error']}.")
+        return header, sound
+
+    def _fail(self, why: str) -> NoReturn:
+        """End the process and raise what is known about it: why (empty: it ended), and the last of its complaints."""
+        process, complaints, self._complaints = self._process, self._complaints, None
+        assert process is not None
+        assert complaints is not None
+        self.close()
+        with complaints:
+            complaints.seek(0)
+            last = complaints.read().decode(errors="replace").strip().splitlines()[-1:]
+        why = why or f"its process ended (exit code {process.returncode})"
+        raise PeerError(": ".join([f"Peer {self.name}: {why}", *last]).rstrip(".") + ".")
+
+
+def measure_peer(peer: Peer, text: str, *, index: int = 0, name: str = "") -> tuple[Trace, Floats]:
+    """A started peer's trace and all its samples (S,), as ``trace.measure`` makes them: all letters there at time 0.
+
+    A chunk is one fragment's whole sound; ``read`` are the characters that must be there before the fragment is cut.
+    Words are an estimate, as these engines tell none: a fragment's words share its audible part by their letters.
+    """
+    chunks, words, sounds = list[TracedChunk](), list[WordTiming](), list[Floats]()
+    rate, begin, now_s, unheard_s = 0, 0, 0.0, 0.0
+    for piece in peer.fragments(text):
+        fragment = " ".join(text[piece.start : piece.end].split())
+        if not any(map(str.isalnum, fragment)):
+            continue
+        spoken = peer.speak(fragment)
+        if rate not in (0, spoken.sample_rate):
+            raise PeerError(f"Peer {peer.name}: its sample rate changed from {rate} to {spoken.sample_rate} Hz.")
+        rate, length = spoken.sample_rate, len(spoken.samples)
+        now_s += spoken.generation_s
+        unheard_s += spoken.generation_s
+        if not length:
+            continue
+        loud = np.flatnonzero(np.abs(spoken.samples) > AUDIBLE)
+        audible = int(loud[0]) if len(loud) else None
+        chunks.append(TracedChunk(begin, length, 0.0, now_s, unheard_s, piece.read, audible))
+        first, end = (begin + int(loud[0]), begin + int(loud[-1]) + 1) if len(loud) else (begin, begin + length)
+        words += spread(text, piece, first, end)
+        sounds.append(spoken.samples)
+        begin, unheard_s = begin + length, 0.0
+    if not sounds:
+        raise PeerError(f"Peer {peer.name} gave no sound for {text[:60]!r}.")
+    letters = tuple(TracedFragment(at, at + 1, 0.0) for at in range(len(text)))
+    made = Trace(index, text, rate, letters, tuple(chunks), tuple(words), name, peer.name, "measured")
+    return made, np.concatenate(sounds)
+
+
+def spread(text: str, piece: Fragment, onset: int, offset: int) -> list[WordTiming]:
+    """The fragment's words over the samples from ``onset`` to ``offset``, each with its share of the letters."""
+    found = [match for match in re.finditer(r"\S+", text[piece.start : piece.end]) if any(map(str.isalnum, match[0]))]
+    shares = np.cumsum([0, *(sum(map(str.isalnum, match[0])) for match in found)])
+    places = [int(place) for place in np.rint(onset + (offset - onset) * shares / shares[-1])]
+    return [
+        WordTiming(match[0], piece.start + match.start(), piece.start + match.end(), begin, end)
+        for match, begin, end in zip(found, places, places[1:], strict=False)
+    ]
+
+
+def run_peer(
+    peer: Peer, matrix: Matrix, texts: list[Text], out: Path, *, progress: Callable[[str], None] = lambda line: None
+) -> None:
+    """All texts by one peer, measured and timed on the matrix's clocks in OUT/<peer>/, as ``run.run`` leaves them."""
+    if any(condition.name == peer.name for condition in matrix.conditions):
+        raise ConfigError(f"Peer {peer.name} has the name of a condition: rename that in the matrix.")
+    folder = out / peer.name
+    left = open_texts(folder, texts, {"name": peer.name})
+    try:
+        if left:
+            peer.start()
+            with recorded(folder, {"name": peer.name}, 1):
+                speak_all(peer, left, folder, progress)
+    finally:
+        peer.close()
+    on_clocks(matrix, texts, folder)
+
+
+def speak_all(peer: Peer, left: list[tuple[int, Text]], folder: Path, progress: Callable[[str], None]) -> None:
+    """Have a started peer say the texts, each with its number, and keep what is measured."""
+    begun = time.monotonic()
+    for number, (index, text) in enumerate(left, start=1):
+        made, samples = measure_peer(peer, text.text, index=index, name=text.name)
+        write_sound(made, samples, folder)
+        keep(made, folder)
+        left_s = (time.monotonic() - begun) / number * (len(left) - number)
+        progress(f"{number} of {len(left)} utterances, {peer.name}; about {left_s / 60:.0f} min left")
+
+
+def hibari(name: str = "hibari", fragments: Fragmenter = by_sentence) -> WorkerPeer:
+    """hibari-tts, which is always installed: its default voice."""
+    return WorkerPeer(name, [sys.executable, "-P", peer_worker.__file__, "hibari"], fragments=fragments)
+
+
+def piper(
+    name: str = "piper", fragments: Fragmenter = by_sentence, *, voice: Path | None = None, python: str | None = None
+) -> WorkerPeer:
+    """Piper with a voice from a folder with one ``.onnx`` and its ``.onnx.json``, or from that file.
+
+    None: SAYAHEAD_PIPER_VOICE, and for the Python that has piper-tts SAYAHEAD_PIPER_PYTHON or this one. The package is
+    under the GPL and never imported here; where it is not there, the ``piper`` command loads its voice for every piece.
+    """
+    folder = voice or Path(os.environ.get("SAYAHEAD_PIPER_VOICE", "") or "no voice is set")
+    python = python or os.environ.get("SAYAHEAD_PIPER_PYTHON") or sys.executable
+    model = next(iter(sorted(folder.glob("*.onnx"))), None) if folder.is_dir() else folder
+
+    def missing() -> str | None:
+        if not has_module(python, "piper") and shutil.which("piper") is None:
+            return (
+                "install Piper (pip install piper-tts, under the GPL) here, or in another environment whose Python "
+                "SAYAHEAD_PIPER_PYTHON names."
+            )
+        if model is None or not model.is_file() or not Path(f"{model}.json").is_file():
+            return f"set SAYAHEAD_PIPER_VOICE to a folder with a voice's .onnx and .onnx.json (now: {folder})."
+        return None
+
+    command = [python, "-P", peer_worker.__file__, "piper", str(model)]
+    return WorkerPeer(name, command, fragments=fragments, missing=missing)
+
+
+def espeak_ng(name: str = "espeak-ng", fragments: Fragmenter = by_sentence) -> WorkerPeer:
+    """The espeak-ng command: a process a sentence."""
+
+    def missing() -> str | None:
+        if shutil.which("espeak-ng"):
+            return None
+        return "install espeak-ng (apt install espeak-ng, brew install espeak-ng)."
+
+    command = [sys.executable, "-P", peer_worker.__file__, "espeak-ng"]
+    return WorkerPeer(name, command, fragments=fragments, missing=missing)
+
+
+def has_module(python: str, name: str) -> bool:
+    """Whether a Python has a package, without importing it here."""
+    if python == sys.executable:
+        return importlib.util.find_spec(name) is not None
+    look = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({name!r}) is None)"
+    try:
+        return subprocess.run([python, "-P", "-c", look], capture_output=True, check=False, timeout=60).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+PEERS: dict[str, Callable[..., Peer]] = {
+    "hibari": hibari,
+    "piper": piper,
+    "espeak-ng": espeak_ng,
+    "hibari+fragments": functools.partial(hibari, "hibari+fragments", first_fragment_early),
+    "piper+fragments": functools.partial(piper, "piper+fragments", first_fragment_early),
+}
+"""How each peer is made that comes with the package."""
+
+
+def make_peer(name: str) -> Peer:
+    """A peer by its name, or one of your own: ``path/to/file.py:make`` or ``module:make``, where make() gives it.
+
+    ConfigError where there is no such thing.
+    """
+    place, colon, attribute = name.rpartition(":")
+    if not colon:
+        if name not in PEERS:
+            raise ConfigError(f"Peer {name!r} is not known{nearest(name, PEERS)}; one of your own is FILE.py:FUNCTION.")
+        return PEERS[name]()
+    try:
+        make = getattr(load_module(place), attribute)
+        peer: Peer = make()
+        folder = peer.name
+    except Exception as error:
+        raise ConfigError(f"Peer {name!r} cannot be made: {peer_worker.one_line(error)}.") from error
+    if not folder or set(folder) & set("/\\"):
+        raise ConfigError(f"Peer {name!r}: its name, {folder!r}, cannot be the name of a folder.")
+    return peer
+
+
+def load_module(place: str) -> ModuleType:
+    """A module by its file or its name; an error of any kind where it cannot be imported."""
+    if not place.endswith(".py"):
+        return importlib.import_module(place)
+    path = Path(place).resolve(strict=True)
+    spec = importlib.util.spec_from_file_location(f"sayahead_peer_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no module")
+    # Dataclasses look their module up.
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

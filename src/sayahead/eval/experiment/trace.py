@@ -1,0 +1,190 @@
+"""Traces: what one utterance's synthesis did, on two clocks. Every latency metric works from a trace alone.
+
+*Ideal* time is the text clock's: computing takes none. *Elapsed* time adds the computing, measured while the text's own
+pace is only simulated: the engine is busy while it computes and free while it waits, so an hour of text takes no hour.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.config import from_mapping
+from sayahead.engine.session import Session
+from sayahead.errors import ConfigError
+from sayahead.eval.experiment.clock import Arrival
+from sayahead.types import Floats, WordTiming
+
+AUDIBLE = 10 ** (-50 / 20)
+
+
+@dataclass(frozen=True, slots=True)
+class TracedFragment:
+    """A piece of text that was read."""
+
+    start: int
+    """Where it begins in the source text, in characters."""
+    end: int
+    """Where it ends (exclusive)."""
+    at_s: float
+    """When it arrived (A)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedChunk:
+    """A piece of sound that was handed out."""
+
+    start: int
+    """Its first sample, from the first of the utterance."""
+    samples: int
+    """Its length (d_j in samples)."""
+    ideal_s: float
+    """Arrival of the text that allowed it."""
+    ready_s: float
+    """When it was ready (R_j): ideal time plus computing and what was computed before."""
+    generation_s: float
+    """Computing time it took."""
+    read: int
+    """Characters of source text that had arrived."""
+    audible: int | None = None
+    """Its first sample above -50 dBFS, counted within it; none where it is silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One utterance."""
+
+    index: int
+    """Number of the utterance in its run."""
+    source: str
+    """The text."""
+    sample_rate: int
+    """Samples per second."""
+    fragments: tuple[TracedFragment, ...]
+    """What was read, in order."""
+    chunks: tuple[TracedChunk, ...]
+    """What was handed out, in order."""
+    words: tuple[WordTiming, ...]
+    """What was spoken, in order."""
+    name: str = ""
+    """What the utterance is called."""
+    condition: str = ""
+    """Under which condition it was made."""
+    clock: str = ""
+    """The text clock, as a person reads it."""
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the sound."""
+        return sum(chunk.samples for chunk in self.chunks) / self.sample_rate
+
+
+def trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
+    """Run a session on a text clock; its trace and all its samples (S,)."""
+    fragments, chunks, words, sounds = [], list[TracedChunk](), list[WordTiming](), list[Floats]()
+    read, free_s = 0, 0.0
+    for arrival in [*arrivals, None]:
+        at_s = arrival.at_s if arrival is not None else (arrivals[-1].at_s if arrivals else 0.0)
+        now_s, begun = max(at_s, free_s), time.perf_counter()
+        if arrival is not None:
+            fragments.append(TracedFragment(read, read + len(arrival.text), at_s))
+            read += len(arrival.text)
+            session.push(arrival.text)
+        else:
+            session.finish()
+        while (chunk := session.pull()) is not None:
+            generation_s = time.perf_counter() - begun
+            now_s += generation_s
+            loud = np.flatnonzero(np.abs(chunk.samples) > AUDIBLE)
+            chunks.append(
+                TracedChunk(
+                    chunk.start,
+                    len(chunk.samples),
+                    at_s,
+                    now_s,
+                    generation_s,
+                    read,
+                    int(loud[0]) if len(loud) else None,
+                )
+            )
+            words += chunk.words
+            sounds.append(chunk.samples)
+            begun = time.perf_counter()
+        free_s = now_s + time.perf_counter() - begun
+    source = "".join(arrival.text for arrival in arrivals)
+    made = Trace(index, source, session.sample_rate, tuple(fragments), tuple(chunks), tuple(words), **about)
+    return made, np.concatenate(sounds) if sounds else np.zeros(0, np.float32)
+
+
+def measure(session: Session, text: str, *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
+    """A trace from which those of all clocks follow (see ``retime``): the text comes letter by letter, all at time 0.
+
+    So each chunk's ``read`` is exactly the text that it needs, and ``generation_s`` its computing once that is there.
+    """
+    return trace(session, [Arrival(letter, 0.0) for letter in text], index=index, **about)
+
+
+def retime(made: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Trace:
+    """The measured utterance on another text clock: same text, same chunks, same computing times, other arrivals.
+
+    A chunk is begun when the last character it needs has arrived and the engine is free.
+    """
+    if "".join(arrival.text for arrival in arrivals) != made.source:
+        raise ConfigError(f"The arrivals of utterance {made.index} are not those of its text.")
+    ends = np.cumsum([len(arrival.text) for arrival in arrivals])
+    starts = ends - np.array([len(arrival.text) for arrival in arrivals], np.int64)
+    fragments = tuple(
+        TracedFragment(int(start), int(end), arrival.at_s)
+        for start, end, arrival in zip(starts, ends, arrivals, strict=True)
+    )
+    chunks, free_s = [], 0.0
+    for chunk in made.chunks:
+        needed = int(np.searchsorted(ends, chunk.read))
+        ideal_s = fragments[min(needed, len(fragments) - 1)].at_s
+        free_s = max(ideal_s, free_s) + chunk.generation_s
+        chunks.append(replace(chunk, ideal_s=ideal_s, ready_s=free_s, read=fragments[needed].end))
+    return replace(made, fragments=fragments, chunks=tuple(chunks), clock=clock)
+
+
+def as_json(made: Trace) -> dict[str, Any]:
+    """A trace as one JSON object: ours, and SimulEval's field names for speech output beside it (times in ms)."""
+    rate = made.sample_rate
+    return {
+        **asdict(made),
+        "prediction": " ".join(word.text for word in made.words),
+        "delays": [1000 * chunk.ideal_s for chunk in made.chunks],
+        "elapsed": [1000 * chunk.ready_s for chunk in made.chunks],
+        "durations": [1000 * chunk.samples / rate for chunk in made.chunks],
+        "prediction_offset": 1000 * made.chunks[0].ready_s if made.chunks else 0.0,
+        "reference": made.source,
+        "source_length": 1000 * made.fragments[-1].at_s if made.fragments else 0.0,
+        "prediction_length": 1000 * made.duration_s,
+    }
+
+
+def write_traces(path: Path, traces: Iterable[Trace]) -> None:
+    """One line of JSON an utterance, appended."""
+    with path.open("a", encoding="utf-8") as file:
+        for made in traces:
+            file.write(json.dumps(as_json(made), ensure_ascii=False) + "\n")
+
+
+def read_traces(path: Path) -> Iterator[Trace]:
+    """The traces of a file; ConfigError names the line that is none."""
+    ours = Trace.__dataclass_fields__
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            where = f"{path}, line {number}"
+            try:
+                data = json.loads(line)
+            except ValueError as error:
+                raise ConfigError(f"{where}: not JSON ({error}).") from error
+            if not isinstance(data, dict):
+                raise ConfigError(f"{where}: not a trace.")
+            yield from_mapping(Trace, {key: value for key, value in data.items() if key in ours}, where=where)

@@ -1,0 +1,1 @@
+"""Listeners: recognizers, predicted opinion, people."""

@@ -1,0 +1,384 @@
+"""Quality: what listeners and measurements say of an utterance, and the figures and differences of whole conditions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+from sayahead.eval.listening.listeners import (
+    UTMOS,
+    WHISPER,
+    Rater,
+    Transcriber,
+    at_16khz,
+    identity,
+    load_distillmos,
+    load_dnsmos,
+    load_normalizer,
+    load_utmos,
+    load_whisper,
+    missing,
+    missing_folder,
+    missing_utmos,
+)
+from sayahead.eval.measures.intervals import (
+    Difference,
+    Estimate,
+    Figure,
+    correlation,
+    difference,
+    estimate,
+    excess,
+    growth,
+    quotient,
+    rmse,
+)
+from sayahead.eval.measures.word_errors import Errors, by_quarter, distance, word_errors
+from sayahead.types import Floats
+
+COLUMNS = ("wer", "cer", "distillmos", "dnsmos", "utmos")
+SHORTEST_S = 0.1
+LONG = 40
+"""Words of a reference from which on its quarters are told apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """What is to be listened to."""
+
+    name: str
+    """What it is called; the same in every condition."""
+    reference: str
+    """What it should say."""
+    samples: Floats
+    """(S,) what was made of it."""
+    sample_rate: int
+    """Samples per second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One utterance's scores; what was not asked for is none."""
+
+    name: str
+    """What it is called."""
+    duration_s: float
+    """Its length."""
+    reference: str
+    """What it should say: normalised, if it was transcribed."""
+    hypothesis: str | None = None
+    """What was heard, normalised."""
+    errors: Errors | None = None
+    """By words."""
+    characters: int | None = None
+    """Characters of the reference, spaces included."""
+    character_errors: int | None = None
+    """Least number of changed characters between reference and hypothesis."""
+    distillmos: float | None = None
+    """DistillMOS, 1 to 5."""
+    dnsmos: float | None = None
+    """DNSMOS P.835, overall, 1 to 5."""
+    utmos: float | None = None
+    """UTMOS, 1 to 5."""
+    seams: Mapping[str, float] | None = None
+    """What ``seams.seams`` counts at the boundaries of its chunks."""
+    prosody: Mapping[str, Sequence[float]] | None = None
+    """``prosody.sums`` against the voice's own full sentence."""
+    one_shot: Mapping[str, float] | None = None
+    """Largest difference to the sound of the same text pushed at once, and whether there is none; see ``streamed``."""
+
+
+class Listeners:
+    """Recogniser and raters, each loaded when first used; ConfigError then where something is missing.
+
+    ``whisper`` is a faster-whisper model folder (default: what SAYAHEAD_WHISPER names), ``threads`` the processor cores
+    that it may use, ``utmos`` UTMOS as TorchScript (default: what SAYAHEAD_UTMOS names; see ``load_utmos``). The other
+    arguments stand in for the models.
+    """
+
+    def __init__(
+        self,
+        whisper: str | Path | None = None,
+        *,
+        threads: int = 2,
+        utmos: str | Path | Rater | None = None,
+        transcriber: Transcriber | None = None,
+        normalizer: Callable[[str], str] | None = None,
+        distillmos: Rater | None = None,
+        dnsmos: Rater | None = None,
+    ) -> None:
+        self._folder = whisper or os.environ.get(WHISPER) or None
+        self._utmos_file = utmos or os.environ.get(UTMOS) or None
+        self._threads = threads
+        self._given = (transcriber, normalizer, distillmos, dnsmos)
+
+    def available(self) -> dict[str, str | None]:
+        """For each of COLUMNS none if it can be computed, otherwise what is missing."""
+        transcriber, normalizer, distillmos, dnsmos = self._given
+        heard = None if transcriber else missing("whisper") or missing_folder(self._folder)
+        words = heard or (None if normalizer else missing("normalizer"))
+        return {
+            "wer": words,
+            "cer": words,
+            "distillmos": None if distillmos else missing("distillmos"),
+            "dnsmos": None if dnsmos else missing("dnsmos"),
+            "utmos": None if callable(self._utmos_file) else missing("utmos") or missing_utmos(self._utmos_file),
+        }
+
+    def identities(self) -> dict[str, str]:
+        """For each of COLUMNS what computes it, by name and version or size: scores by others are not comparable."""
+        transcriber, _, distillmos, dnsmos = self._given
+        whisper = "given" if transcriber else identity("whisper", self._folder)
+        return {
+            "wer": whisper,
+            "cer": whisper,
+            "distillmos": "given" if distillmos else identity("distillmos"),
+            "dnsmos": "given" if dnsmos else identity("dnsmos"),
+            "utmos": "given" if callable(self._utmos_file) else identity("utmos", self._utmos_file),
+        }
+
+    def transcribe(self, samples: Floats, rate: int) -> str:
+        """The words heard in samples (S,), as the recogniser writes them."""
+        return self._transcriber(at_16khz(samples, rate))
+
+    def normalize(self, text: str) -> str:
+        """The text as Whisper's English normalizer writes it: lower case, no punctuation, numbers as digits."""
+        return self._normalizer(text)
+
+    def distillmos(self, samples: Floats, rate: int) -> float:
+        """DistillMOS of samples (S,), 1 to 5 (Stahl and Gamper 2025)."""
+        return self._distillmos(at_16khz(samples, rate))
+
+    def dnsmos(self, samples: Floats, rate: int) -> float:
+        """DNSMOS P.835 of samples (S,), overall, 1 to 5 (Reddy et al. 2022)."""
+        return self._dnsmos(at_16khz(samples, rate))
+
+    def utmos(self, samples: Floats, rate: int) -> float:
+        """UTMOS of samples (S,), 1 to 5 (Saeki et al. 2022)."""
+        return self._utmos(at_16khz(samples, rate))
+
+    def score(self, items: Iterable[Utterance], columns: Sequence[str] | None = None) -> list[Row]:
+        """A row for each utterance; ``columns`` says what is computed (wer and cer come together).
+
+        Default: all of COLUMNS, but UTMOS only where its weights are named.
+        """
+        columns = COLUMNS[: 4 if self._utmos_file is None else 5] if columns is None else columns
+        for column in columns:
+            if column not in COLUMNS:
+                raise ConfigError(f"There is no column {column!r}{nearest(column, COLUMNS)}.")
+        return [self._row(item, columns) for item in items]
+
+    def _row(self, item: Utterance, columns: Sequence[str]) -> Row:
+        duration_s = len(item.samples) / item.sample_rate
+        if duration_s < SHORTEST_S:
+            raise ConfigError(f"Utterance {item.name!r} lasts {duration_s:.3f} s: too short to be listened to.")
+        heard = at_16khz(item.samples, item.sample_rate)
+        scores: dict[str, Any] = {"reference": item.reference}
+        if "wer" in columns or "cer" in columns:
+            reference, hypothesis = (self._normalizer(text) for text in (item.reference, self._transcriber(heard)))
+            scores = {
+                "reference": reference,
+                "hypothesis": hypothesis,
+                "errors": word_errors(reference, hypothesis),
+                "characters": len(reference.strip()),
+                "character_errors": distance(reference.strip(), hypothesis.strip()),
+            }
+        if "distillmos" in columns:
+            scores["distillmos"] = self._distillmos(heard)
+        if "dnsmos" in columns:
+            scores["dnsmos"] = self._dnsmos(heard)
+        if "utmos" in columns:
+            scores["utmos"] = self._utmos(heard)
+        return Row(name=item.name, duration_s=duration_s, **scores)
+
+    @cached_property
+    def _transcriber(self) -> Transcriber:
+        return self._given[0] or load_whisper(self._folder, threads=self._threads)
+
+    @cached_property
+    def _normalizer(self) -> Callable[[str], str]:
+        return self._given[1] or load_normalizer()
+
+    @cached_property
+    def _distillmos(self) -> Rater:
+        return self._given[2] or load_distillmos()
+
+    @cached_property
+    def _dnsmos(self) -> Rater:
+        return self._given[3] or load_dnsmos()
+
+    @cached_property
+    def _utmos(self) -> Rater:
+        return self._utmos_file if callable(self._utmos_file) else load_utmos(self._utmos_file)
+
+
+Sums = Sequence[float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure of a condition, made of sums over its utterances."""
+
+    name: str
+    """What it is called in quality.json."""
+    sums: Callable[[Row], Sums]
+    """An utterance's part of the sums; none where it was not measured."""
+    figure: Figure = quotient
+    """From the sums to the figure."""
+    full: Callable[[Row], Sums] | None = None
+    """The same sums of the full sentence where the row itself holds them: then the difference is to that."""
+    partial: bool = False
+    """Whether an utterance may be without it: it is left out then."""
+    alone: bool = True
+    """Whether the figure says something without a difference."""
+    compared: bool = True
+    """Whether a difference says something."""
+
+
+LONE: dict[str, Any] = {"partial": True, "compared": False}
+"""Of a measure that not all utterances have, and that holds a comparison itself."""
+
+
+def mean_of(name: str) -> Measure:
+    """The measure of a score that every utterance has, or none."""
+    return Measure(name, lambda row: None if (value := getattr(row, name)) is None else (value, 1.0))
+
+
+def seam_parts(*keys: str) -> Callable[[Row], Sums]:
+    """Those of a row's counts at seams; none where it has no seam."""
+    return lambda row: [row.seams[key] for key in keys] if row.seams and row.seams["seams"] else None
+
+
+def matched_parts(*keys: str) -> Callable[[Row], Sums]:
+    """The same where the full sentence was looked at too."""
+    return lambda row: [row.seams[key] for key in keys] if row.seams and row.seams["compared"] else None
+
+
+def prosody_parts(key: str, *places: int) -> Callable[[Row], Sums]:
+    """Those of a row's sums of prosody, all where no places are named."""
+
+    def parts(row: Row) -> Sums:
+        found = (row.prosody or {}).get(key)
+        return None if found is None else [found[place] for place in places] if places else found
+
+    return parts
+
+
+def quarters(row: Row) -> list[float] | None:
+    """Errors and words of each quarter (8,) of a transcribed long text; none for a shorter one."""
+    if row.hypothesis is None or len(row.reference.split()) < LONG:
+        return None
+    return [float(part) for one in by_quarter(row.reference, row.hypothesis) for part in (one.total, one.words)]
+
+
+def quarter(number: int) -> Measure:
+    """The word error rate of a quarter of long texts, from 0."""
+    name = f"wer_quarter_{number + 1}"
+    return Measure(name, lambda row: (found := quarters(row)) and found[2 * number : 2 * number + 2], **LONE)
+
+
+def character_parts(row: Row) -> Sums:
+    """Character errors and characters."""
+    if row.character_errors is None or row.characters is None:
+        return None
+    return row.character_errors, row.characters
+
+
+def equal_parts(row: Row) -> Sums:
+    """Whether the streamed sound was the one-shot one, where that was looked at."""
+    return (row.one_shot["equal"], 1.0) if row.one_shot else None
+
+
+def at_seams(kind: str) -> list[Measure]:
+    """Share of the seams with a jump or a click, and how far it is over that elsewhere."""
+    here, there = (f"{kind}s", "seams"), (f"{kind}s_elsewhere", "elsewhere")
+    return [
+        # Compared with the same places of the full sentence, where the utterance has been matched with it.
+        Measure(f"seam_{kind}_rate", seam_parts(*here), full=matched_parts(f"{kind}s_whole", "compared"), partial=True),
+        Measure(f"seam_{kind}_excess", seam_parts(*here, *there), excess, **LONE),
+    ]
+
+
+MEASURES = (
+    Measure("wer", lambda row: (row.errors.total, row.errors.words) if row.errors else None),
+    Measure("cer", character_parts),
+    *map(mean_of, ("distillmos", "dnsmos", "utmos", "duration_s")),
+    *(quarter(number) for number in range(4)),
+    Measure("wer_drift", lambda row: (found := quarters(row)) and [*found[:2], *found[6:]], growth, partial=True),
+    Measure("seams", lambda row: (row.seams["seams"], 1.0) if row.seams else None, compared=False),
+    *at_seams("click"),
+    *at_seams("jump"),
+    Measure("seam_gap_rate", matched_parts("gaps", "compared"), **LONE),
+    Measure("seam_silence_s", seam_parts("silence_total_s", "seams"), **LONE),
+    Measure("pitch_rmse_cents", prosody_parts("pitch"), rmse, **LONE),
+    Measure("pitch_correlation", prosody_parts("pitch"), correlation, **LONE),
+    Measure("pitch_cents", prosody_parts("pitch", 1, 0), full=prosody_parts("pitch", 2, 0), partial=True, alone=False),
+    Measure("voicing_error", prosody_parts("voicing"), **LONE),
+    Measure("word_rmse_ms", prosody_parts("word"), rmse, **LONE),
+    Measure("word_correlation", prosody_parts("word"), correlation, **LONE),
+    Measure("word_ms", prosody_parts("word", 1, 0), full=prosody_parts("word", 2, 0), partial=True),
+    Measure("phoneme_rmse_ms", prosody_parts("phoneme"), rmse, **LONE),
+    Measure("phoneme_correlation", prosody_parts("phoneme"), correlation, **LONE),
+    Measure("one_shot_equal", equal_parts, **LONE),
+)
+"""All figures, in the order in which they are written."""
+
+
+def summarize(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Estimate]:
+    """Each measure's figure over the whole set, with its 95 % bootstrap interval over sentences.
+
+    ``wer`` and ``cer`` are all errors over all words or characters, opinion scores means, for the others see MEASURES;
+    ``one_shot_difference`` is the largest of all. A measure that no row has is absent; ConfigError for one that only
+    some rows have where all should.
+    """
+    found = {}
+    for measure in MEASURES:
+        parts = parts_of(measure, rows)
+        if measure.alone and len(parts):
+            found[measure.name] = estimate(np.array(list(parts.values()), np.float64), measure.figure, seed=seed)
+    apart = [row.one_shot["largest"] for row in rows if row.one_shot]
+    if apart:
+        found["one_shot_difference"] = Estimate(max(apart), np.nan, np.nan, len(apart))
+    return found
+
+
+def compare(rows: Sequence[Row], base: Sequence[Row], *, seed: int = 0) -> dict[str, Difference]:
+    """How ``rows`` differ from ``base``, by measure: the figure of the first less that of the second.
+
+    Paired by name: both must hold the same sentences. The interval is a bootstrap's over sentences, p that of the test
+    which exchanges the two conditions at random in each sentence (see ``difference``). A measure whose rows hold the
+    full sentence's figure themselves, as seams and prosody do, differs from that instead.
+    """
+    named = {row.name: row for row in base}
+    if len(named) != len(base) or named.keys() != {row.name for row in rows} or len(rows) != len(base):
+        raise ConfigError("The two conditions to compare do not have the same sentences, each once.")
+    for row in rows:
+        if row.reference != named[row.name].reference:
+            raise ConfigError(f"Sentence {row.name!r} has another reference in the two conditions to compare.")
+    found = {}
+    for measure in MEASURES:
+        ours = parts_of(measure, rows) if measure.compared else {}
+        theirs = parts_of(measure, rows if measure.full else base, full=measure.full)
+        both = [name for name in ours if name in theirs]
+        if both:
+            one, other = (np.array([parts[name] for name in both], np.float64) for parts in (ours, theirs))
+            found[measure.name] = difference(one, other, measure.figure, seed=seed)
+    return found
+
+
+def parts_of(
+    measure: Measure, rows: Sequence[Row], *, full: Callable[[Row], Sums] | None = None
+) -> dict[str, Sequence[float]]:
+    """The measure's sums of each utterance that has them, or with ``full`` those, by name."""
+    found = {row.name: parts for row in rows if (parts := (full or measure.sums)(row)) is not None}
+    if found and len(found) < len(rows) and not measure.partial:
+        raise ConfigError(f"Only {len(found)} of {len(rows)} sentences have the column {measure.name!r}.")
+    return found

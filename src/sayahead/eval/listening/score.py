@@ -1,0 +1,228 @@
+"""Scoring an experiment: latency from its traces, quality from its sound; from the folder alone, as often as wanted.
+
+OUT/<condition>/scores.jsonl    what each listener or measurement said of an utterance, kept for the next time
+OUT/<condition>/quality.json    figures, differences to the first condition, and a row an utterance
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
+from sayahead.eval.experiment.conditions import Condition
+from sayahead.eval.experiment.trace import Trace, read_traces
+from sayahead.eval.listening.quality import Listeners, Row, compare, summarize
+from sayahead.eval.listening.worker import GROUPS, Result, Task, scorer, sound_of
+from sayahead.eval.measures.latency import summarize as summarize_latency
+from sayahead.eval.measures.streamed import same_words
+from sayahead.eval.measures.word_errors import Errors
+
+ONE_SHOT = 10
+"""Utterances of a condition that are synthesised again, their text at once."""
+MEASURED = ("seams", "prosody", "one-shot")
+VERSION = "1"
+"""Of the measurements: a change of what they compute must change it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A condition's utterances."""
+
+    folder: Path
+    """Where they are."""
+    traces: Mapping[str, Trace]
+    """By name, in order, without the fragments of their text."""
+    condition: Condition | None
+    """How they were made; none for a peer."""
+    about: str
+    """The same as text, which says whether something made from it is still good."""
+
+
+def score(
+    out: Path,
+    whisper: Path | None = None,
+    *,
+    utmos: Path | None = None,
+    lm: str | None = None,
+    jobs: int = 1,
+    without: Collection[str] = (),
+    listeners: Listeners | None = None,
+    progress: Callable[[str], None] = lambda line: None,
+) -> list[str]:
+    """Write ``latency/<clock>.json`` and ``quality.json`` for every condition; returns what a person should know.
+
+    Quality is compared with the first condition, sentence by sentence; seams and prosody with the voice's own full
+    sentence: the first condition of the same voice and pace that waits for all text. What was scored by the same
+    listeners already is left alone. A listener that is missing is named in the result, and has no column. ``lm`` is the
+    language model that the conditions were run with, which one-shot equality needs. Several jobs listen at once.
+    Columns named in ``without`` (such as dnsmos) are left out.
+    """
+    about = json.loads((out / "experiment.json").read_text(encoding="utf-8"))
+    listeners = listeners or Listeners(whisper, utmos=utmos, threads=2 if jobs == 1 else 1)
+    available = listeners.available() | {column: f"{column}, as asked." for column in without}
+    notes = {f"Left out: {lack}": None for lack in available.values() if lack is not None}
+    made_by = {column: name for column, name in listeners.identities().items() if available[column] is None}
+    all_spoken = {}
+    for name in about["conditions"]:
+        progress(f"{name}: latency")
+        for clock in about["clocks"]:
+            traces = read_traces(out / name / f"{clock}.jsonl")
+            save(out / name / "latency" / f"{clock}.json", summarize_latency(traces))
+        all_spoken[name] = read_spoken(out / name, about)
+    base: list[Row] | None = None
+    with scorer(listeners, jobs) as scored:
+        for name, spoken in all_spoken.items():
+            tasks, fresh = plan(spoken, own_full_sentences(all_spoken, name), made_by, lm, notes)
+            for number, result in enumerate(scored(tasks), start=1):
+                progress(f"{name}: listened to {number} of {len(tasks)}")
+                keep(spoken.folder / "scores.jsonl", result)
+                fresh[result.name] |= result.found
+            rows = [row_of(made, fresh[made.name]) for made in spoken.traces.values()]
+            base = base or rows
+            write_quality(spoken.folder, rows, base, made_by)
+    progress("")
+    return list(notes)
+
+
+def read_spoken(folder: Path, about: Mapping[str, Any]) -> Spoken:
+    """A condition's utterances, those that the experiment timed on its clocks."""
+    traces = sorted(read_traces(folder / f"{about['clocks'][0]}.jsonl"), key=lambda made: made.index)
+    settings = about.get("settings", {}).get(folder.name)
+    return Spoken(
+        folder,
+        {made.name: replace(made, fragments=()) for made in traces},
+        None if settings is None else from_mapping(Condition, settings, where=str(folder.parent / "experiment.json")),
+        json.dumps(settings, sort_keys=True),
+    )
+
+
+def own_full_sentences(all_spoken: Mapping[str, Spoken], name: str) -> Spoken | None:
+    """The first condition that gives the same voice whole sentences; none for a peer, and for that condition itself."""
+    ours = all_spoken[name].condition
+    for other in all_spoken.values():
+        theirs = other.condition
+        if ours and theirs and theirs.policy == "wait-all" and (theirs.voice, theirs.speed) == (ours.voice, ours.speed):
+            return None if other is all_spoken[name] else other
+    return None
+
+
+def plan(
+    spoken: Spoken, full: Spoken | None, listeners: Mapping[str, str], lm: str | None, notes: dict[str, None]
+) -> tuple[list[Task], dict[str, dict[str, Any]]]:
+    """What is still to be scored of a condition, and by utterance what is scored already."""
+    known = read_scores(spoken.folder / "scores.jsonl")
+    again = chosen(spoken, lm, notes)
+    tasks, fresh = [], dict[str, dict[str, Any]]()
+    for name, made in spoken.traces.items():
+        whole = full.traces.get(name) if full else None
+        if whole is not None and not same_words(made, whole):
+            notes[f"Left out: prosody of {name}, {spoken.folder.name}: its full sentence has other words."] = None
+            whole = None
+        sound = sound_of(spoken.folder, name)
+        other = sound_of(full.folder, name) if full and whole else ""
+        wanted = {
+            group: f"{group}: {listeners[columns[0]]}" for group, columns in GROUPS.items() if columns[0] in listeners
+        }
+        wanted["seams"] = f"seams {VERSION}, {other}"
+        if whole is not None:
+            wanted["prosody"] = f"prosody {VERSION}, {other}"
+        if name in again:
+            wanted["one-shot"] = f"one-shot {VERSION}, {spoken.about}"
+        fresh[name] = {}
+        left = {}
+        for group, by in wanted.items():
+            found = known.get((name, sound, by))
+            if found is None:
+                left[group] = by
+            else:
+                fresh[name] |= found
+        if left:
+            path = full.folder if full and whole else None
+            tasks.append(Task(spoken.folder, made, sound, left, path, whole, spoken.condition, lm))
+    return tasks, fresh
+
+
+def chosen(spoken: Spoken, lm: str | None, notes: dict[str, None]) -> set[str]:
+    """The utterances that are synthesised again: evenly spaced; none where that is not possible, which is noted."""
+    condition, names = spoken.condition, list(spoken.traces)
+    if condition is None:
+        return set()
+    if condition.context == "lm" and lm is None:
+        notes["Left out: one-shot equality of conditions with a language model: give it (as for the run)."] = None
+        return set()
+    return set(names[:: max(1, len(names) // ONE_SHOT)][:ONE_SHOT])
+
+
+def read_scores(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """What was scored before, by utterance, its sound and what scored it; a line that was cut short is left out."""
+    known = {}
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        try:
+            data = json.loads(line)
+            known[data["name"], data["sound"], data["by"]] = data["found"]
+        except (ValueError, KeyError, TypeError):
+            continue
+    return known
+
+
+def keep(path: Path, result: Result) -> None:
+    """Add what was said of an utterance: a line by listener or measurement."""
+    with path.open("a", encoding="utf-8") as file:
+        for by, found in result.by.items():
+            line = {"name": result.name, "sound": result.sound, "by": by, "found": finite(found)}
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def row_of(made: Trace, found: Mapping[str, Any]) -> Row:
+    """An utterance's row from what was said of it."""
+    errors = found.get("errors")
+    rest = {key: value for key, value in found.items() if key != "errors"}
+    about = {"name": made.name, "duration_s": made.duration_s, "reference": made.source}
+    return Row(**{**about, **rest}, errors=None if errors is None else Errors(**errors))
+
+
+def read_rows(folder: Path) -> tuple[list[Row], dict[str, str]]:
+    """The rows of a scored condition, and by column who listened; ConfigError where it is not scored."""
+    path = folder / "quality.json"
+    if not path.is_file():
+        raise ConfigError(f"{path} is missing: run sayahead eval score.")
+    data = json.loads(path.read_text(encoding="utf-8"))
+    rows = []
+    for row in data["rows"]:
+        errors = row.pop("errors")
+        rows.append(Row(**row, errors=None if errors is None else Errors(**errors)))
+    return rows, dict(data["listeners"])
+
+
+def write_quality(folder: Path, rows: Sequence[Row], base: Sequence[Row], made_by: Mapping[str, str]) -> None:
+    """Write a condition's quality.json."""
+    save(folder / "quality.json", {
+        "columns": list(made_by),
+        "listeners": dict(made_by),
+        "summary": {name: asdict(value) for name, value in summarize(rows).items()},
+        "against": {name: asdict(value) for name, value in compare(rows, base).items()},
+        "rows": [asdict(row) for row in rows],
+    })  # fmt: skip
+
+
+def save(path: Path, data: Any) -> None:
+    """Write JSON; what is not a number is null."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(finite(data), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def finite(data: Any) -> Any:
+    """The data with nan and infinity as None."""
+    if isinstance(data, dict):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data

@@ -1,0 +1,142 @@
+"""Scoring of single utterances, in this process or in several: what each listener and measurement says of one."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import wave
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.errors import ConfigError
+from sayahead.eval.experiment.conditions import Condition
+from sayahead.eval.experiment.trace import Trace
+from sayahead.eval.listening.quality import Listeners, Row, Utterance
+from sayahead.eval.measures.streamed import Said, against_full, at_seams, one_shot
+from sayahead.types import Floats
+
+GROUPS = {"transcript": ("wer", "cer"), "distillmos": ("distillmos",), "dnsmos": ("dnsmos",), "utmos": ("utmos",)}
+"""Columns that come together, and so are kept together."""
+FIELDS = {"transcript": ("reference", "hypothesis", "errors", "characters", "character_errors")}
+"""Fields of a row that a group fills, where it is not the one of its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is to be scored of an utterance."""
+
+    folder: Path
+    """Its condition's."""
+    trace: Trace
+    """Its trace, without fragments."""
+    sound: str
+    """Checksum of its sound."""
+    wanted: Mapping[str, str]
+    """Groups and measurements, each with what identifies them."""
+    full_folder: Path | None
+    """The condition that holds its full sentence."""
+    full: Trace | None
+    """The full sentence's trace."""
+    condition: Condition | None
+    """How it was made; none for a peer."""
+    lm: str | None
+    """The language model that it was made with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was said of an utterance."""
+
+    name: str
+    """Which one."""
+    sound: str
+    """Checksum of its sound."""
+    by: Mapping[str, Mapping[str, Any]]
+    """Fields of its row, by what identifies who said so."""
+
+    @property
+    def found(self) -> dict[str, Any]:
+        """All fields together."""
+        return {key: value for fields in self.by.values() for key, value in fields.items()}
+
+
+@contextmanager
+def scorer(listeners: Listeners, jobs: int) -> Iterator[Callable[[Sequence[Task]], Iterator[Result]]]:
+    """What scores tasks, in this process or in several that stay loaded: the results come in the tasks' order.
+
+    ``listeners`` must not be loaded yet where several jobs share the work.
+    """
+    if jobs == 1:
+        yield lambda tasks: (listen(task, listeners) for task in tasks)
+        return
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    # A fresh process each: models and their threads do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, context, begin, (listeners,)) as pool:
+        try:
+            yield lambda tasks: pool.map(listen, tasks)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+_LISTENERS: list[Listeners] = []
+
+
+def begin(listeners: Listeners) -> None:
+    """Keep the listeners of this process."""
+    _LISTENERS[:] = [listeners]
+
+
+def listen(task: Task, listeners: Listeners | None = None) -> Result:
+    """What the listeners and measurements say of one utterance."""
+    listeners = listeners or _LISTENERS[0]
+    made = Said(task.trace, read_sound(task.folder, task.trace.name)[0])
+    full = None
+    if task.full is not None and task.full_folder is not None and task.wanted.keys() & {"seams", "prosody"}:
+        full = Said(task.full, read_sound(task.full_folder, task.trace.name)[0])
+    by: dict[str, dict[str, Any]] = {}
+    columns = [column for group in task.wanted for column in GROUPS.get(group, ())]
+    if columns:
+        item = Utterance(made.trace.name, made.trace.source, made.samples, made.trace.sample_rate)
+        (row,) = listeners.score([item], columns)
+        by |= {key: of_group(row, group) for group, key in task.wanted.items() if group in GROUPS}
+    if "seams" in task.wanted:
+        by[task.wanted["seams"]] = {"seams": at_seams(made, full)}
+    if "prosody" in task.wanted and full is not None and task.condition is not None:
+        by[task.wanted["prosody"]] = {"prosody": against_full(made, full, task.condition)}
+    if "one-shot" in task.wanted and task.condition is not None:
+        by[task.wanted["one-shot"]] = {"one_shot": one_shot(made, task.condition, task.lm)}
+    return Result(made.trace.name, task.sound, by)
+
+
+def of_group(row: Row, group: str) -> dict[str, Any]:
+    """The fields of a row that a group of columns fills."""
+    data = asdict(row)
+    return {field: data[field] for field in FIELDS.get(group, (group,))}
+
+
+def read_sound(folder: Path, name: str) -> tuple[Floats, int]:
+    """Samples (S,) and rate of an utterance's sound; ConfigError where it cannot be read."""
+    path = folder / "wav" / f"{name}.wav"
+    try:
+        with wave.open(str(path)) as file:
+            rate, data = file.getframerate(), file.readframes(file.getnframes())
+    except (OSError, EOFError, wave.Error) as error:
+        raise ConfigError(f"{path} cannot be read: {error}. Run the experiment again.") from error
+    return np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768), rate
+
+
+def sound_of(folder: Path, name: str) -> str:
+    """Checksum of an utterance's file; ConfigError where it cannot be read."""
+    path = folder / "wav" / f"{name}.wav"
+    try:
+        return f"{zlib.crc32(path.read_bytes()):08x}"
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error}. Run the experiment again.") from error

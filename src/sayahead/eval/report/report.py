@@ -1,0 +1,337 @@
+"""The report of an experiment: tables in Markdown and CSV, figures as PNG, and all of it in one HTML file.
+
+It works from what running and scoring left in the experiment's folder, and from the ratings that the listening page
+saved: OUT/ratings/*.json and files that are named. What is missing is named in the report, with how to get it, and left
+out.
+
+    TARGET/tables.md      all tables          TARGET/<table>.csv     each table, numbers in full
+    TARGET/report.html    tables and figures  TARGET/<figure>.png    each figure
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from html import escape
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from sayahead.errors import ConfigError
+from sayahead.eval.experiment.machine import BUSY_CORES
+from sayahead.eval.experiment.trace import Trace, read_traces
+from sayahead.eval.listening.blind_test import listening_statistics
+from sayahead.eval.listening.quality import Listeners
+from sayahead.eval.measures.latency import first_audible_s, text_wait_s
+from sayahead.eval.measures.statistics import quantile
+from sayahead.eval.report.canvas import save
+from sayahead.eval.report.selection import MEASURED, Experiment, Picture, pictures
+from sayahead.eval.report.tables import (
+    AGAINST,
+    LATENCY,
+    LATENCY_NOTES,
+    Column,
+    Summary,
+    Table,
+    as_csv,
+    as_html,
+    as_markdown,
+    filled,
+    further_tables,
+)
+
+QUALITY = (
+    Column("WER, %", "wer", factor=100, interval=True),
+    Column("CER, %", "cer", factor=100, interval=True),
+    Column("DistillMOS", "distillmos", interval=True),
+    Column("DNSMOS", "dnsmos", interval=True),
+)
+DRAWN = tuple(column for column in QUALITY if column.key != "cer")
+"""The character error rate's figures would repeat the word error rate's."""
+ENOUGH = 100
+"""Sentences that a claim needs."""
+GIVEN = (
+    Column("with all text there p50, ms", "given_first_audible_s", "p50", 1000, 0),
+    Column("text wait mean, ms", "text_wait_s", "mean", 1000, 0),
+)
+WORST = Column("the least of all, s", "time_balance_least_s", "min")
+NOTES = (
+    "First audible sample with all text there: FPL-A; on a language model's clock the first audible sample is FPL-L, "
+    "and the text wait their difference, utterance by utterance.",
+)
+DIFFERENCES = tuple(
+    Column(f"{column.title}: difference", AGAINST + column.key, factor=column.factor, interval=True, signed=True)
+    for column in QUALITY
+)
+
+
+def report(out: Path, target: Path, *, page: bool = True, ratings: Sequence[Path] = ()) -> None:
+    """Write the report of the experiment in ``out`` into the folder ``target``; ConfigError where there is none.
+
+    Without ``page``, tables and figures only. ``ratings`` are files beyond those in the experiment's folder.
+    """
+    experiment = read_experiment(out)
+    notes = [*missing(experiment, out), *cautions(experiment)]
+    ratings = [*sorted((out / "ratings").glob("*.json")), *ratings]
+    tables = [*quality_tables(experiment), *listening_tables(ratings), *latency_tables(experiment)]
+    target.mkdir(parents=True, exist_ok=True)
+    drawn = list[tuple[Picture, bytes]]()
+    for picture in pictures(experiment, DRAWN):
+        path = target / f"{picture.stem}.png"
+        save(picture.figure, path)
+        drawn.append((picture, path.read_bytes()))
+    for table in tables:
+        (target / f"{table.stem}.csv").write_text(as_csv(table), encoding="utf-8")
+    (target / "tables.md").write_text(markdown(experiment, notes, tables), encoding="utf-8")
+    if page:
+        (target / "report.html").write_text(as_page(experiment, notes, tables, drawn), encoding="utf-8")
+
+
+def read_experiment(out: Path) -> Experiment:
+    """What running and scoring left in a folder."""
+    path = out / "experiment.json"
+    if not path.is_file():
+        raise ConfigError(f"{path} is missing: make an experiment with sayahead eval run.")
+    about = read_json(path)
+    try:
+        conditions, clocks = tuple(map(str, about["conditions"])), tuple(map(str, about["clocks"]))
+    except (KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{path} does not name conditions and clocks: make it anew with sayahead eval run."
+        ) from error
+    latency: dict[str, dict[str, Any]] = {clock: {} for clock in clocks}
+    quality: dict[str, dict[str, Summary]] = {}
+    for condition in conditions:
+        for clock in clocks:
+            scored = out / condition / "latency" / f"{clock}.json"
+            if scored.is_file():
+                latency[clock][condition] = read_json(scored)
+        scored = out / condition / "quality.json"
+        if scored.is_file():
+            found = as_summaries(read_json(scored))
+            # What the first condition differs from itself says nothing.
+            own = condition == conditions[0]
+            quality[condition] = {key: value for key, value in found.items() if not (own and key.startswith(AGAINST))}
+
+    @functools.cache
+    def traces(condition: str, clock: str) -> list[Trace]:
+        file = out / condition / f"{clock}.jsonl"
+        return list(read_traces(file)) if file.is_file() else []
+
+    return Experiment(about, conditions, clocks, latency, quality, traces)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file; ConfigError where it holds none."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path} cannot be read as JSON: {error}. Make it anew with sayahead eval.") from error
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path} is not a JSON object: make it anew with sayahead eval.")
+    return data
+
+
+def as_summaries(quality: Mapping[str, Any]) -> dict[str, Summary]:
+    """A condition's quality metrics by name, and beside them its differences to the first condition."""
+    both = [("", quality.get("summary") or {}), (AGAINST, quality.get("against") or {})]
+    found: dict[str, Summary] = {}
+    for prefix, metrics in both:
+        for name, value in metrics.items():
+            if isinstance(value, dict) and "value" in value:
+                found[prefix + name] = {**value, "mean": value["value"]}
+            elif isinstance(value, dict):
+                found[prefix + name] = value
+            elif isinstance(value, int | float):
+                found[prefix + name] = {"mean": value}
+    return found
+
+
+def missing(experiment: Experiment, out: Path) -> Iterator[str]:
+    """What the report has to leave out, and how to get it."""
+    again = f"run sayahead eval score {out.name}"
+    for clock in experiment.clocks:
+        for condition in experiment.conditions:
+            if condition not in experiment.latency[clock]:
+                yield f"Latency of {condition} on the text clock {clock} is missing: {again}."
+            if not experiment.traces(condition, clock):
+                yield f"Traces of {condition} on the text clock {clock} are missing: run sayahead eval run again."
+    unscored = [name for name in experiment.conditions if name not in experiment.quality]
+    if unscored:
+        yield f"Quality of {', '.join(unscored)} is missing: {again}."
+    reasons = Listeners().available()
+    for column in QUALITY:
+        without = [n for n in experiment.conditions if n not in unscored and not column.value(experiment.quality[n])]
+        if without or len(unscored) == len(experiment.conditions):
+            of = f" of {', '.join(without)}" if without and len(without) < len(experiment.quality) else ""
+            how = reasons.get(column.key) or f"what it needs is here now, so {again}"
+            yield f"{column.title.removesuffix(', %')}{of} is left out. {how.rstrip('.')}."
+    if not experiment.settings:
+        yield "Quality over lookahead is left out: experiment.json does not say what the conditions' settings are."
+
+
+def cautions(experiment: Experiment) -> Iterator[str]:
+    """What keeps the numbers from being a claim: few sentences, controls that are not there, disturbed times."""
+    about, settings = experiment.about, experiment.settings.values()
+    count, jobs = about.get("count"), about.get("jobs")
+    if isinstance(count, int) and count < ENOUGH:
+        yield f"{count} sentences are too few for a claim: take at least {ENOUGH}."
+    if isinstance(jobs, int) and jobs > 1:
+        yield f"{jobs} processes ran beside each other and disturbed each other's times: measure latency with one."
+    if settings:
+        controls = {
+            "the voice's own full sentence": any(one.get("policy") == "wait-all" for one in settings),
+            "no lookahead and no context": any(
+                one.get("policy") == "lookahead" and one.get("k") == 0 and one.get("context") == "none"
+                for one in settings
+            ),
+            "random words as the future": any(one.get("context") == "random" for one in settings),
+            "the true future": any(one.get("context") == "truth" for one in settings),
+        }
+        for control, there in controls.items():
+            if not there:
+                yield f"A control is missing from the experiment: {control}."
+    busy = others_busy(about.get("load", {}))
+    if busy:
+        names = ", ".join(f"{name} ({cores:.1f})" for name, cores in busy.items())
+        yield f"Other processes kept processor cores busy while these were measured, which makes times long: {names}."
+
+
+def others_busy(loads: Mapping[str, Any]) -> dict[str, float]:
+    """Cores that other processes took while a condition was measured, where they are enough to disturb it."""
+    found = {name: max((one.get("other_cores") or 0.0 for one in load), default=0.0) for name, load in loads.items()}
+    return {name: cores for name, cores in found.items() if cores > BUSY_CORES}
+
+
+def quality_tables(experiment: Experiment) -> list[Table]:
+    """Quality by condition with the difference to the first one; further measures, if there are any, in a second."""
+    rows = {name: experiment.quality.get(name, {}) for name in experiment.conditions}
+    columns = [column for pair in zip(QUALITY, DIFFERENCES, strict=True) for column in pair]
+    notes = (
+        "In brackets 95 % intervals over utterances. WER and CER: Whisper's transcription against the text, over the "
+        "whole set; DistillMOS and DNSMOS predict opinion scores from 1 to 5.",
+        f"Differences are to {experiment.conditions[0]}, paired by utterance, with their p; the tests are not "
+        "corrected for their number.",
+    )
+    main = filled("quality", "Quality", columns, rows, notes=notes)
+    shown = {column.key for column in columns}
+    return [table for table in (main, *further_tables(rows, shown)) if table.columns]
+
+
+def listening_tables(files: Sequence[Path]) -> list[Table]:
+    """People's ratings and preferences by condition, and the paired differences; nothing where there are none."""
+    if not files:
+        return []
+    found = listening_statistics(files)
+    notes = (
+        f"{found['raters']} raters, {found['sentences']} sentences, {found['ratings']} judgements, in blind order. In "
+        "brackets 95 % intervals over raters and sentences; the tests are not corrected for their number.",
+    )
+    means = {name: {"score": summary} for name, summary in found["conditions"].items()}
+    pairs = {f"{one['condition']} over {one['against']}": {"score": one} for one in found["differences"]}
+    preferred = {f"{one['condition']} over {one['against']}": {"score": one} for one in found["preferences"]}
+    score, count = (
+        Column("rating, 0 to 100", "score", digits=1, interval=True),
+        Column("ratings", "score", "n", digits=0),
+    )
+    share = Column("preferred, % (no difference: half)", "score", factor=100, digits=1, interval=True)
+    tables = [
+        filled("listening", "Rated by listeners", [score, count], means, notes=notes),
+        filled("listening-pairs", "Rated by listeners: differences", [replace(score, signed=True)], pairs, notes=notes),
+        filled(
+            "listening-ab", "Preferred by listeners", [share, replace(count, title="answers")], preferred, notes=notes
+        ),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def latency_tables(experiment: Experiment) -> list[Table]:
+    """A table a clock that has scores; the first has the notes."""
+    tables = []
+    for number, clock in enumerate(experiment.clocks, start=1):
+        scored = experiment.latency[clock]
+        if scored:
+            rows = {name: {**scored.get(name, {}), **waits(experiment, name, clock)} for name in experiment.conditions}
+            title = f"Latency, text clock: {clock}"
+            notes = (*LATENCY_NOTES, *NOTES) if number == 1 else ()
+            tables.append(filled(f"latency-{number}", title, columns_of_latency(), rows, notes=notes))
+    return tables
+
+
+def columns_of_latency() -> list[Column]:
+    """The columns of all latency tables, with what only several traces of an utterance tell."""
+    columns = list[Column]()
+    for column in LATENCY:
+        columns.append(column)
+        if column.key == WORST.key:
+            columns.append(WORST)
+    return [*columns[:2], *GIVEN, *columns[2:]]
+
+
+def waits(experiment: Experiment, name: str, clock: str) -> dict[str, Summary]:
+    """First audible sample with all text there (FPL-A), and what the clock's text adds to it (FPL-L - FPL-A)."""
+    given = {made.name: made for made in experiment.traces(name, MEASURED)}
+    paced = [made for made in experiment.traces(name, clock) if made.name in given]
+    first = [value for made in given.values() if math.isfinite(value := first_audible_s(made))]
+    wait = [value for made in paced if math.isfinite(value := text_wait_s(made, given[made.name]))]
+    return {key: {"mean": math.fsum(values) / len(values), "p50": quantile(values, 0.5)}
+        for key, values in (("given_first_audible_s", first), ("text_wait_s", wait)) if values}  # fmt: skip
+
+
+def facts(experiment: Experiment) -> list[tuple[str, str]]:
+    """What the numbers depend on, as (name, value)."""
+    about = experiment.about
+    seed = about.get("seed", about.get("seeds", "not stated"))
+    known = [
+        ("Command", about.get("command", "not stated")),
+        ("Sentences", about.get("count", "not stated")),
+        ("Seed", ", ".join(map(str, seed)) if isinstance(seed, list) else seed),
+        ("Processes", about.get("jobs")),
+        ("Machine", pairs(about.get("machine", "not stated"))),
+        ("Versions", pairs(about.get("versions", "not stated"))),
+    ]
+    return [(name, str(value)) for name, value in known if value is not None]
+
+
+def pairs(value: object) -> str:
+    """A mapping as a person reads it, anything else as it is."""
+    return ", ".join(f"{key} {item}" for key, item in value.items()) if isinstance(value, dict) else str(value)
+
+
+def markdown(experiment: Experiment, notes: Sequence[str], tables: Sequence[Table]) -> str:
+    """All tables in one Markdown document."""
+    lines = ["# Evaluation", ""]
+    lines += [f"- {name}: {f'`{value}`' if name == 'Command' else value}" for name, value in facts(experiment)]
+    if notes:
+        lines += ["", "**Caveats:**", "", *(f"- {note}" for note in notes)]
+    return "\n".join([*lines, "", "\n".join(as_markdown(table) for table in tables)])
+
+
+def as_page(
+    experiment: Experiment, notes: Sequence[str], tables: Sequence[Table], drawn: Sequence[tuple[Picture, bytes]]
+) -> str:
+    """The whole report as an HTML page that needs nothing else."""
+    known = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts(experiment))
+    left_out = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    parts = [f"<section><h2>Caveats</h2><ul class=warn>{left_out}</ul></section>"] if notes else []
+    parts += map(as_html, tables)
+    parts += [as_figure(picture, png) for picture, png in drawn]
+    links = [(table.stem, table.title) for table in tables] + [(picture.stem, picture.title) for picture, _ in drawn]
+    contents = "".join(f'<li><a href="#{stem}">{escape(title)}</a></li>' for stem, title in links)
+    template = resources.files("sayahead.eval.report").joinpath("report.html").read_text(encoding="utf-8")
+    for place, html in (("FACTS", known), ("CONTENTS", contents), ("BODY", "\n".join(parts))):
+        template = template.replace(f"<!--{place}-->", html)
+    return template
+
+
+def as_figure(picture: Picture, png: bytes) -> str:
+    """A figure with its picture inside."""
+    data = base64.b64encode(png).decode()
+    return (
+        f'<figure id="{escape(picture.stem)}"><img loading=lazy src="data:image/png;base64,{data}" '
+        f'alt="{escape(picture.title)}"><figcaption>{escape(picture.caption)}</figcaption></figure>'
+    )

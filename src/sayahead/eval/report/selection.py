@@ -1,0 +1,349 @@
+"""Which figures an experiment gives, and from which of its data: what is missing is said, not drawn."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sayahead.eval.experiment.trace import Trace
+from sayahead.eval.measures.latency import (
+    by_position,
+    chunk_delays_s,
+    chunk_of,
+    cumulative_processing_s,
+    first_audible_s,
+    policy_area,
+    spoken,
+    time_balance_s,
+    words_per_min,
+)
+from sayahead.eval.report import plots
+from sayahead.eval.report.canvas import Point
+from sayahead.eval.report.tables import Column, Summary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LAG, RATIO = Column("", "elapsed_word_lag_mean_s"), Column("", "rtf", interval=True)
+CLOUD = (
+    "A point an utterance, the line by least squares: flat where latency does not grow with length (Ma et al. count "
+    "phonemes and draw means of one length)."
+)
+MOST = 8
+"""Conditions that a figure of single utterances or of steps can hold."""
+CONTEXTS = {"none": "no context", "random": "random words", "lm": "language model", "truth": "true future"}
+MEASURED = "measured"
+"""The traces as they were measured: all letters there at time 0, each read by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure of the report."""
+
+    stem: str
+    """Its file's name without ending."""
+    caption: str
+    """What to see in it, and what it was made from."""
+    figure: Figure
+    """The figure."""
+
+    @property
+    def title(self) -> str:
+        """What stands over it."""
+        return str(self.figure.axes[0].get_title(loc="left"))
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """An experiment's scored data."""
+
+    about: Mapping[str, Any]
+    """experiment.json as it is."""
+    conditions: tuple[str, ...]
+    """Names, the first is the one that the others are compared with."""
+    clocks: tuple[str, ...]
+    """Names of the text clocks."""
+    latency: Mapping[str, Mapping[str, Mapping[str, Summary]]]
+    """What ``summarize`` says, by clock and condition."""
+    quality: Mapping[str, Mapping[str, Summary]]
+    """Quality metrics by condition."""
+    traces: Callable[[str, str], list[Trace]]
+    """A condition's traces on a clock, or as they were measured."""
+
+    @property
+    def settings(self) -> Mapping[str, Mapping[str, Any]]:
+        """What a condition is (policy, k, context, voice) where the experiment says it; peers have none."""
+        found = self.about.get("settings", {})
+        return found if isinstance(found, dict) else {}
+
+
+def pictures(experiment: Experiment, metrics: Sequence[Column]) -> Iterator[Picture]:
+    """All figures that the data allow; ``metrics`` are the quality columns to draw where somebody fills them."""
+    for number, clock in enumerate(experiment.clocks, start=1):
+        yield from of_clock(experiment, clock, number)
+    yield from of_steps(experiment)
+    filled = [metric for metric in metrics if any(metric.value(row) for row in experiment.quality.values())]
+    for metric in filled:
+        yield from of_quality(experiment, metric)
+
+
+def of_clock(experiment: Experiment, clock: str, number: int) -> Iterator[Picture]:
+    """Ma's Fig. 5 and 7 on a text clock, and the timeline of an utterance."""
+    shown, which = chosen(experiment)
+    traces = {name: made for name in shown if (made := experiment.traces(name, clock))}
+    first = {name: over_length(made, first_audible_s) for name, made in traces.items()}
+    yield Picture(
+        f"first-audio-{number}",
+        f"A point an utterance, the line by least squares: flat where latency does not grow with length. {which}",
+        plots.latency_over_length(first, clock=clock),
+    )
+    delays = {name: over_length(made, mean_delay_s) for name, made in traces.items()}
+    yield Picture(
+        f"chunk-delay-{number}",
+        f"From the end of each piece of text to the end of the sound made for it, mean of an utterance. {which}",
+        plots.chunk_delay_over_length(delays, clock=clock),
+    )
+    one = same_utterance({name: traces[name] for name in spread(list(traces), 4)})
+    if one:
+        title = next(iter(one.values())).name
+        yield Picture(
+            f"timeline-{number}",
+            f"Utterance {title}: above each word from the one before it to its last character, below as it is heard.",
+            plots.timeline(one, clock=clock),
+        )
+
+
+def of_steps(experiment: Experiment) -> Iterator[Picture]:
+    """Ma's Fig. 5, 6, 8 and 9, Mohan's Fig. 2 and Saeki's Fig. 4: what depends on no text clock."""
+    shown, which = chosen(experiment)
+    traces = {name: made for name in shown if (made := as_measured(experiment, name))}
+    if not any(all_at_once(experiment.traces(name, clock)) for clock in experiment.clocks for name in shown[:1]):
+        first = {name: over_length(made, first_audible_s) for name, made in traces.items()}
+        yield Picture("first-audio-given", f"{CLOUD} {which}", plots.latency_over_length(first, clock="all text there"))
+    balances = {name: [list(time_balance_s(one)) for one in made] for name, made in traces.items()}
+    yield Picture(
+        "time-balance",
+        "Playing time in hand after generating each chunk: median and 5 to 95 % of the utterances as far as a quarter "
+        f"of them goes, and as strokes the least of all. {which}",
+        plots.time_balance({name: series for name, series in balances.items() if any(series)}),
+    )
+    positions = {name: found for name, made in traces.items() if (found := by_position(made))["first"]["n"]}
+    if positions:
+        yield Picture(
+            "generation-and-audio",
+            f"Means over utterances of more than four chunks; conditions without any are left out. {which}",
+            plots.generation_and_audio(positions),
+        )
+    yield from of_cores(experiment)
+    yield from of_contexts(experiment)
+    one = same_utterance({name: traces[name] for name in spread(list(traces), 5)})
+    if one:
+        title, source = next((made.name, made.source) for made in one.values())
+        yield Picture(
+            "policy-path",
+            f"Utterance {title}: “{source}” READ takes a character and goes up, SPEAK goes right.",
+            plots.policy_path(one),
+        )
+
+
+def of_contexts(experiment: Experiment) -> Iterator[Picture]:
+    """Saeki's Fig. 4: computing time by word of every context at one lookahead, and of those that have none."""
+    lookaheads = [one["k"] for one in experiment.settings.values() if one.get("policy") == "lookahead" and "k" in one]
+    k = max(sorted(set(lookaheads)), key=lookaheads.count, default=None)
+    shown = [
+        name
+        for name in experiment.conditions
+        if (settings := experiment.settings.get(name, {})).get("policy") != "lookahead" or settings.get("k") == k
+    ][:MOST]
+    steps = {
+        name: ([by_word_s(one) for one in made], finite_mean([words_per_min(one) for one in made]))
+        for name in shown
+        if (made := as_measured(experiment, name))
+    }
+    if steps:
+        yield Picture(
+            "computing-by-word",
+            "Median of the utterances; below the grey lines the engine keeps up with that pace of speech. "
+            f"{len(steps)} of {len(experiment.conditions)} conditions are drawn.",
+            plots.processing_over_steps(steps),
+        )
+
+
+def of_cores(experiment: Experiment) -> Iterator[Picture]:
+    """Ma's Fig. 9, where there are conditions that differ in their number of processor cores."""
+    families: dict[str, list[Point]] = {}
+    for name, settings in experiment.settings.items():
+        found = RATIO.value(experiment.latency.get(experiment.clocks[0], {}).get(name, {}))
+        if settings.get("cores") is not None and found is not None:
+            point = Point(name, float(settings["cores"]), found.number, known(found.low), known(found.high))
+            families.setdefault(family(settings), []).append(point)
+    compared = {name: points for name, points in families.items() if len({point.x for point in points}) > 1}
+    if compared:
+        yield Picture(
+            "ratio-cores",
+            "Mean of the utterances with 95 % intervals; below 1 sound is made faster than it plays.",
+            plots.ratio_over_cores(compared),
+        )
+
+
+def family(settings: Mapping[str, Any]) -> str:
+    """A condition in words, all but its number of cores."""
+    match settings.get("policy"):
+        case "wait-all":
+            what = "whole sentences"
+        case "independent":
+            what = f"every {settings.get('words')} words by themselves"
+        case _:
+            k2 = f", k2 = {settings['k2']}" if settings.get("k2") else ""
+            what = f"k = {settings.get('k')}{k2}, {manner(settings)}"
+    return f"{settings.get('voice')}, {what}"
+
+
+def manner(settings: Mapping[str, Any]) -> str:
+    """A condition's context, and how it differs from word by word with all right context that the voice can use."""
+    sizes = (settings.get("first_chunk", 1), settings.get("chunk", 1))
+    chunks = "" if sizes == (1, 1) else f", chunks {sizes[0]}-{sizes[1]}"
+    delta = "" if settings.get("delta") is None else f", delta {settings['delta']}"
+    return CONTEXTS.get(str(settings.get("context")), str(settings.get("context"))) + chunks + delta
+
+
+def as_measured(experiment: Experiment, name: str) -> list[Trace]:
+    """A condition's measured traces, or where those are not there, those on the first clock."""
+    return experiment.traces(name, MEASURED) or experiment.traces(name, experiment.clocks[0])
+
+
+def all_at_once(traces: Sequence[Trace]) -> bool:
+    """Whether all text was there at time 0."""
+    return any(traces) and all(fragment.at_s == 0 for made in traces for fragment in made.fragments)
+
+
+def of_quality(experiment: Experiment, metric: Column) -> Iterator[Picture]:
+    """Ma's Fig. 4, Mohan's Fig. 3 and 4, and the frontier of a quality metric."""
+    error_bars = "Bars are 95 % intervals over utterances."
+    of_k, full = over_lookahead(experiment, metric)
+    if of_k:
+        yield Picture(
+            f"{metric.key}-lookahead",
+            f"{error_bars} The dotted line is {full.name if full else 'missing'}.",
+            plots.quality_over_lookahead(of_k, full, metric=metric.title),
+        )
+    share = series(experiment, metric, lambda name: finite_mean(list(map(policy_area, as_measured(experiment, name)))))
+    if share:
+        yield Picture(f"{metric.key}-share", error_bars, plots.quality_over_proportion(share, metric=metric.title))
+    for number, clock in enumerate(experiment.clocks, start=1):
+        lags = series(experiment, metric, functools.partial(mean_lag_s, experiment.latency[clock]))
+        if lags:
+            yield Picture(
+                f"{metric.key}-lag-{number}",
+                f"{error_bars} What a listener waits for each word, and what that buys.",
+                plots.frontier(lags, metric=metric.title, clock=clock),
+            )
+
+
+def chosen(experiment: Experiment) -> tuple[list[str], str]:
+    """The conditions that a figure of few can show, and a sentence that says so where they are not all.
+
+    The first one, then those without a context, then peers; evenly spaced where they are too many.
+    """
+    first, settings = experiment.conditions[0], experiment.settings
+    own = [name for name in experiment.conditions if name != first and settings.get(name, {}).get("context") == "none"]
+    peers = [name for name in experiment.conditions if name != first and name not in settings]
+    own = spread(own, max(MOST // 2, MOST - 1 - len(peers)))
+    shown = [first, *own, *spread(peers, MOST - 1 - len(own))]
+    left = len(experiment.conditions) - len(shown)
+    return shown, f"{len(shown)} of {len(experiment.conditions)} conditions are drawn." if left else ""
+
+
+def spread(names: list[str], most: int) -> list[str]:
+    """At most so many of the names, evenly spaced, the first and the last among them."""
+    if len(names) <= most:
+        return names
+    return [names[round(at * (len(names) - 1) / (most - 1))] for at in range(most)]
+
+
+def group(experiment: Experiment, name: str) -> str:
+    """The series that a condition's point belongs to: all but its lookahead, and the voice where there are several."""
+    settings = experiment.settings.get(name)
+    if settings is None or settings.get("policy") != "lookahead":
+        return name
+    voices = {other.get("voice") for other in experiment.settings.values()}
+    return f"{settings.get('voice')}, {manner(settings)}" if len(voices) > 1 else manner(settings)
+
+
+def series(experiment: Experiment, metric: Column, cost: Callable[[str], float]) -> dict[str, list[Point]]:
+    """A point for every condition that has the quality and a cost, by series."""
+    out: dict[str, list[Point]] = {}
+    for name in experiment.conditions:
+        value, paid = metric.value(experiment.quality.get(name, {})), cost(name)
+        if value and math.isfinite(paid):
+            point = Point(name, paid, value.number, known(value.low), known(value.high))
+            out.setdefault(group(experiment, name), []).append(point)
+    # Lines before single points, so that a context has the same colour in all figures.
+    return dict(sorted(out.items(), key=lambda item: len(item[1]) == 1))
+
+
+def mean_lag_s(scored: Mapping[str, Mapping[str, Summary]], name: str) -> float:
+    """A condition's mean word lag by the scores of a clock; nan where there is none."""
+    found = LAG.value(scored.get(name, {}))
+    return math.nan if found is None else found.number
+
+
+def over_lookahead(experiment: Experiment, metric: Column) -> tuple[dict[str, list[Point]], Point | None]:
+    """Points over Ma's lookahead, k1 + k2, by series, and the full sentence; of conditions whose settings are known."""
+    out: dict[str, list[Point]] = {}
+    full = None
+    for name in experiment.conditions:
+        settings, value = experiment.settings.get(name), metric.value(experiment.quality.get(name, {}))
+        if settings is None or value is None:
+            continue
+        lookahead = float(settings.get("k", 0) + settings.get("k2", 0))
+        point = Point(name, lookahead, value.number, known(value.low), known(value.high))
+        if settings.get("policy") == "wait-all":
+            full = full or point
+        elif settings.get("policy") == "lookahead":
+            out.setdefault(group(experiment, name), []).append(point)
+    return out, full
+
+
+def known(number: float) -> float | None:
+    """The number, None for nan."""
+    return number if math.isfinite(number) else None
+
+
+def over_length(traces: Sequence[Trace], metric: Callable[[Trace], float]) -> list[tuple[float, float]]:
+    """(words, metric) of each utterance where it is defined."""
+    pairs = [(float(len(spoken(made))), metric(made)) for made in traces]
+    return [pair for pair in pairs if math.isfinite(pair[1])]
+
+
+def mean_delay_s(made: Trace) -> float:
+    """Average chunk delay; nan where no word ends."""
+    return finite_mean([float(delay) for delay in chunk_delays_s(made)])
+
+
+def finite_mean(values: Sequence[float]) -> float:
+    """Mean of those that are numbers; nan where none is."""
+    kept = [value for value in values if math.isfinite(value)]
+    return math.fsum(kept) / len(kept) if kept else math.nan
+
+
+def by_word_s(made: Trace) -> list[float]:
+    """Computing time up to the chunk that ends each word."""
+    if not made.chunks:
+        return []
+    total = cumulative_processing_s(made)
+    return [float(total[chunk]) for chunk in chunk_of(made, [word.offset for word in spoken(made)], end=True)]
+
+
+def same_utterance(traces: Mapping[str, Sequence[Trace]]) -> dict[str, Trace]:
+    """The utterance of middle length that all the conditions have, by condition; nothing where there is none."""
+    by_name = {condition: {made.name: made for made in kept if made.chunks} for condition, kept in traces.items()}
+    first = next(iter(by_name.values()), {})
+    shared = [name for name in first if all(name in others for others in by_name.values())]
+    if not shared:
+        return {}
+    middle = sorted(shared, key=lambda name: len(first[name].source))[len(shared) // 2]
+    return {condition: kept[middle] for condition, kept in by_name.items()}

@@ -1,0 +1,1 @@
+"""Speed and load on this machine."""

@@ -1,0 +1,195 @@
+"""Many sessions at once against a server, as ``sayahead loadtest`` measures them: agents or interpreters that talk on
+and on, each with a player that has no buffer."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+from sayahead.eval.experiment.clock import TextClock
+from sayahead.eval.measures.statistics import quantile
+from sayahead.voice import Voice
+
+AUDIBLE = round(32768 * 10 ** (-50 / 20))
+# A player that ran dry for less did not stop to the ear.
+TOLERANCE_S = 0.005
+# A player that is dry when text comes waits for its sound at least as long as that takes to make: due after this.
+DUE_S = 0.1
+# Between the end of a turn's sound and the next turn.
+BREATH_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What a session says in one turn, and when each piece of its sound can be there at the earliest."""
+
+    fragments: tuple[tuple[str, float], ...]
+    """Text, and seconds from the turn's beginning at which it is sent."""
+    released: tuple[tuple[int, float], ...]
+    """End of each piece in samples, and the time of the fragment that let it be made."""
+    settled_s: float
+    """When the text was there that the first audible sample needs."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was seen in one round."""
+
+    first_s: list[float] = field(default_factory=list)
+    """First audible sample from the turn's first character."""
+    settled_s: list[float] = field(default_factory=list)
+    """The same from the text that it needs."""
+    stalls_s: list[float] = field(default_factory=list)
+    """How long the player stood still though the text had been there for ``DUE_S``."""
+    audio_s: float = 0.0
+    """Sound that came."""
+    turns: int = 0
+    """Turns that ended."""
+    refused: int = 0
+    """Sessions that were told there is no place."""
+    broken: list[str] = field(default_factory=list)
+    """What else went wrong."""
+
+
+def script(voice: Voice, text: str, clock: TextClock) -> Script:
+    """A text on a clock, and what the voice itself makes of it."""
+    session, released, settled_s, made = voice.session(), list[tuple[int, float]](), 0.0, 0
+    arrivals = clock.arrivals(text)
+    sounded = False
+    for number, arrival in enumerate(arrivals):
+        session.push(arrival.text)
+        if number == len(arrivals) - 1:
+            session.finish()
+        for chunk in session.chunks():
+            made += len(chunk.samples)
+            released.append((made, arrival.at_s))
+            if not sounded and np.abs(chunk.samples).max(initial=0.0) > AUDIBLE / 32768:
+                sounded, settled_s = True, arrival.at_s
+    return Script(tuple((a.text, a.at_s) for a in arrivals), tuple(released), settled_s)
+
+
+async def load(
+    url: str, scripts: Sequence[Script], *, sessions: int, seconds: float, warm_s: float, key: str | None = None
+) -> Tally:
+    """What ``sessions`` sessions saw, after ``warm_s`` of the same that does not count; one turn each at least."""
+    tally, begun = Tally(), time.monotonic()
+    counts = begun + warm_s
+
+    async def one(number: int) -> None:
+        # They begin one after the other, as callers do, and go through the scripts in orders of their own.
+        draw = random.Random(number)
+        await asyncio.sleep(warm_s * draw.random())
+        try:
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            async with connect(url, additional_headers=headers, compression=None, max_size=None) as socket:
+                first = json.loads(await socket.recv())
+                if first["type"] != "session.created":
+                    tally.refused += first.get("code") == "overloaded"
+                    return
+                rate = next(iter(first["sample_rates"].values()))
+                order = itertools.cycle(draw.sample(scripts, len(scripts)))
+                counted = 0
+                while time.monotonic() < counts + seconds or not counted:
+                    turn = Turn(socket, next(order), rate)
+                    await turn.run()
+                    if turn.begun >= counts:
+                        turn.count(tally)
+                        counted += 1
+                    await asyncio.sleep(max(0.0, turn.heard_end - time.monotonic()) + BREATH_S)
+        except (ConnectionClosed, InvalidHandshake, OSError, RuntimeError) as error:
+            tally.broken.append(f"session {number}: {type(error).__name__} {error}")
+
+    await asyncio.gather(*(one(number) for number in range(sessions)))
+    return tally
+
+
+class Turn:
+    """One text on one socket."""
+
+    def __init__(self, socket: ClientConnection, said: Script, rate: int) -> None:
+        self._socket, self._script, self._rate = socket, said, rate
+        self.begun = self.heard_end = time.monotonic()
+        self._first: float | None = None
+        self._stalls = list[float]()
+        self._samples = 0
+
+    async def run(self) -> None:
+        """Send the text on its clock, and take what comes."""
+        self.begun = time.monotonic()
+        sending = asyncio.create_task(self._send())
+        try:
+            await self._take()
+            await sending
+        finally:
+            sending.cancel()
+
+    async def _send(self) -> None:
+        for text, at_s in self._script.fragments:
+            await asyncio.sleep(max(0.0, self.begun + at_s - time.monotonic()))
+            await self._socket.send(json.dumps({"type": "input_text.append", "text": text}))
+        await self._socket.send('{"type":"input_text.end"}')
+
+    async def _take(self) -> None:
+        pieces, dry = iter(self._script.released), None
+        end, released_s = next(pieces)
+        while True:
+            message = await self._socket.recv()
+            if isinstance(message, str):
+                if message.startswith('{"type":"speech.done"'):
+                    self.heard_end = dry or time.monotonic()
+                    return
+                if message.startswith('{"type":"error"'):
+                    raise RuntimeError(message)
+                continue
+            now, count = time.monotonic(), len(message) // 2
+            while self._samples >= end:
+                end, released_s = next(pieces, (1 << 62, released_s))
+            if dry is not None:
+                # What the player had to wait for beyond the text is the server's doing.
+                late_s = now - max(dry, self.begun + released_s + DUE_S)
+                if late_s > TOLERANCE_S:
+                    self._stalls.append(late_s)
+            dry = max(dry or now, now) + count / self._rate
+            if self._first is None:
+                loud = np.flatnonzero(np.abs(np.frombuffer(message, "<i2").astype(np.int32)) > AUDIBLE)
+                if len(loud):
+                    self._first = now + float(loud[0]) / self._rate
+            self._samples += count
+
+    def count(self, tally: Tally) -> None:
+        """Add what was seen."""
+        tally.turns += 1
+        tally.audio_s += self._samples / self._rate
+        tally.stalls_s += self._stalls
+        if self._first is not None:
+            tally.first_s.append(self._first - self.begun - self._script.fragments[0][1])
+            tally.settled_s.append(self._first - self.begun - self._script.settled_s)
+
+
+def row(tally: Tally, sessions: int) -> dict[str, Any]:
+    """A round's figures, times in milliseconds."""
+
+    def ms(values: list[float], share: float) -> float | None:
+        return round(1000 * quantile(values, share), 1) if values else None
+
+    return {
+        "sessions": sessions,
+        "turns": tally.turns,
+        "audio_s": round(tally.audio_s, 1),
+        "first_ms": {f"p{round(100 * share)}": ms(tally.first_s, share) for share in (0.5, 0.95, 0.99)},
+        "after_its_text_ms": {f"p{round(100 * share)}": ms(tally.settled_s, share) for share in (0.5, 0.95, 0.99)},
+        "stalls": len(tally.stalls_s),
+        "longest_stall_ms": round(1000 * max(tally.stalls_s, default=0.0), 1),
+        "refused": tally.refused,
+        "broken": tally.broken,
+    }

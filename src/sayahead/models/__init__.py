@@ -1,1 +1,0 @@
-"""The networks in PyTorch, as plain modules: for training and export, never needed to speak."""

@@ -1,0 +1,198 @@
+"""A learned policy: word by word, whether to wait for one more, by what is pending and at a stated price of waiting.
+
+A network of a few thousand weights, run by numpy: part of speech, phonemes, marks and vectors of the words that are
+there, the price of a second and the pace of the text -> READ or SPEAK. ``training/learned``
+teaches it by REINFORCE.
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.engine.files import save_arrays
+from sayahead.engine.policy import READ, Read, Speak, View
+from sayahead.errors import ConfigError, VoiceError
+from sayahead.types import Floats, Word
+
+MOST = 3
+"""Most words of lookahead: with so many behind a word, it is spoken."""
+CLASSES = (
+    ("DT", "PDT", "WDT", "PRP$", "WP$", "POS"), ("IN", "TO", "RP"), ("CC",), ("PRP", "WP", "EX"), ("MD",),
+    ("VB", "VBD", "VBG", "VBN", "VBP", "VBZ"), ("NN", "NNS"), ("NNP", "NNPS"), ("JJ", "JJR", "JJS"),
+    ("RB", "RBR", "RBS", "WRB"), ("CD",),
+)  # fmt: skip
+"""Parts of speech that are told apart; all others are one more."""
+CLASS_OF = {tag: number for number, tags in enumerate(CLASSES) for tag in tags}
+MARKS = ",;:—-…"
+EDGES = " \"'()“”‘’.,;:!?…—-"
+PLACES = 4
+"""Words that are described: the last spoken one, and three pending ones."""
+PRICES = (0.02, 20.0)
+"""Least and largest price of a second."""
+PACES = (10.0, 6000.0)
+"""Least and largest pace of text in words a minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedModel:
+    """What voice.json says of its learned policy under ``learned``; the file stands under ``files`` with its digest."""
+
+    weights: str
+    """File of the network (``Network.save``)."""
+
+
+class Reader(Protocol):
+    """What a phonemizer knows of words, beside their phonemes."""
+
+    def tags(self, words: Sequence[str]) -> list[str]:
+        """The part of speech of each bare word in this order."""
+        ...
+
+    def varies(self, word: str) -> bool:
+        """Whether a bare word is read in several ways."""
+        ...
+
+
+class Clues:
+    """Words as the numbers that a decision is taken on, F = ``size`` of them."""
+
+    def __init__(self, reader: Reader, words: dict[str, int], vectors: Floats) -> None:
+        """``vectors`` (V, K) of frequent ``words`` by their rows; a word that is none of them has zeros."""
+        self._reader, self._words, self._vectors = reader, words, vectors
+        self._each = len(CLASSES) + 1 + 6 + vectors.shape[1]
+        self.size = PLACES * self._each + MOST + 4
+
+    def __call__(self, past: Sequence[str], pending: Sequence[Word], phonemes: Callable[[Word], int]) -> Floats:
+        """(F,) of one to three pending words behind the ``past`` ones of their sentence."""
+        made = np.zeros(self.size, np.float32)
+        texts = [*past[-2:], *(word.text for word in pending)]
+        bare = [" ".join(text.split()[-1:]).strip(EDGES) or "," for text in texts]
+        tags = self._reader.tags(bare)
+        begin = len(texts) - len(pending)
+        for place, at in enumerate(range(begin - 1, len(bare))):
+            if at >= 0:
+                row = made[place * self._each : (place + 1) * self._each]
+                self._describe(row, texts[at], bare[at], tags[at])
+                if at >= begin:
+                    row[len(CLASSES) + 2] = 0.1 * phonemes(pending[at - begin])
+        rest = made[PLACES * self._each :]
+        rest[len(pending) - 1] = 1.0
+        since = next((n for n, text in enumerate(reversed(past)) if text[-1:] in MARKS), len(past))
+        rest[MOST:] = not past, math.log1p(len(past)), math.log1p(since), 0.05 * sum(map(len, past[-8:]))
+        return made
+
+    def _describe(self, row: Floats, text: str, bare: str, tag: str) -> None:
+        kinds = len(CLASSES) + 1
+        row[CLASS_OF.get(tag, kinds - 1)] = 1.0
+        row[kinds] = text[-1:] in MARKS
+        row[kinds + 2] = self._reader.varies(bare)
+        row[kinds + 3] = bare[:1].isupper()
+        row[kinds + 4] = " " in text
+        row[kinds + 5] = 0.1 * len(text)
+        known = self._words.get(bare.lower())
+        if known is not None:
+            row[kinds + 6 :] = self._vectors[known]
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The weights: three layers, ReLU between them, and the vectors of frequent words."""
+
+    layers: tuple[tuple[Floats, Floats], ...]
+    """Weight (out, in) and bias (out,) of each layer; the first reads the clues, then price and pace (``terms``)."""
+    words: tuple[str, ...]
+    """Frequent words."""
+    vectors: Floats
+    """(V, K) their vectors."""
+
+    def clues(self, reader: Reader) -> Clues:
+        """What turns words into the network's input; VoiceError where the weights are for another one."""
+        made = Clues(reader, {word: row for row, word in enumerate(self.words)}, self.vectors)
+        if self.layers[0][0].shape[1] != made.size + TERMS:
+            raise VoiceError(f"The learned policy takes {self.layers[0][0].shape[1]} numbers, not {made.size + TERMS}.")
+        return made
+
+    def __call__(self, inputs: Floats) -> float:
+        """The logit of READ for clues and terms (F + 3,)."""
+        for number, (weight, bias) in enumerate(self.layers):
+            inputs = weight @ (inputs if number == 0 else np.maximum(inputs, 0.0)) + bias
+        return float(inputs[0])
+
+    def save(self, path: Path) -> None:
+        """Write an ``.npz`` file; the same weights give the same bytes."""
+        arrays: dict[str, NDArray[Any]] = {
+            "words": np.frombuffer("\n".join(self.words).encode(), np.uint8), "vectors": self.vectors.astype(np.float16)
+        }  # fmt: skip
+        for number, (weight, bias) in enumerate(self.layers):
+            arrays |= {f"weight{number}": weight.astype(np.float16), f"bias{number}": bias.astype(np.float16)}
+        save_arrays(path, arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> Network:
+        """The network of a file; VoiceError where it is none."""
+        try:
+            with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+                words = tuple(file["words"].tobytes().decode().split("\n"))
+                vectors = file["vectors"].astype(np.float32)
+                count = sum(name.startswith("weight") for name in file.files)
+                layers = tuple(
+                    (file[f"weight{at}"].astype(np.float32), file[f"bias{at}"].astype(np.float32))
+                    for at in range(count)
+                )
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+            raise VoiceError(f"{path} holds no learned policy: {error}. Install the voice again.") from error
+        if not layers or vectors.ndim != 2 or len(vectors) != len(words):
+            raise VoiceError(f"{path} holds no learned policy: its parts do not fit. Install the voice again.")
+        return cls(layers, words, vectors)
+
+
+TERMS = 3
+
+
+def terms(price: float, words_per_min: float, seen: int) -> tuple[float, float, float]:
+    """The inputs behind the clues: logarithms of price and pace, and how many words are visible anyway."""
+    return math.log(price), math.log(words_per_min / 180), seen / MOST
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedPolicy:
+    """READ or SPEAK one word with all that was read behind it, by a network (see Policy); ``Voice.learned`` makes it.
+
+    It never looks at more than it asked for: words that are pending because text came fast are taken up one by one.
+    """
+
+    network: Network
+    """The weights."""
+    clues: Clues
+    """What they read."""
+    price: float = 1.0
+    """What a second of lag costs, on average over the words, in units of the quality that is lost at ``k = 0``."""
+    words_per_min: float = 180.0
+    """The pace at which text is expected."""
+
+    def __post_init__(self) -> None:
+        for name, (least, most) in (("price", PRICES), ("words_per_min", PACES)):
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or isinstance(value, bool) or not least <= value <= most:
+                raise ConfigError(f"LearnedPolicy: {name} is {value!r}, but must be from {least:g} to {most:g}.")
+
+    def decide(self, view: View) -> Read | Speak:
+        pending = view.pending
+        for count in range(max(1, min(view.seen, len(pending))), len(pending) + 1):
+            if pending[count - 1].ends or count > MOST or not self._waits(view, count):
+                return Speak(1, count - 1)
+        return READ
+
+    def _waits(self, view: View, count: int) -> bool:
+        """Whether one more word is worth waiting for where ``count`` are there."""
+        clues = self.clues(view.past, view.pending[:count], view.phonemes)
+        own = np.array(terms(self.price, self.words_per_min, view.seen), np.float32)
+        return self.network(np.concatenate([clues, own])) > 0

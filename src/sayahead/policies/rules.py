@@ -1,0 +1,83 @@
+"""Fixed rules over words: lookahead, whole sentences, independent utterances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sayahead.engine.policy import READ, Read, Speak, View
+from sayahead.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class LookaheadK:
+    """Speak a chunk as soon as ``k`` words after it are there: g(t) = min(k + t, |x|) (Ma, Eq. 7).
+
+    A chunk is the smallest number of words with at least so many phonemes (Ma 5.1). Ma's settings are 18 for the
+    first chunk of a sentence and 6 for the others, or 7 for all; 1 and 1 speak word by word.
+    """
+
+    k: int = 1
+    """Words of lookahead; 0 speaks a word the moment it is complete."""
+    first_chunk: int = 1
+    """Least phonemes of a sentence's first chunk."""
+    chunk: int = 1
+    """Least phonemes of every other chunk."""
+    words: int = 1
+    """Least words of any chunk (Saeki's N, 2)."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("k", 0), ("first_chunk", 1), ("chunk", 1), ("words", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < least:
+                raise ConfigError(f"LookaheadK: {name} is {value!r}, but must be a whole number of at least {least}.")
+
+    def decide(self, view: View) -> Read | Speak:
+        least, phonemes = (self.first_chunk if view.first else self.chunk), 0
+        for number, word in enumerate(view.pending, start=1):
+            phonemes += view.phonemes(word)
+            if word.ends:
+                return Speak(number, self.k)
+            if phonemes >= least and number >= self.words:
+                whole = len(view.pending) - number >= self.k or view.pending[-1].ends
+                return Speak(number, self.k) if whole else READ
+        return READ
+
+
+@dataclass(frozen=True, slots=True)
+class WaitAll:
+    """Speak when the sentence is over, all of it at once: what other engines do, and the measure of quality."""
+
+    max_words: int = 120
+    """A text without an end is spoken in pieces of at most this many words, cut behind a comma where there is one."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.max_words, int) or self.max_words < 1:
+            raise ConfigError(f"WaitAll: max_words is {self.max_words!r}, but must be a whole number of at least 1.")
+
+    def decide(self, view: View) -> Read | Speak:
+        if view.pending and view.pending[-1].ends and len(view.pending) <= self.max_words:
+            return Speak(len(view.pending), 0)
+        if len(view.pending) < self.max_words:
+            return READ
+        pauses = [i for i, word in enumerate(view.pending[: self.max_words], 1) if word.text[-1:] in ",;:—"]
+        return Speak(pauses[-1] if pauses else self.max_words, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Independent:
+    """Speak every few words as an utterance of their own: no past, no future (Saeki-a's independent baseline).
+
+    The lower bound that every incremental method has to beat.
+    """
+
+    words: int = 2
+    """Words of an utterance; a sentence's last has what is left. Saeki-a: 2."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.words, int) or self.words < 1:
+            raise ConfigError(f"Independent: words is {self.words!r}, but must be a whole number of at least 1.")
+
+    def decide(self, view: View) -> Read | Speak:
+        if len(view.pending) >= self.words:
+            return Speak(self.words, 0, alone=True)
+        return Speak(len(view.pending), 0, alone=True) if view.pending[-1:] and view.pending[-1].ends else READ

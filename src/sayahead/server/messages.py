@@ -1,0 +1,259 @@
+"""What every protocol is made of: commands a client gives, events it gets, free of any wire format.
+
+A protocol translates its messages into commands and the events into its messages; ``driver.serve_session`` does all the
+rest. Characters count code points of the text that a context was given; seconds count from its first sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from sayahead.errors import SayaheadError
+from sayahead.server.synthesis.formats import AudioFormat
+
+
+class GoneError(SayaheadError):
+    """The peer is no longer there; raised by a transport's ``send``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextOptions:
+    """What a client may choose for one context: one stream of text that is spoken with one voice."""
+
+    voice: str | None = None
+    """A voice's name; None: the server's default."""
+    any_voice: bool = False
+    """Whether a name that is not known means the default voice: clients of others name voices of others."""
+    format: AudioFormat = field(default_factory=AudioFormat)
+    """How the sound is sent."""
+    speed: float = 1.0
+    """Pace, 1 is the voice's own; moved to the nearest that the voice can do when ``any_voice``."""
+    lookahead: int | None = None
+    """Words that must follow before a word is spoken; None: the voice's own."""
+    sentences: bool = False
+    """Whether to wait for whole sentences, as other engines do."""
+    volume: float = 1.0
+    """Factor on the samples."""
+    seed: int = 0
+    """Fixes the noise in the sound."""
+    frame_s: float | None = None
+    """Longest piece of bare samples in one Audio event; None: as it was made. Formats with frames of their own have
+    none."""
+    idle_s: float | None = None
+    """Seconds without text after which the context fails; None: the server's."""
+    sole: bool = False
+    """Whether the connection ends where the context fails."""
+
+
+# Commands.
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Begin a context; nothing happens where it is open already."""
+
+    context: str
+    options: ContextOptions = field(default_factory=ContextOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """More text for an open context, taken in verbatim."""
+
+    context: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """Speak all text so far without waiting for more; answered by Flushed. The context stays open."""
+
+    context: str
+    mark: str | int | None = None
+    """Comes back in Flushed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """No more text comes for this context; answered by Finished after its last sound."""
+
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Fall silent at once; answered by Cancelled. The name can be used again."""
+
+    context: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeepAlive:
+    """Nothing but a sign of life: for one context, or for all."""
+
+    context: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """A message that the protocol could not read: answered by Failed, in order with the other events."""
+
+    code: str
+    message: str
+    context: str | None = None
+    fatal: bool = False
+    """Whether the connection ends with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Something of the protocol's own to be sent in order with the events; comes back as Echo."""
+
+    message: object
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """No more commands come: what is open is finished, then the connection ends."""
+
+
+Command: TypeAlias = Open | Text | Flush | Finish | Cancel | KeepAlive | Refuse | Reply | End
+
+
+# Events.
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenWord:
+    """When a word is heard, and where it stands in the text; final."""
+
+    text: str
+    """The word as it is spoken."""
+    start: int
+    """First character in the context's text."""
+    end: int
+    """End in the context's text (exclusive)."""
+    onset_s: float
+    """First moment of the word, from the context's first sample."""
+    offset_s: float
+    """End of its last phoneme."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audio:
+    """A piece of sound, in order, without gaps."""
+
+    context: str
+    data: bytes
+    """Encoded as the context's format says."""
+    start_s: float
+    """Its first moment, from the context's first sample."""
+    duration_s: float
+    """Its playing time; of formats with frames of their own, that of the sound put in."""
+    words: tuple[SpokenWord, ...]
+    """The words that begin in it."""
+    text: str
+    """The context's text from where earlier pieces ended to the end of this one's last word, and the blanks behind it
+    that are known by now."""
+    text_start: int
+    """Where that begins, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """All sound of the text before a Flush was sent."""
+
+    context: str
+    mark: str | int | None
+    audio_s: float
+    """Sound of this context so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """All sound of a context was sent; the context is gone."""
+
+    context: str
+    audio_s: float
+    """All its sound."""
+    characters: int
+    """All its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """A context fell silent; it is gone."""
+
+    context: str
+    audio_s: float
+    """Sound that was handed to the transport."""
+    words: int
+    """Words that begin in it."""
+    end: int
+    """End of the last of them in the context's text: what lies behind was not sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Something was refused or broke."""
+
+    code: str
+    """A word for programs: see CODES."""
+    message: str
+    """A sentence for people."""
+    context: str | None = None
+    """The context that it concerns; None: the connection."""
+    gone: bool = False
+    """Whether that context is gone with it (or, without one, the connection)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """A Reply, at its place among the events."""
+
+    message: object
+
+
+Event: TypeAlias = Audio | Flushed | Finished | Cancelled | Failed | Echo
+Send: TypeAlias = Callable[[Event], Awaitable[None]]
+"""Hands an event to the peer; waits while the peer does not read, raises GoneError where it is not there."""
+
+CODES = {
+    "invalid_message": "a message that is no message of the protocol",
+    "invalid_option": "an option that does not fit",
+    "unknown_voice": "a voice that is not there",
+    "unknown_context": "a context that is not open",
+    "too_many_contexts": "more contexts than one connection may have",
+    "too_much_text": "a message, or text that waits to be spoken, beyond the limit",
+    "overloaded": "all places are taken",
+    "unauthorized": "no key, or a wrong one",
+    "idle": "no text for too long",
+    "too_long": "a connection that was open for too long",
+    "stalled": "a peer that does not read",
+    "shutdown": "the server goes down",
+    "failed": "the server's own fault",
+}
+"""What ``Failed.code`` and ``Outcome.code`` can be; an Outcome can also be done or gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a connection ended."""
+
+    code: str
+    """done, gone (the peer left), or one of CODES."""
+    message: str = ""
+    """A sentence for people."""
+
+
+CLOSING = {
+    "done": 1000, "gone": 1000, "shutdown": 1001, "stalled": 1008, "too_big": 1009, "failed": 1011, "overloaded": 1013,
+}  # fmt: skip
+"""Closing codes of sockets by outcome; all others are 1008, a breach of policy."""
+
+
+def closing_code(outcome: Outcome) -> int:
+    """The closing code of a WebSocket after this outcome."""
+    return CLOSING.get(outcome.code, 1008)

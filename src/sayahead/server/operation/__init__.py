@@ -1,0 +1,1 @@
+"""Running the server: settings, keys, logs, metrics."""

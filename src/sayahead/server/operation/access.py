@@ -1,0 +1,161 @@
+"""Who may come in: keys, short-lived tokens for browsers, and the pages and host names they come from."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import ipaddress
+import secrets
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sayahead.errors import ConfigError
+from sayahead.server.operation.settings import Settings
+
+ANYBODY = "anybody"
+# Where clients of the protocols that are spoken here put their key.
+HEADERS = ("authorization", "xi-api-key", "x-api-key", "kyutai-api-key")
+QUERY = ("token", "single_use_token", "access_token", "api_key", "authorization", "auth_id")
+SUBPROTOCOL = "sayahead-token."
+SCHEMES = ("bearer ", "token ")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who speaks."""
+
+    name: str
+    """The key's name; ``anybody`` where no key is needed. May be logged, which a key may not."""
+
+
+class Access:
+    """Decides who may come in."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._keys = dict(named_keys(settings))
+        secret = settings.token_secret
+        self._secret = hashlib.sha256(secret.encode()).digest() if secret else secrets.token_bytes(32)
+        self._token_s = settings.token_s
+        self._origins = {origin.rstrip("/").lower() for origin in settings.origins}
+        self._hosts = {host.lower() for host in settings.hosts}
+        self._loopback = loopback(settings.host) and not settings.hosts
+
+    @property
+    def open(self) -> bool:
+        """Whether nobody needs a key."""
+        return not self._keys
+
+    def caller(self, credential: str | None, *, tokens: bool = True) -> Caller | None:
+        """Whose key that is, or (with ``tokens``) whose token; None where it is none. Without keys, anybody."""
+        if self.open:
+            return Caller(ANYBODY)
+        if not credential:
+            return None
+        if credential.lower().startswith(SCHEMES):
+            credential = credential.partition(" ")[2].strip()
+        found, given = None, hashlib.sha256(credential.encode()).digest()
+        # All keys are compared, each in constant time: how long it takes says nothing.
+        for digest, name in self._keys.items():
+            if hmac.compare_digest(digest, given):
+                found = name
+        if found is not None:
+            return Caller(found)
+        return self._token_caller(credential) if tokens else None
+
+    def token(self, caller: Caller) -> tuple[str, float]:
+        """A token for a browser that connects in this caller's name, and its end in seconds since 1970."""
+        end = time.time() + self._token_s
+        claim = f"{end:.6f} {secrets.token_hex(8)} {caller.name}".encode()
+        return f"{encode(claim)}.{encode(self._sign(claim))}", end
+
+    def _token_caller(self, token: str) -> Caller | None:
+        try:
+            claim, signature = (decode(part) for part in token.split("."))
+        except ValueError:
+            return None
+        if not hmac.compare_digest(self._sign(claim), signature):
+            return None
+        end, _, name = claim.decode().split(" ", 2)
+        return Caller(name) if time.time() < float(end) and name in self._keys.values() else None
+
+    def _sign(self, claim: bytes) -> bytes:
+        return hmac.new(self._secret, claim, hashlib.sha256).digest()
+
+    def page_may(self, headers: Mapping[str, str]) -> bool:
+        """Whether the web page that sends this, if it is one, may: its own host's, or one that is allowed. CORS does
+        not guard sockets, and no browser lets a page forge its Origin."""
+        origin = headers.get("origin")
+        if origin is None or "*" in self._origins or origin.rstrip("/").lower() in self._origins:
+            return True
+        return urlsplit(origin).netloc.lower() == headers.get("host", "").lower() != ""
+
+    def host_may(self, headers: Mapping[str, str]) -> bool:
+        """Whether the name under which the server was addressed is one of its own: a page whose name somebody points
+        at this machine is not."""
+        try:
+            name = (urlsplit(f"//{headers.get('host', '')}").hostname or "").lower()
+        except ValueError:
+            return False
+        if self._hosts:
+            return name in self._hosts
+        return not self._loopback or loopback(name)
+
+
+def credential(headers: Mapping[str, str], query: Mapping[str, str], subprotocols: Iterable[str] = ()) -> str | None:
+    """The key or token that a request carries, wherever its protocol puts it."""
+    for name in HEADERS:
+        if headers.get(name):
+            return headers[name]
+    for protocol in subprotocols:
+        if protocol.startswith(SUBPROTOCOL):
+            return protocol.removeprefix(SUBPROTOCOL)
+    for name in QUERY:
+        if query.get(name):
+            return query[name]
+    return None
+
+
+def named_keys(settings: Settings) -> Iterable[tuple[bytes, str]]:
+    """SHA-256 and name of every key."""
+    lines = list(settings.keys)
+    if settings.keys_file is not None:
+        try:
+            lines += Path(settings.keys_file).read_text(encoding="utf-8").split("\n")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"The keys in {settings.keys_file} cannot be read: {error}.") from error
+    number = 0
+    for line in lines:
+        entry = line.strip()
+        if not entry or entry.startswith("#"):
+            continue
+        number += 1
+        name, colon, key = entry.partition(":")
+        if not colon:
+            name, key = f"key-{number}", entry
+        if len(key) < 8:
+            raise ConfigError(f"The key {name!r} is shorter than 8 characters: make a longer one.")
+        yield hashlib.sha256(key.encode()).digest(), name
+    if settings.keys_file is not None and not number:
+        raise ConfigError(f"There is no key in {settings.keys_file}: write one a line, or leave the setting out.")
+
+
+def loopback(host: str) -> bool:
+    """Whether a host's name or address is this machine for itself."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def encode(data: bytes) -> str:
+    """base64 that fits into an address."""
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def decode(text: str) -> bytes:
+    """Its reverse; ValueError for what is none."""
+    return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)

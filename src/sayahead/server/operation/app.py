@@ -1,0 +1,86 @@
+"""The ASGI application: every protocol's routes behind one guard."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sayahead.server.http import RequestError
+from sayahead.server.hub import Hub
+from sayahead.server.protocols import cartesia, deepgram, elevenlabs, kyutai, native, openai, page, wyoming
+from sayahead.server.protocols import health as operation
+
+PROTOCOLS = (operation, native, openai, elevenlabs, cartesia, deepgram, kyutai, page)
+"""Modules with ``routes(hub)``."""
+LISTENERS: tuple[Any, ...] = (wyoming,)
+"""Modules with ``listening(hub)``: a context manager in which the hub is served in some other way than HTTP."""
+
+
+def create_app(hub: Hub) -> Starlette:
+    """The application; the hub's voices are loaded when it starts, and its engine ends with it."""
+
+    @contextlib.asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            stack.callback(hub.close)
+            await asyncio.to_thread(hub.start)
+            for module in LISTENERS:
+                await stack.enter_async_context(module.listening(hub))
+            yield
+
+    routes: list[BaseRoute] = [route for module in PROTOCOLS for route in module.routes(hub)]
+    cors = Middleware(
+        CORSMiddleware, allow_origins=list(hub.settings.origins), allow_methods=["GET", "POST"], allow_headers=["*"]
+    )
+    handlers = {RequestError: plain_error, Exception: server_error}
+    return Starlette(
+        routes=routes, lifespan=life, middleware=[Middleware(Guard, hub=hub), cors], exception_handlers=handlers
+    )
+
+
+async def plain_error(request: Request, error: Exception) -> Response:
+    """The answer to a request that an endpoint refused without an answer of its protocol's own."""
+    assert isinstance(error, RequestError)
+    return JSONResponse({"error": str(error)}, error.status, error.headers)
+
+
+async def server_error(request: Request, error: Exception) -> Response:
+    """The answer where the server is to blame."""
+    return JSONResponse({"error": "The server failed; the request is not to blame."}, 500)
+
+
+class Guard:
+    """Lets in what comes from pages that may, to a name that is the server's own."""
+
+    def __init__(self, app: ASGIApp, hub: Hub) -> None:
+        self._app, self._hub = app, hub
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers, access = Headers(scope=scope), self._hub.access
+        if not access.host_may(headers):
+            sentence = "This server is not addressed by that name: see the setting hosts."
+        elif not access.page_may(headers):
+            sentence = "Pages of that origin may not connect: see the setting origins."
+        else:
+            await self._app(scope, receive, send)
+            return
+        self._hub.metrics.rejected.labels("origin").inc()
+        if scope["type"] == "websocket" and "websocket.http.response" not in scope.get("extensions", {}):
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        await JSONResponse({"error": sentence}, 403)(scope, receive, send)

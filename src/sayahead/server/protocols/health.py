@@ -1,0 +1,37 @@
+"""For operators: is it alive, is it ready, what does it count; and tokens for browsers."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from sayahead import __version__
+from sayahead.server.http import RequestError, caller_of
+from sayahead.server.hub import Hub
+
+
+def routes(hub: Hub) -> list[Route]:
+    """``/health``, ``/ready``, ``/metrics`` and ``/v1/tokens``."""
+
+    async def health(request: Request) -> Response:
+        return JSONResponse({"status": "healthy", "version": __version__})
+
+    async def ready(request: Request) -> Response:
+        body = {"ready": hub.ready, "places": hub.places, "taken": hub.taken, "connections": hub.connections}
+        return JSONResponse(body, 200 if hub.ready else 503)
+
+    async def metrics(request: Request) -> Response:
+        return Response(hub.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def tokens(request: Request) -> Response:
+        # A token makes no tokens, or it would never end.
+        try:
+            caller = caller_of(hub, request, tokens=False)
+        except RequestError as error:
+            return JSONResponse({"error": str(error)}, error.status, error.headers)
+        token, end = hub.access.token(caller)
+        return JSONResponse({"token": token, "expires_at": round(end, 3)}, headers={"Cache-Control": "no-store"})
+
+    found = [Route("/health", health), Route("/ready", ready), Route("/v1/tokens", tokens, methods=["POST"])]
+    return [*found, Route("/metrics", metrics)] if hub.settings.metrics else found

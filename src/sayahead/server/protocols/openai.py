@@ -1,0 +1,153 @@
+"""OpenAI's HTTP interface for speech: ``/v1/audio/speech``, ``/v1/models``, ``/v1/audio/voices``."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+from sayahead.server.http import RequestError, Sound, SpeechResponse, caller_of, json_body
+from sayahead.server.hub import Hub
+from sayahead.server.messages import Audio, ContextOptions, Event, Finished
+from sayahead.server.synthesis.formats import AudioFormat
+
+MODEL = "sayahead"
+
+
+# Of its first models; accepted so that clients need no change.
+MODELS = (MODEL, "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
+
+
+ALIASES = (
+    "alloy", "ash", "ballad", "coral", "echo", "fable", "onyx", "nova", "sage", "shimmer", "verse", "marin", "cedar",
+)  # fmt: skip
+"""OpenAI's voices: each means the default one here."""
+
+
+FORMATS = {
+    "mp3": AudioFormat("mp3", 24000, 64000), "opus": AudioFormat("opus", 48000, 64000),
+    "aac": AudioFormat("aac", 24000, 64000), "flac": AudioFormat("flac", 24000), "wav": AudioFormat("wav", 24000),
+    "pcm": AudioFormat("pcm_s16le", 24000),
+}  # fmt: skip
+
+
+SPEED = (0.25, 4.0)
+
+
+class EventStream:
+    """Server-sent events, the sound in base64."""
+
+    media_type = "text/event-stream"
+
+    def wrap(self, event: Event) -> bytes:
+        """A line of data for each piece of sound, and one for the end."""
+        if isinstance(event, Audio):
+            audio = base64.b64encode(event.data).decode()
+            return line({"type": "speech.audio.delta", "audio": audio})
+        if isinstance(event, Finished):
+            # Characters stand for the tokens that are not counted here; sound is counted in 80 ms.
+            spent, made = event.characters, round(event.audio_s / 0.08)
+            usage = {"input_tokens": spent, "output_tokens": made, "total_tokens": spent + made}
+            return line({"type": "speech.audio.done", "usage": usage})
+        return b""
+
+
+def line(data: dict[str, Any]) -> bytes:
+    """One event."""
+    return f"data: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
+
+
+def failure(error: RequestError) -> Response:
+    """OpenAI's form of an error."""
+    kinds = {401: "authentication_error", 429: "rate_limit_error"}
+    kind = kinds.get(error.status, "server_error" if error.status >= 500 else "invalid_request_error")
+    body = {"error": {"message": str(error), "type": kind, "param": error.field, "code": error.code}}
+    return JSONResponse(body, error.status, error.headers)
+
+
+def speech_options(hub: Hub, body: dict[str, Any]) -> ContextOptions:
+    """What a request chooses; RequestError for what cannot be."""
+    form = "mp3" if body.get("response_format") is None else body["response_format"]
+    if not isinstance(form, str) or form not in FORMATS:
+        raise bad(
+            "response_format", f"response_format {str(form)[:80]!r} is unknown{nearest(str(form)[:80], FORMATS)}."
+        )
+    speed = body.get("speed", 1.0)
+    if speed is None:
+        speed = 1.0
+    if isinstance(speed, bool) or not isinstance(speed, int | float) or not SPEED[0] <= speed <= SPEED[1]:
+        raise bad("speed", f"speed is {str(speed)[:80]!r}, but must be a number from {SPEED[0]:g} to {SPEED[1]:g}.")
+    voice = body.get("voice")
+    if isinstance(voice, dict):
+        voice = voice.get("id")
+    if not isinstance(voice, str):
+        raise bad("voice", "voice is missing: name one of /v1/audio/voices.")
+    if voice not in hub.voices.configs and voice not in ALIASES:
+        raise bad("voice", f"There is no voice {voice[:80]!r}{nearest(voice[:80], hub.voices.configs)}.")
+    try:
+        FORMATS[form].check()
+    except ConfigError as error:
+        raise bad("response_format", str(error)) from error
+    return ContextOptions(voice=voice, any_voice=True, format=FORMATS[form], speed=float(speed))
+
+
+def bad(field: str, message: str) -> RequestError:
+    """An error about one field."""
+    return RequestError("invalid_option", message, field=field)
+
+
+def routes(hub: Hub) -> list[BaseRoute]:
+    """OpenAI's endpoints."""
+
+    async def speech(request: Request) -> Response | SpeechResponse:
+        try:
+            caller = caller_of(hub, request)
+            body = await json_body(hub, request)
+            text, kind = body.get("input"), body.get("stream_format")
+            if not isinstance(text, str) or not text:
+                raise bad("input", "input is missing: the text to speak.")
+            if len(text) > hub.limits.message_characters:
+                most = hub.limits.message_characters
+                raise bad("input", f"input has {len(text)} characters, and may have {most}.")
+            if not isinstance(body.get("model"), str):
+                raise bad("model", f"model is missing: {MODEL}, or any other name.")
+            if kind not in (None, "audio", "sse"):
+                raise bad("stream_format", f"stream_format is {str(kind)[:80]!r}, but must be audio or sse.")
+            options = speech_options(hub, body)
+        except RequestError as error:
+            return failure(error)
+        wrapping = EventStream() if kind == "sse" else Sound(options.format)
+        return SpeechResponse(hub, caller, "openai", text, options, wrapping=wrapping, error=failure)
+
+    async def models(request: Request) -> Response:
+        try:
+            caller_of(hub, request)
+        except RequestError as error:
+            return failure(error)
+        rows = [{"id": name, "object": "model", "created": 1767225600, "owned_by": "sayahead"} for name in MODELS]
+        return JSONResponse({"object": "list", "data": rows})
+
+    async def voices(request: Request) -> Response:
+        try:
+            caller_of(hub, request)
+        except RequestError as error:
+            return failure(error)
+        details = [
+            {"id": name, "name": name, "language": config.language, "description": config.description,
+             "sample_rate": config.sample_rate, "default": name == hub.voices.default}
+            for name, config in hub.voices.configs.items()
+        ]  # fmt: skip
+        return JSONResponse({"voices": list(hub.voices.configs), "details": details})
+
+    return [
+        Route("/v1/audio/speech", speech, methods=["POST"]),
+        Route("/v1/models", models),
+        Route("/v1/audio/models", models),
+        Route("/v1/audio/voices", voices),
+    ]

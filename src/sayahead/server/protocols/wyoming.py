@@ -1,0 +1,313 @@
+"""Wyoming, the protocol of Home Assistant's speech services, over TCP; text may come while it is spoken."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import socket
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+from sayahead import __version__
+from sayahead.errors import SayaheadError
+from sayahead.server.driver import serve_session
+from sayahead.server.hub import Hub, RefusedError
+from sayahead.server.messages import (
+    Audio,
+    Command,
+    ContextOptions,
+    Echo,
+    Event,
+    Failed,
+    Finish,
+    Finished,
+    GoneError,
+    KeepAlive,
+    Open,
+    Outcome,
+    Refuse,
+    Reply,
+    Text,
+)
+from sayahead.server.operation.access import Caller
+from sayahead.server.operation.settings import wyoming_address
+
+log = logging.getLogger("sayahead.server")
+# The protocol's version that is spoken here: the first with text in pieces is 1.7.0.
+VERSION = "1.7.2"
+FRAME_S = 0.08
+SERVICE = "_wyoming._tcp.local."
+HEADER_BYTES = 65536
+CLOSE_S = 2.0
+BUFFER_BYTES = 65536
+# Texts reach the engine in parts of this size.
+PART = 1000
+
+
+class MessageError(SayaheadError):
+    """An event that is none of the protocol's."""
+
+
+class Wyoming:
+    """One connection: requests one after the other, each a context."""
+
+    def __init__(self, hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._hub, self._reader, self._writer = hub, reader, writer
+        self._context, self._count = "", 0
+        # Whether a text comes in pieces, and whether the one that is spoken came so.
+        self._reading = self._streamed = False
+        self._rate, self._started = 0, False
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+
+    # What comes in.
+
+    async def commands(self) -> AsyncIterator[Command]:
+        """What the peer wants; the next text is read when the last was spoken."""
+        while True:
+            try:
+                kind, data = await self._event()
+                if kind in ("synthesize-start", "synthesize") and not self._reading:
+                    await self._quiet.wait()
+                for command in self._read(kind, data):
+                    yield command
+            except MessageError as error:
+                yield Refuse("invalid_message", str(error), fatal=True)
+
+    async def _event(self) -> tuple[str, dict[str, Any]]:
+        """The next event's type and data; what comes with it as a payload is thrown away."""
+        try:
+            line = await self._reader.readline()
+            if not line.endswith(b"\n"):
+                raise GoneError("The client closed the connection.")
+            header = parse(line)
+            kind, data = header.get("type"), header.get("data") or {}
+            if not isinstance(kind, str) or not isinstance(data, dict):
+                raise MessageError("An event has a type, a string, and data, an object.")
+            more = await self._reader.readexactly(self._length(header, "data_length"))
+            await self._reader.readexactly(self._length(header, "payload_length"))
+        except ValueError as error:
+            raise MessageError(f"An event's first line is longer than {HEADER_BYTES} bytes.") from error
+        except (OSError, EOFError) as error:
+            raise GoneError("The client closed the connection.") from error
+        return kind, data | (parse(more) if more else {})
+
+    def _length(self, header: dict[str, Any], name: str) -> int:
+        length, most = header.get(name) or 0, self._hub.limits.message_bytes
+        if isinstance(length, bool) or not isinstance(length, int) or not 0 <= length <= most:
+            raise MessageError(f"{name} must be a whole number from 0 to {most}.")
+        return length
+
+    def _read(self, kind: str, data: dict[str, Any]) -> Iterable[Command]:
+        match kind:
+            case "describe":
+                yield Reply(event("info", info(self._hub)))
+            case "ping":
+                yield Reply(event("pong", {"text": data.get("text")}))
+            case "synthesize-start":
+                self._reading = True
+                yield self._open(data, streamed=True)
+            case "synthesize-chunk" if self._reading:
+                yield from self._say(data)
+            # Inside of a stream, the whole text comes once more, for servers that know of no streams.
+            case "synthesize" if not self._reading:
+                yield self._open(data, streamed=False)
+                yield from self._say(data)
+                yield Finish(self._context)
+            case "synthesize-stop" if self._reading:
+                self._reading = False
+                yield Finish(self._context)
+            case _:
+                yield KeepAlive()
+
+    def _open(self, data: dict[str, Any], *, streamed: bool) -> Command:
+        if data.get("text_format") not in (None, "text"):
+            raise MessageError("The text must be plain: text_format can only be text.")
+        self._count += 1
+        self._context, self._streamed, self._started = str(self._count), streamed, False
+        self._quiet.clear()
+        voice = self._voice(data.get("voice"))
+        self._rate = self._hub.voices.configs[voice].sample_rate
+        idle_s = self._hub.limits.idle_most_s
+        return Open(self._context, ContextOptions(voice=voice, frame_s=FRAME_S, idle_s=idle_s, sole=True))
+
+    def _voice(self, wanted: object) -> str:
+        """The voice of that name, or the first of that language, or the default one."""
+        name = wanted.get("name") if isinstance(wanted, dict) else None
+        language = wanted.get("language") if isinstance(wanted, dict) else None
+        configs = self._hub.voices.configs
+        if isinstance(language, str) and name is None:
+            short = language.replace("_", "-").split("-")[0]
+            name = next((voice for voice, config in configs.items() if config.language.split("-")[0] == short), None)
+        return self._hub.voices.name(name if isinstance(name, str) else None, any_voice=True)
+
+    def _say(self, data: dict[str, Any]) -> Iterable[Command]:
+        text = data.get("text")
+        if not isinstance(text, str):
+            raise MessageError("text is missing.")
+        for at in range(0, len(text), PART):
+            yield Text(self._context, text[at : at + PART])
+
+    # What goes out.
+
+    async def send(self, happened: Event) -> None:
+        """Hand an event to the peer."""
+        try:
+            self._writer.write(b"".join(self._write(happened)))
+            await self._writer.drain()
+        except OSError as error:
+            raise GoneError("The client closed the connection.") from error
+        if isinstance(happened, Finished):
+            self._quiet.set()
+
+    def _write(self, happened: Event) -> Iterable[bytes]:
+        form = {"rate": self._rate, "width": 2, "channels": 1}
+        match happened:
+            case Audio(_, data, start_s):
+                yield from self._start(form)
+                yield event("audio-chunk", {**form, "timestamp": round(start_s * 1000)}, data)
+            case Finished(_, audio_s):
+                yield from self._start(form)
+                yield event("audio-stop", {"timestamp": round(audio_s * 1000)})
+                if self._streamed:
+                    yield event("synthesize-stopped", {})
+            case Failed(code, message):
+                yield event("error", {"text": message, "code": code})
+            case Echo(message):
+                assert isinstance(message, bytes)
+                yield message
+
+    def _start(self, form: dict[str, int]) -> Iterable[bytes]:
+        if not self._started:
+            self._started = True
+            yield event("audio-start", {**form, "timestamp": 0})
+
+
+def parse(line: bytes) -> dict[str, Any]:
+    """A JSON object."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise MessageError("The event is no JSON.") from error
+    if not isinstance(data, dict):
+        raise MessageError("The event is no JSON object.")
+    return data
+
+
+def event(kind: str, data: dict[str, Any], payload: bytes = b"") -> bytes:
+    """An event as it goes over the wire: a line of JSON, then its data, then its payload."""
+    body = json.dumps(data).encode() if data else b""
+    header: dict[str, Any] = {"type": kind, "version": VERSION}
+    header |= {"data_length": len(body)} if body else {}
+    header |= {"payload_length": len(payload)} if payload else {}
+    return json.dumps(header).encode() + b"\n" + body + payload
+
+
+def info(hub: Hub) -> dict[str, Any]:
+    """What this service is."""
+    attribution = {"name": "sayahead", "url": "https://github.com/sayahead/sayahead"}
+    voices = [
+        {"name": name, "attribution": {"name": config.source, "url": attribution["url"]}, "installed": True,
+         "description": config.description, "version": None, "languages": [config.language], "speakers": None}
+        for name, config in hub.voices.configs.items()
+    ]  # fmt: skip
+    service = {
+        "name": "sayahead", "attribution": attribution, "installed": True, "version": __version__,
+        "description": "Speech that begins before the text ends", "voices": voices,
+        "supports_synthesize_streaming": True,
+    }  # fmt: skip
+    return {"tts": [service], "asr": [], "handle": [], "intent": [], "wake": [], "mic": [], "snd": []}
+
+
+async def serve_connection(hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Serve one peer, from its connection to its end."""
+    writer.transport.set_write_buffer_limits(high=BUFFER_BYTES)
+    connection, outcome = Wyoming(hub, reader, writer), Outcome("failed")
+    try:
+        lease = hub.enter("wyoming", Caller("wyoming"))
+        try:
+            outcome = await serve_session(hub, connection.commands(), connection.send, lease=lease)
+        finally:
+            hub.leave(lease)
+    except RefusedError as refused:
+        outcome = Outcome(refused.code)
+        with contextlib.suppress(GoneError):
+            await connection.send(Failed(refused.code, str(refused), gone=True))
+    finally:
+        await close(writer, cut=outcome.code == "stalled")
+
+
+async def close(writer: asyncio.StreamWriter, *, cut: bool) -> None:
+    """Close a connection: at once with ``cut``, else when the peer has read what is left, for which it has a moment."""
+    writer.close()
+    try:
+        async with asyncio.timeout(0 if cut else CLOSE_S):
+            await writer.wait_closed()
+    except (OSError, TimeoutError):
+        writer.transport.abort()
+
+
+@contextlib.asynccontextmanager
+async def listening(hub: Hub) -> AsyncIterator[None]:
+    """Serve at the settings' ``wyoming`` address while inside."""
+    if hub.settings.wyoming is None:
+        yield
+        return
+    host, port = wyoming_address(hub.settings.wyoming)
+    tasks = set[asyncio.Task[None]]()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        await serve_connection(hub, reader, writer)
+
+    server = await asyncio.start_server(connected, host, port, limit=HEADER_BYTES)
+    port = server.sockets[0].getsockname()[1]
+    log.info("listening", extra={"url": f"tcp://{host}:{port}"})
+    try:
+        async with announced(hub, host, port):
+            yield
+    finally:
+        server.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        # What was cut is let go in the loop's next turn.
+        await asyncio.sleep(0)
+
+
+@contextlib.asynccontextmanager
+async def announced(hub: Hub, host: str, port: int) -> AsyncIterator[None]:
+    """Tell the local network of the address while inside, where the settings want it."""
+    if not hub.settings.zeroconf:
+        yield
+        return
+    from zeroconf import InterfaceChoice
+    from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
+    everywhere = host in ("", "0.0.0.0", "::")
+    address = own_address() if everywhere else socket.gethostbyname(host)
+    name = f"sayahead-{socket.gethostname().split('.')[0]}-{port}.{SERVICE}"
+    service = AsyncServiceInfo(SERVICE, name, addresses=[socket.inet_aton(address)], port=port)
+    network = AsyncZeroconf(interfaces=InterfaceChoice.Default if everywhere else [address])
+    try:
+        await network.async_register_service(service)
+        yield
+        await network.async_unregister_service(service)
+    finally:
+        await network.async_close()
+
+
+def own_address() -> str:
+    """This machine's address on the local network."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent: connecting a datagram socket only chooses the way out.
+            probe.connect(("224.0.0.251", 5353))
+        except OSError:
+            return "127.0.0.1"
+        return str(probe.getsockname()[0])

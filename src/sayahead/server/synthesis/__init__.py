@@ -1,0 +1,1 @@
+"""Who is spoken to next, and in which format."""

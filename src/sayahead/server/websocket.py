@@ -1,0 +1,175 @@
+"""WebSockets: what all protocols on them share, so that one is a class with ``read`` and ``write``."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from typing import ClassVar
+
+from starlette.responses import JSONResponse
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from sayahead.errors import ConfigError, SayaheadError
+from sayahead.server.driver import serve_session
+from sayahead.server.hub import Hub, RefusedError
+from sayahead.server.messages import Command, Event, Failed, GoneError, Outcome, Refuse, closing_code
+from sayahead.server.operation.access import SUBPROTOCOL, Caller, credential
+
+CLOSE_S = 2.0
+MOST_REASON = 123
+
+
+class SocketProtocol:
+    """One protocol for the life of one connection; subclasses translate, and keep what translating needs."""
+
+    name: ClassVar[str] = ""
+    """In metrics and the log."""
+    key_in_first_message: ClassVar[bool] = False
+    """Whether a key may also come in the first message: then ``credential`` finds it."""
+    idle_s: float | None = None
+    """How long the client wants to stay without a context; None: as the server's limits say."""
+
+    def greeting(self) -> Iterable[str | bytes]:
+        """Messages before all others."""
+        return ()
+
+    def credential(self, message: str | bytes) -> str | None:
+        """The key in the first message."""
+        raise NotImplementedError
+
+    def read(self, message: str | bytes) -> Iterable[Command]:
+        """The commands in a message. A SayaheadError becomes a Refuse by ``refuse``."""
+        raise NotImplementedError
+
+    def write(self, event: Event) -> Iterable[str | bytes]:
+        """The messages that tell of an event."""
+        raise NotImplementedError
+
+    def refuse(self, error: SayaheadError) -> Refuse:
+        """What a message that could not be read leads to."""
+        return Refuse("invalid_option" if isinstance(error, ConfigError) else "invalid_message", str(error))
+
+    def closing(self, outcome: Outcome) -> tuple[int, str]:
+        """Closing code and reason."""
+        return closing_code(outcome), outcome.message
+
+
+async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol) -> None:
+    """Serve one connection, from the handshake to its end."""
+    key = credential(websocket.headers, websocket.query_params, websocket.scope["subprotocols"])
+    caller = hub.access.caller(key)
+    if caller is None and (key is not None or not protocol.key_in_first_message):
+        hub.metrics.rejected.labels("unauthorized").inc()
+        await websocket.send_denial_response(JSONResponse({"error": "A valid key is needed."}, 401))
+        return
+    # A browser that offers subprotocols wants one chosen; the token it came with is one.
+    chosen = next((name for name in websocket.scope["subprotocols"] if name.startswith(SUBPROTOCOL)), None)
+    await websocket.accept(subprotocol=chosen)
+    transport = Transport(websocket, protocol, first_message_s=hub.limits.first_message_s)
+    try:
+        if caller is None:
+            caller = hub.access.caller(protocol.credential(await transport.first_message()))
+            if caller is None:
+                hub.metrics.rejected.labels("unauthorized").inc()
+                await transport.refuse("unauthorized", "A valid key is needed.")
+                return
+        await serve_caller(hub, transport, caller)
+    except GoneError:
+        return
+
+
+async def serve_caller(hub: Hub, transport: Transport, caller: Caller) -> None:
+    """Serve one who may come in, if there is a place."""
+    try:
+        lease = hub.enter(transport.protocol.name, caller)
+    except RefusedError as refused:
+        await transport.refuse(refused.code, str(refused))
+        return
+    try:
+        await transport.greet()
+        outcome = await serve_session(
+            hub, transport.commands(), transport.send, lease=lease, idle_s=transport.protocol.idle_s
+        )
+    finally:
+        hub.leave(lease)
+    await transport.close(outcome)
+
+
+class Transport:
+    """A WebSocket under a protocol."""
+
+    def __init__(self, websocket: WebSocket, protocol: SocketProtocol, *, first_message_s: float) -> None:
+        self.protocol = protocol
+        self._websocket, self._first_message_s = websocket, first_message_s
+        self._first: str | bytes | None = None
+
+    async def first_message(self) -> str | bytes:
+        """The first message, which ``commands`` will give again."""
+        try:
+            async with asyncio.timeout(self._first_message_s):
+                self._first = await self._receive()
+        except TimeoutError:
+            await self.refuse("idle", "The first message did not come.")
+            raise GoneError("The first message did not come.") from None
+        return self._first
+
+    async def commands(self) -> AsyncIterator[Command]:
+        """What the peer wants, message by message."""
+        while True:
+            message = self._first if self._first is not None else await self._receive()
+            self._first = None
+            try:
+                for command in self.protocol.read(message):
+                    yield command
+            except SayaheadError as error:
+                yield self.protocol.refuse(error)
+
+    async def greet(self) -> None:
+        """Send what comes before everything."""
+        for message in self.protocol.greeting():
+            await self._put(message)
+
+    async def send(self, event: Event) -> None:
+        """Hand an event to the peer."""
+        for message in self.protocol.write(event):
+            await self._put(message)
+
+    async def refuse(self, code: str, message: str) -> None:
+        """Tell a peer that is not let in why, and close."""
+        with contextlib.suppress(GoneError):
+            await self.send(Failed(code, message, gone=True))
+        await self.close(Outcome(code, message))
+
+    async def close(self, outcome: Outcome) -> None:
+        """Close, by force where the peer does not read."""
+        if outcome.code == "gone":
+            return
+        code, reason = self.protocol.closing(outcome)
+        try:
+            if outcome.code == "stalled":
+                raise TimeoutError
+            async with asyncio.timeout(CLOSE_S):
+                await self._websocket.close(code, reason.encode()[:MOST_REASON].decode(errors="ignore"))
+        except TimeoutError:
+            abort = getattr(self._websocket.state, "abort", None)
+            if abort is not None:
+                abort()
+        except (WebSocketDisconnect, RuntimeError, OSError):
+            return
+
+    async def _receive(self) -> str | bytes:
+        message = await self._websocket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise GoneError("The client closed the connection.")
+        text: str | None = message.get("text")
+        return text if text is not None else bytes(message["bytes"])
+
+    async def _put(self, message: str | bytes) -> None:
+        try:
+            if isinstance(message, str):
+                await self._websocket.send_text(message)
+            else:
+                await self._websocket.send_bytes(message)
+        except (WebSocketDisconnect, RuntimeError, OSError) as error:
+            raise GoneError("The client closed the connection.") from error

@@ -1,0 +1,1 @@
+"""Sound and word timings as files, on devices, as subtitles."""

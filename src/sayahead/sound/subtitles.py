@@ -1,0 +1,80 @@
+"""Word timings in the forms that editors and players read: JSON, SubRip (.srt), WebVTT (.vtt)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from sayahead.sound.files import fail
+from sayahead.types import WordTiming
+
+LINE = 42
+"""Longest line of a subtitle in characters, unless one word is longer."""
+
+
+def timings_json(words: Sequence[WordTiming], *, sample_rate: int) -> str:
+    """All that is known of each word: spoken text, place in the source text (characters), samples and seconds."""
+    rows = [
+        {
+            "text": word.text, "start": word.start, "end": word.end, "onset": word.onset, "offset": word.offset,
+            "onset_s": round(word.onset / sample_rate, 4), "offset_s": round(word.offset / sample_rate, 4),
+        }
+        for word in words
+    ]  # fmt: skip
+    return json.dumps({"sample_rate": sample_rate, "words": rows}, ensure_ascii=False, indent=1) + "\n"
+
+
+def timings_srt(words: Sequence[WordTiming], *, sample_rate: int) -> str:
+    """Numbered subtitles of a line each."""
+    blocks = []
+    for number, line in enumerate(lines(words), start=1):
+        start, end = clock(line[0].onset / sample_rate, ","), clock(line[-1].offset / sample_rate, ",")
+        blocks.append(f"{number}\n{start} --> {end}\n{' '.join(word.text for word in line)}\n")
+    return "\n".join(blocks)
+
+
+def timings_vtt(words: Sequence[WordTiming], *, sample_rate: int) -> str:
+    """Subtitles of a line each, with a time stamp before every word, so that players can follow word by word."""
+    blocks = ["WEBVTT\n"]
+    for line in lines(words):
+        start, end = clock(line[0].onset / sample_rate, "."), clock(line[-1].offset / sample_rate, ".")
+        text = [escape(line[0].text)]
+        text += [f"<{clock(word.onset / sample_rate, '.')}>{escape(word.text)}" for word in line[1:]]
+        blocks.append(f"{start} --> {end}\n{' '.join(text)}\n")
+    return "\n".join(blocks)
+
+
+def lines(words: Sequence[WordTiming]) -> Iterator[list[WordTiming]]:
+    """The words in lines: a new one after a sentence, and where the line is full."""
+    line: list[WordTiming] = []
+    for word in words:
+        if line and (line[-1].text[-1:] in ".!?" or len(" ".join(w.text for w in (*line, word))) > LINE):
+            yield line
+            line = []
+        line.append(word)
+    if line:
+        yield line
+
+
+def clock(seconds: float, point: str) -> str:
+    """``00:01:02,345``."""
+    ms = round(seconds * 1000)
+    return f"{ms // 3_600_000:02}:{ms // 60_000 % 60:02}:{ms // 1000 % 60:02}{point}{ms % 1000:03}"
+
+
+def escape(text: str) -> str:
+    """The text as WebVTT wants it."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+FORMS = {".json": timings_json, ".srt": timings_srt, ".vtt": timings_vtt}
+"""How timings are written, by the extension of the file's name."""
+
+
+def write_timings(path: Path, words: Sequence[WordTiming], *, sample_rate: int) -> None:
+    """Write the words' times in the form that the extension names."""
+    try:
+        path.write_text(FORMS[path.suffix.lower()](words, sample_rate=sample_rate), encoding="utf-8")
+    except OSError as error:
+        fail(str(path), error)

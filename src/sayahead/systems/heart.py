@@ -1,0 +1,224 @@
+"""The default voice: text encoders and prosody with the past as a state, then decoder and source-filter synthesis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.config import from_mapping
+from sayahead.engine.onnx import OnnxGraph, count
+from sayahead.engine.stages import Frames, Stages
+from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.types import Floats, Ids, Rendering, Segment
+from sayahead.vocoders.heart import HeartVocoder
+
+
+@dataclass(frozen=True, slots=True)
+class HeartState:
+    """The past of a sentence in the default voice."""
+
+    ids: Ids
+    """(P,) spoken phonemes that the text encoders still see, the first pad among them while it is in the window."""
+    units: Ids
+    """(P,) their frozen durations in units of two frames."""
+    held: int
+    """Units at the end of ``units`` that are not final yet."""
+    done: int
+    """Units that are final, over the whole sentence."""
+    cache: Floats
+    """(54, 192) what the prosody convolutions keep of the past, at the last unit that is final."""
+    pitch: float = 0.0
+    """Hz of the last final frame."""
+
+
+class HeartAcoustic:
+    """The default voice's text encoders, durations, pitch and energy; features are (encoding 128, f0, energy)."""
+
+    FRAMES_PER_UNIT = 2
+    FRAME_S = 0.0125
+    VOICED_HZ = 40.0
+    # Units that the prosody convolutions see to each side.
+    REACH = 54
+    CACHE = (54, 192)
+    FEATURES = 130
+
+    def __init__(
+        self,
+        text: OnnxGraph,
+        prosody: OnnxGraph,
+        *,
+        right_frames: int,
+        pad: int,
+        lead_units: int,
+        window: int,
+        continuation: Ids,
+        blind_continuation: Ids,
+        early: int,
+        glide_s: float = 0.0,
+        futures: Ids | None = None,
+        context: int = 0,
+        expect: OnnxGraph | None = None,
+    ) -> None:
+        """``glide_s``: time constant in which pitch leaves what was said before the last join; 0: it jumps.
+
+        ``futures``: ids of the tokens behind the visible phonemes of an open sentence, instead of a continuation.
+
+        ``context``: channels of the embedding that they say more by; ``expect`` makes it of predicted phonemes.
+        """
+        self._text, self._prosody = text, prosody
+        # Provisional frames that the second stage has a use for.
+        self._right_units = -(-right_frames // self.FRAMES_PER_UNIT)
+        self._pad, self._lead_units, self._window = pad, lead_units, window
+        self._continuation, self._blind_continuation = continuation, blind_continuation
+        self._early, self._glide_s = early, glide_s
+        self._futures, self._context, self._expect = futures, context, expect
+
+    def initial(self) -> HeartState:
+        empty = np.zeros(0, np.int64)
+        return HeartState(ids=empty, units=empty, held=0, done=0, cache=np.zeros(self.CACHE, np.float32))
+
+    def step(
+        self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, HeartState]:
+        """See AcousticModel; encodings of what was spoken are made anew, and what is held back may last longer."""
+        ended = segment.ends and segment.speak == len(segment.ids)
+        if not (segment.speak or ended):
+            # Words without a sound: nothing to say, and nothing new about the future.
+            end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._early)
+            nothing = np.zeros((0, self.FEATURES), np.float32)
+            return Frames(nothing, nothing, ((end, end),) * len(segment.words), False), state
+        first = state.done + state.held == 0
+        left, left_units, held = state.ids, state.units, state.held
+        if first:
+            left, left_units = np.array([self._pad], np.int64), np.array([self._lead_units], np.int64)
+            held = self._lead_units
+        ids, seen = self._seen(left, segment)
+        past = int(left_units.sum()) - held
+        # The last final unit's prosody is made once more, to see how it has changed with what is known now.
+        again = min(1, state.done)
+        # Durations count from the first phoneme that is not all final; the encoders' first row lacks a neighbour.
+        edges = np.cumsum(left_units)
+        redo = len(left) if first else max(1, int(np.searchsorted(edges, past, side="right")))
+        begin = max(0, min(int(np.searchsorted(edges, past - again, side="right")), redo - 1))
+        text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32), first=count(begin), **seen)
+        said = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
+        units = np.concatenate([left_units, said[len(left) - begin :]])
+        # What is held back may be drawn out by what is known now. It is never cut short: its end has been told.
+        units[redo : len(left)] = np.maximum(left_units[redo:], said[redo - begin : len(left) - begin])
+        end = len(ids) if ended else len(left) + segment.speak
+        spoken = int(units[:end].sum())
+        commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
+
+        wanted = commit + self._right_units
+        rows = np.repeat(np.arange(len(ids)) - begin, units)[past - again : past + wanted + self.REACH]
+        wanted = min(wanted, len(rows) - again)
+        prosody = self._prosody(
+            prosody_encoding=text["prosody_encoding"][rows],
+            rows=count(wanted + again),
+            commit=count(max(0, commit + again - 1)),
+            cache=state.cache,
+        )
+        rows = np.repeat(rows[again : wanted + again], self.FRAMES_PER_UNIT)
+        energy = prosody["energy"][again * self.FRAMES_PER_UNIT :]
+        f0 = self._glided(prosody["f0"], again * self.FRAMES_PER_UNIT, state.pitch)
+        features = np.concatenate([text["sound_encoding"][rows], f0[:, None], energy[:, None]], axis=1)
+        cut = commit * self.FRAMES_PER_UNIT
+        heard, before = (self._heard(these, state.done - past) for these in (units, left_units))
+        words = tuple((int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words)
+        grown = (units[: len(left)] - left_units) * self.FRAMES_PER_UNIT
+        drawn = tuple((int(before[n + 1]), int(grown[n])) for n in np.flatnonzero(grown))
+        frames = Frames(features[:cut], features[cut:], words, ended, drawn=drawn)
+        if ended:
+            return frames, self.initial()
+        pitch = float(f0[cut - 1]) if cut else state.pitch
+        held, done = spoken - past - commit, state.done + commit
+        return frames, self._forget(HeartState(ids[:end], units[:end], held, done, prosody["next_cache"], pitch))
+
+    def _heard(self, units: Ids, begin: int) -> Ids:
+        """(P + 1,) frames at which phonemes of such durations are heard to begin, and the last to end.
+
+        The first begins at unit ``begin`` of the sentence.
+        """
+        edges: Ids = np.concatenate([[0], np.cumsum(units)]) + begin
+        return np.asarray(np.maximum(edges * self.FRAMES_PER_UNIT - self._early, 0))
+
+    def _glided(self, f0: Floats, first: int, before: float) -> Floats:
+        """Pitch from frame ``first`` on, in Hz, going on from ``before``, what the frame in front of it was said with.
+
+        What is expected changes with every word that comes, and pitch with it; the listener must not hear it jump.
+        """
+        new = f0[first:]
+        if not (first and self._glide_s and min(before, f0[first - 1]) > self.VOICED_HZ):
+            return new
+        gap = np.log(before / f0[first - 1])
+        frames = np.arange(1, len(new) + 1, dtype=np.float32) * np.float32(self.FRAME_S / self._glide_s)
+        return np.where(new > self.VOICED_HZ, new * np.exp(gap * np.exp(-frames)), new).astype(np.float32)
+
+    def _seen(self, left: Ids, segment: Segment) -> tuple[Ids, dict[str, Floats]]:
+        """(P,) what the text encoders read, and the context embedding where the voice takes one."""
+        if self._futures is None:
+            tail = self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
+            if segment.ends:
+                tail = np.array([self._pad], np.int64)
+            return np.concatenate([left, segment.ids, tail]), {}
+        real = segment.ids[: len(segment.ids) - segment.predicted]
+        closed = segment.ends and not segment.predicted
+        tail = np.array([self._pad], np.int64) if closed else self._futures
+        embedding = segment.embedding
+        if embedding is None and segment.predicted and self._expect is not None:
+            embedding = self._expect(ids=segment.ids[len(real) :])["context"]
+        if embedding is None or closed:
+            embedding = np.zeros(self._context, np.float32)
+        return np.concatenate([left, real, tail]), {"context": embedding}
+
+    def _forget(self, state: HeartState) -> HeartState:
+        """Drop the oldest phonemes over the window, never one whose sound is still held back."""
+        over = len(state.ids) - self._window
+        if over <= 0:
+            return state
+        free = int(np.searchsorted(np.cumsum(state.units), int(state.units.sum()) - state.held - 1, side="right"))
+        over = min(over, free)
+        return replace(state, ids=state.ids[over:], units=state.units[over:])
+
+
+@dataclass(frozen=True, slots=True)
+class HeartModel:
+    """The default voice's kind: text encoders and prosody, then decoder and source-filter synthesis."""
+
+    pad: int
+    """Id at both ends of a sentence."""
+    lead_units: int
+    """Duration of the first pad, in units of two frames."""
+    window: int
+    """Phonemes of the past that the text encoders see."""
+    continuation: str
+    """Phonemes that stand behind the visible words while the sentence goes on."""
+    blind_continuation: str
+    """The same where no word behind the spoken ones is visible."""
+    early: int
+    """Frames by which the sound of a phoneme is ahead of its nominal place, for the timings of words."""
+    glide_s: float = 0.0
+    """Time constant in which pitch leaves what was said before a join for what is expected after it; 0: it jumps."""
+    futures: tuple[int, ...] = ()
+    """Ids of the tokens that stand behind the visible words of an open sentence; none: a continuation stands there."""
+    context: int = 0
+    """Channels of the context embedding that the tokens take."""
+
+
+def load_heart(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
+    """The two stages of a folder with ``text.onnx``, ``prosody.onnx`` and ``decoder.onnx``."""
+    own = from_mapping(HeartModel, model, where="model")
+    graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "prosody", "decoder")}
+    vocoder = HeartVocoder(graphs["decoder"])
+    expect = OnnxGraph(folder / "expect.onnx", threads=threads) if own.context else None
+    acoustic = HeartAcoustic(
+        graphs["text"], graphs["prosody"], right_frames=vocoder.context, pad=own.pad, lead_units=own.lead_units,
+        window=own.window, continuation=phonemizer.ids(own.continuation),
+        blind_continuation=phonemizer.ids(own.blind_continuation), early=own.early, glide_s=own.glide_s,
+        futures=np.array(own.futures, np.int64) if own.futures else None, context=own.context, expect=expect,
+    )  # fmt: skip
+    return acoustic, vocoder

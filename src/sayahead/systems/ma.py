@@ -1,0 +1,271 @@
+"""Deep Voice 3 at run time, incremental as in Ma et al. 2020, 4.1: a step a few frames, attention tells how far it is.
+
+Places number the phonemes of a sentence, its first pad is 0. Steps are decoder steps of r frames.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.config import from_mapping
+from sayahead.engine.onnx import OnnxGraph
+from sayahead.engine.stages import Frames, Stages
+from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.types import Floats, Ids, Rendering, Segment
+from sayahead.vocoders import load_mel_vocoder
+
+STOP = 0.5
+"""Probability of the stop above which a sentence is over (Ma 4.1)."""
+
+
+Places = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionModel:
+    """What a voice's ``model`` table says of its Deep Voice 3 under ``acoustic``."""
+
+    n_mels: int
+    """Mel bands."""
+    reduction: int
+    """r: frames a step."""
+    channels: int
+    """D of the decoder."""
+    layers: int
+    """Convolution blocks of the decoder."""
+    kernel: int
+    """Steps that each of them sees."""
+    window: int
+    """Phonemes that a step attends to, from the last attended one on (Ma 5.1)."""
+    own_windows: bool
+    """Whether the last attention's window follows its own past, otherwise the first's."""
+    clock: str
+    """The queries' positions: steps, or attended (see DeepVoice3Config)."""
+    key_rate: float
+    """Steps a phoneme: the rate of the keys' positions."""
+    past: int
+    """Phonemes in front of the attended one that the encoder is given: as many as it sees."""
+    longest: int
+    """Steps that attention may rest on a phoneme; then it is moved on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What the decoder carries from step to step."""
+
+    frames: Floats
+    """(1, r * n_mels) of the step before, normalized."""
+    cache: Floats
+    """(layers, (kernel - 1) D) last inputs of each convolution."""
+    attended: Places = (0, 0)
+    """Place that each attention looked at last."""
+    stayed: Places = (0, 0)
+    """Steps that it has been looking there."""
+    number: int = 0
+    """Steps made."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionState:
+    """The past of a sentence."""
+
+    past: Past
+    """Of the decoder, behind the last final step."""
+    ids: Ids
+    """(P,) spoken phonemes that the encoder is still given, the first pad among them; empty before the first word."""
+    first: int
+    """Place of the first of them."""
+    held: tuple[Places, ...]
+    """Where the attentions went in the steps that are not final: they will be made again, but go there again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What the encoder made of the phonemes in view."""
+
+    first: int
+    """Place of the first of them."""
+    memories: tuple[Floats, Floats]
+    """(P, 2 A) projected keys and values of each attention."""
+
+    @property
+    def end(self) -> int:
+        """Place behind the last of them."""
+        return self.first + len(self.memories[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one step of the decoder made."""
+
+    mel: Floats
+    """(r, n_mels)."""
+    stop: float
+    """Probability that it is the sentence's last."""
+    past: Past
+    """For the next one."""
+
+
+class AttentionAcoustic:
+    """See AcousticModel; frames are log mel, cut between final and provisional ones at whole steps.
+
+    Words are spoken when the first attention's argmax lies behind them (Ma 4.1): that step is the next word's, and is
+    made again with it. A sentence is over when the stop fires behind its last sounding phoneme. Attention that rests
+    on a phoneme for more than ``longest`` steps is moved to the next, and at the text's end ends it, so that any
+    network comes to an end.
+    """
+
+    def __init__(
+        self,
+        encoder: OnnxGraph,
+        decoder: OnnxGraph,
+        model: AttentionModel,
+        *,
+        right_frames: int,
+        pad: int,
+        continuation: Ids,
+        blind_continuation: Ids,
+    ) -> None:
+        self._encoder, self._decoder, self._model = encoder, decoder, model
+        self._right_frames, self._pad = right_frames, pad
+        self._continuation, self._blind_continuation = continuation, blind_continuation
+
+    def initial(self) -> AttentionState:
+        """See AcousticModel."""
+        m = self._model
+        frames = np.zeros((1, m.reduction * m.n_mels), np.float32)
+        cache = np.zeros((m.layers, (m.kernel - 1) * m.channels), np.float32)
+        return AttentionState(Past(frames, cache), np.zeros(0, np.int64), 0, ())
+
+    def step(
+        self, segment: Segment, state: AttentionState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, AttentionState]:
+        """See AcousticModel; where attention went while the words were spoken stays as it was."""
+        r = self._model.reduction
+        ended = segment.ends and segment.speak == len(segment.ids)
+        if not (segment.speak or ended):
+            # Words without a sound: nothing to say, and nothing new about the future.
+            end = (state.past.number + len(state.held)) * r
+            return Frames(self._joined([]), self._joined([]), ((end, end),) * len(segment.words), False), state
+        left = state.ids if len(state.ids) else np.array([self._pad], np.int64)
+        tail = self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
+        if segment.ends:
+            tail = np.array([self._pad], np.int64)
+        text = self._text(np.concatenate([left, segment.ids, tail]), state.first)
+        begin = state.first + len(left)
+        sounded = begin + (segment.words[-1][1] if segment.words else 0)
+
+        walk, steps = self._walk(text, state), list[Step]()
+        for made in walk:
+            stuck = self._stuck(made, text)
+            if not ended and (made.past.attended[0] >= begin + segment.speak or stuck):
+                break
+            steps.append(made)
+            if ended and (stuck or (made.past.attended[0] >= sounded and made.stop > STOP)):
+                break
+        commit = len(steps) if ended else max(0, len(steps) - -(-hold_back // r))
+        ahead = [] if ended else [*steps[commit:], made]
+        wanted = 0 if ended else self._wanted(rendering)
+        while len(ahead) < wanted and not (segment.ends and made.stop > STOP):
+            made = next(walk)
+            ahead.append(made)
+
+        visited = [step.past.attended[0] for step in steps]
+        places = [(begin + a, begin + b) for a, b in segment.words]
+        at = (state.past.number + np.searchsorted(visited, np.array(places, np.int64).reshape(-1, 2))) * r
+        words = tuple((int(a), int(b)) for a, b in at)
+        frames = Frames(self._joined(steps[:commit]), self._joined(ahead[:wanted]), words, ended)
+        if ended:
+            return frames, self.initial()
+        past = steps[commit - 1].past if commit else state.past
+        ids = np.concatenate([left, segment.ids[: segment.speak]])
+        over = max(0, past.attended[0] - self._model.past - state.first)
+        held = tuple(step.past.attended for step in steps[commit:])
+        return frames, AttentionState(past, ids[over:], state.first + over, held)
+
+    def _wanted(self, rendering: Rendering) -> int:
+        """Provisional steps that the second stage has a use for."""
+        if rendering.k2:
+            return 0
+        frames = self._right_frames if rendering.delta is None else min(rendering.delta, self._right_frames)
+        return -(-frames // self._model.reduction)
+
+    def _text(self, ids: Ids, first: int) -> Text:
+        made = self._encoder(ids=ids, places=np.arange(first, first + len(ids)))
+        return Text(first, (made["memory1"], made["memory2"]))
+
+    def _walk(self, text: Text, state: AttentionState) -> Iterator[Step]:
+        """Steps without end: first those that were held back, then where the attentions go by themselves."""
+        past = state.past
+        for places in itertools.chain(state.held, itertools.repeat(None)):
+            made = self._decode(text, past, places)
+            yield made
+            past = made.past
+
+    def _decode(self, text: Text, past: Past, places: Places | None) -> Step:
+        """One step; its attentions go to ``places``, if these are settled."""
+        m = self._model
+        leads = (0, 1) if m.own_windows else (0, 0)
+        starts = [min(max(past.attended[lead], text.first), text.end - 1) for lead in leads]
+        clocks = [past.number if m.clock == "steps" else starts[i] * m.key_rate + past.stayed[leads[i]] for i in (0, 1)]
+        windows = [
+            memory[start - text.first :][: m.window] for memory, start in zip(text.memories, starts, strict=True)
+        ]
+        out = self._decoder(
+            frames=past.frames, cache=past.cache, memory1=windows[0], memory2=windows[1],
+            positions=np.array(clocks, np.float32)[:, None],
+        )  # fmt: skip
+        attended, stayed = [], []
+        for i, start in enumerate(starts):
+            place = start + int(out[f"weights{i + 1}"].argmax()) if places is None else places[i]
+            rested = past.stayed[i] + 1 if place == past.attended[i] else 1
+            if rested > m.longest and place + 1 < text.end:
+                place, rested = place + 1, 1
+            attended.append(place)
+            stayed.append(rested)
+        after = Past(
+            out["next_frames"], out["next_cache"], (attended[0], attended[1]), (stayed[0], stayed[1]), past.number + 1
+        )
+        return Step(out["mel"], float(out["stop"][0, 0]), after)
+
+    def _stuck(self, made: Step, text: Text) -> bool:
+        """Whether attention has rested on the last phoneme in view for as long as it may."""
+        return made.past.attended[0] >= text.end - 1 and made.past.stayed[0] >= self._model.longest
+
+    def _joined(self, steps: list[Step]) -> Floats:
+        nothing = np.zeros((0, self._model.n_mels), np.float32)
+        return np.concatenate([nothing, *(step.mel for step in steps)])
+
+
+@dataclass(frozen=True, slots=True)
+class DeepVoice3Voice:
+    """Deep Voice 3, and any vocoder of its mel frames."""
+
+    pad: int
+    """Id at both ends of a sentence."""
+    continuation: str
+    """Phonemes that stand behind the visible words while the sentence goes on."""
+    blind_continuation: str
+    """The same where no word behind the spoken ones is visible."""
+    acoustic: AttentionModel
+    """What Deep Voice 3 is like."""
+    vocoder: dict[str, Any]
+    """The vocoder's ``kind``, and what that kind needs."""
+
+
+def load_deepvoice3(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
+    """The two stages of a folder with ``encoder.onnx``, ``decoder.onnx`` and the vocoder's graphs."""
+    own = from_mapping(DeepVoice3Voice, model, where="model")
+    vocoder = load_mel_vocoder(own.vocoder, folder, threads)
+    encoder, decoder = (OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("encoder", "decoder"))
+    acoustic = AttentionAcoustic(
+        encoder, decoder, own.acoustic, right_frames=vocoder.context, pad=own.pad,
+        continuation=phonemizer.ids(own.continuation), blind_continuation=phonemizer.ids(own.blind_continuation),
+    )  # fmt: skip
+    return acoustic, vocoder

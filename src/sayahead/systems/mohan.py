@@ -1,0 +1,271 @@
+"""The modified Tacotron 2 at run time (Mohan et al. 2020): a character read, or a decoder step spoken, at a time.
+
+Places number the characters of a sentence. Attention is soft and sees what has been read; a step's place is where it
+looks most. Frames are final when they are made: those that are held back wait for the vocoder's sake alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.config import from_mapping
+from sayahead.engine.onnx import OnnxGraph
+from sayahead.engine.stages import Frames, Stages
+from sayahead.errors import ConfigError
+from sayahead.text.english.spelling import ALPHABET
+from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.types import Floats, Rendering, Segment
+from sayahead.vocoders import load_mel_vocoder
+
+STOP = 0.5
+"""Probability of the stop above which a sentence is over."""
+
+
+GRAPHS = ("encoder", "ask", "attend", "make")
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterModel:
+    """What a voice's ``model`` table says of its modified Tacotron under ``acoustic``."""
+
+    n_mels: int
+    """Mel bands."""
+    reduction: int
+    """r: frames a step."""
+    encoder: int
+    """M: channels of the encoder."""
+    attention: int
+    """A: width in which queries and keys are compared."""
+    attention_rnn: int
+    """D of the first recurrent layer."""
+    decoder_rnn: int
+    """D of the second."""
+    location_kernel: int
+    """Characters that each place sees of where attention has been."""
+    back: int
+    """Characters in front of the last place that attention may look at."""
+    ahead: int
+    """Characters behind it."""
+    longest: int
+    """Steps that a place may be looked at most; then attention is moved on."""
+    pace: float
+    """Frames a character, about: how long a word is expected to last when it is told that it begins."""
+    look_back: int = 5
+    """Latest characters whose weights are observed (Mohan 5.1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What has been read of a sentence."""
+
+    state: Floats
+    """(2, M) output and cell of the encoder."""
+    rows: Floats
+    """(P, M) what it made of each character."""
+    keys: Floats
+    """(P, A)."""
+    words: tuple[tuple[int, int], ...] = ()
+    """Characters of each word that has begun, ``[first, end)``."""
+    over: bool = False
+    """Whether its end has been read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What the decoder carries from step to step."""
+
+    frame: Floats
+    """(1, F) of the step before, normalized."""
+    context: Floats
+    """(1, M) what attention saw in it."""
+    attention: Floats
+    """(2, D) output and cell of the first recurrent layer, the frame and the context taken in."""
+    query: Floats
+    """(1, A) what is asked for next."""
+    decoder: Floats
+    """(2, D) output and cell of the second."""
+    weights: Floats
+    """(P,) where attention looked, over the characters that were read then."""
+    seen: Floats
+    """(P,) sum of the weights so far."""
+    place: int = 0
+    """Where it looked most."""
+    rested: int = 0
+    """Steps that it has been looking there."""
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterState:
+    """The past of a sentence."""
+
+    text: Text
+    """What was read."""
+    walk: Walk
+    """Of the decoder."""
+    look: tuple[Floats, Floats]
+    """(P,) weights and (1, M) context that the next step sees, if nothing more is read."""
+    held: Floats
+    """(T, n_mels) frames that were made and held back."""
+    made: int = 0
+    """Frames made, the held ones too."""
+    closing: int = 0
+    """Steps made since the sentence's end was read."""
+    reached: tuple[int, ...] = ()
+    """The frame at which attention first was at each character or behind it."""
+    told: int = 0
+    """Words whose times were handed out."""
+    promised: int = 0
+    """The end of the last of them, in frames."""
+
+
+class CharacterAcoustic:
+    """See AcousticModel; frames are log mel. A segment brings characters that were read, or asks for steps."""
+
+    def __init__(self, graphs: Mapping[str, OnnxGraph], model: CharacterModel) -> None:
+        """``graphs`` by the names in GRAPHS."""
+        self._graphs, self._model = dict(graphs), model
+
+    def initial(self) -> CharacterState:
+        """See AcousticModel."""
+        m = self._model
+
+        def zeros(*shape: int) -> Floats:
+            return np.zeros(shape, np.float32)
+
+        text = Text(zeros(2, m.encoder), zeros(0, m.encoder), zeros(0, m.attention))
+        frame, context = zeros(1, m.reduction * m.n_mels), zeros(1, m.encoder)
+        walk = Walk(
+            frame, context, zeros(2, m.attention_rnn), zeros(1, m.attention), zeros(2, m.decoder_rnn), zeros(0),
+            zeros(0),
+        )  # fmt: skip
+        return CharacterState(text, walk, (zeros(0), context), zeros(0, m.n_mels))
+
+    def step(
+        self, segment: Segment, state: CharacterState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, CharacterState]:
+        """See AcousticModel; reads the segment's characters, then makes so many steps as it asks for."""
+        made, ended = [state.held], False
+        if len(segment.ids):
+            state = self._read(segment, state)
+        for _ in range(segment.steps or 0):
+            state, mel, ended = self._speak(state)
+            made.append(mel)
+            if ended:
+                break
+        frames = np.concatenate(made)
+        commit = len(frames) if ended else max(0, len(frames) - hold_back)
+        state, words = self._told(state, final=state.made - (len(frames) - commit), ended=ended)
+        observation = self._observation(state)
+        done = Frames(frames[:commit], frames[commit:], words, ended, observation=observation)
+        return done, self.initial() if ended else replace(state, held=frames[commit:])
+
+    def _read(self, segment: Segment, state: CharacterState) -> CharacterState:
+        """The state with the segment's characters read, and what attention sees now."""
+        text, walk = state.text, state.walk
+        if not len(text.rows):
+            walk = self._asked(walk)
+        for number in segment.ids:
+            out = self._graphs["encoder"](id=np.array([number]), state=text.state)
+            rows, keys = np.concatenate([text.rows, out["row"]]), np.concatenate([text.keys, out["key"]])
+            text = replace(text, state=out["next_state"], rows=rows, keys=keys)
+        text = replace(text, words=text.words + segment.words, over=segment.ends)
+        return replace(state, text=text, walk=walk, look=self._look(text, walk))
+
+    def _asked(self, walk: Walk) -> Walk:
+        """The walk with what it asks for after its last frame."""
+        out = self._graphs["ask"](frame=walk.frame, context=walk.context, attention=walk.attention)
+        return replace(walk, attention=out["next_attention"], query=out["query"])
+
+    def _look(self, text: Text, walk: Walk) -> tuple[Floats, Floats]:
+        """(P,) weights and (1, M) context of what attention sees: a window from the last place on."""
+        model, size, half = self._model, len(text.rows), self._model.location_kernel // 2
+        first = max(0, walk.place - model.back) if walk.rested < model.longest else min(walk.place + 1, size - 1)
+        window = slice(first, max(first, walk.place) + model.ahead + 1)
+        past = np.zeros((2, size + 2 * half), np.float32)
+        past[:, half : half + len(walk.weights)] = walk.weights, walk.seen
+        around = np.lib.stride_tricks.sliding_window_view(past, model.location_kernel, axis=1)[:, window]
+        out = self._graphs["attend"](
+            query=walk.query, rows=text.rows[window], keys=text.keys[window],
+            seen=around.transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel),
+        )  # fmt: skip
+        weights = np.zeros(size, np.float32)
+        weights[window] = out["weights"][0]
+        return weights, out["context"]
+
+    def _speak(self, state: CharacterState) -> tuple[CharacterState, Floats, bool]:
+        """One step: the state after it, its frames (r, n_mels), and whether the sentence is over."""
+        model, text, walk, (weights, context) = self._model, state.text, state.walk, state.look
+        out = self._graphs["make"](asked=walk.attention[:1], context=context, decoder=walk.decoder)
+        place = int(weights.argmax())
+        seen = weights.copy()
+        seen[: len(walk.seen)] += walk.seen
+        walk = Walk(
+            out["frame"], context, walk.attention, walk.query, out["next_decoder"], weights, seen, place,
+            walk.rested + 1 if place == walk.place else 1,
+        )  # fmt: skip
+        walk = self._asked(walk)
+        reached = state.reached + (state.made,) * (place + 1 - len(state.reached))
+        made, closing = state.made + model.reduction, state.closing + text.over
+        state = replace(
+            state, walk=walk, look=self._look(text, walk), made=made, closing=closing, reached=reached
+        )  # fmt: skip
+        return state, out["mel"], self._ends(state, float(out["stop"][0]))
+
+    def _ends(self, state: CharacterState, stop: float) -> bool:
+        """Whether a sentence is over: the stop behind its last letters, or an attention that goes nowhere."""
+        model, walk, size = self._model, state.walk, len(state.text.rows)
+        if not state.text.over or state.made < state.promised:
+            return False
+        late = walk.place >= size - 3
+        lost = state.closing * model.reduction > 40 + 3 * model.pace * size
+        return (late and (stop > STOP or walk.rested > model.longest)) or lost or size == 1
+
+    def _told(
+        self, state: CharacterState, *, final: int, ended: bool
+    ) -> tuple[CharacterState, tuple[tuple[int, int], ...]]:
+        """First and end frame of the words that begin before frame ``final`` and were not told.
+
+        A word that attention has not passed yet is expected to last as its letters do; the next begins no earlier.
+        """
+        words, end = list[tuple[int, int]](), state.promised
+        for first, behind in state.text.words[state.told :]:
+            begun, passed = first < len(state.reached), behind < len(state.reached)
+            begin = max(end, state.reached[first] if begun else state.made)
+            if not ended and (not begun or (begin >= final and not passed)):
+                break
+            expected = state.made if ended else max(state.made, begin + round(self._model.pace * (behind - first)))
+            end = max(begin, state.reached[behind] if passed else expected)
+            words.append((begin, end))
+        return replace(state, told=state.told + len(words), promised=end), tuple(words)
+
+    def _observation(self, state: CharacterState) -> Floats:
+        """(M + look_back + n_mels,) what an agent sees: context, latest characters' weights, last frame (4.3.1)."""
+        model, (weights, context) = self._model, state.look
+        latest = np.concatenate([np.zeros(model.look_back, np.float32), weights])[-model.look_back :]
+        return np.concatenate([context[0], latest, state.walk.frame[0, -model.n_mels :]])
+
+
+@dataclass(frozen=True, slots=True)
+class MohanVoice:
+    """The modified Tacotron 2, which reads characters, and any vocoder of its mel frames."""
+
+    alphabet: str
+    """The characters; each one's place is its id."""
+    acoustic: CharacterModel
+    """What the Tacotron is like."""
+    vocoder: dict[str, Any]
+    """The vocoder's ``kind``, and what that kind needs; or another voice's vocoder (see Borrowed)."""
+
+
+def load_mohan(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
+    """The two stages of a folder with the four graphs of ``characterwise`` and the vocoder's."""
+    own = from_mapping(MohanVoice, model, where="model")
+    if own.alphabet != ALPHABET:
+        raise ConfigError(f"model: alphabet is {own.alphabet!r}, but this version spells with {ALPHABET!r}.")
+    graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in GRAPHS}
+    return CharacterAcoustic(graphs, own.acoustic), load_mel_vocoder(own.vocoder, folder, threads)

@@ -1,0 +1,211 @@
+"""Tacotron 2 at run time, a segment of words at a time, each in the light of its context (Saeki et al. 2021).
+
+What was before and what will follow reach a segment through one embedding alone; its frames are made in one go, and are
+final. Places number the phonemes of a segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.config import from_mapping
+from sayahead.engine.onnx import OnnxGraph
+from sayahead.engine.stages import Frames, Stages
+from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.types import Floats, Ids, Rendering, Segment
+from sayahead.vocoders import load_mel_vocoder
+
+STOP = 0.5
+"""Probability of the stop above which a segment is over."""
+
+
+GRAPHS = ("encoder", "context", "memory", "decoder", "postnet")
+
+
+NO_IDS = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentalModel:
+    """What a voice's ``model`` table says of its Tacotron under ``acoustic``."""
+
+    n_mels: int
+    """Mel bands."""
+    reduction: int
+    """r: frames a step."""
+    attention_rnn: int
+    """D of the first recurrent layer."""
+    decoder_rnn: int
+    """D of the second."""
+    location_kernel: int
+    """Phonemes that each place sees of where attention has been."""
+    window: int
+    """Phonemes that a step attends to, from the last attended one on."""
+    past: int
+    """Most phonemes of the past that the context has; 0: all of the sentence."""
+    longest: int
+    """Steps that attention may rest on a phoneme; then it is moved on."""
+    copies: int = 1
+    """Times that a segment's last frame is repeated in front of the vocoder (Saeki-b, 4.2: delta)."""
+    independent: bool = False
+    """Whether each segment is made as an utterance of its own, without past or future (Saeki-a, IV-B: Independent)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentalState:
+    """The past of a sentence."""
+
+    ids: Ids
+    """(P,) spoken phonemes that the context still has, the first pad among them; empty before the first word."""
+    held: Floats
+    """(T, n_mels) frames that were made and held back."""
+    frames: int
+    """Frames made so far, the held ones too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What the decoder carries from step to step."""
+
+    frame: Floats
+    """(1, r * n_mels) of the step before, normalized."""
+    context: Floats
+    """(1, M) what attention saw."""
+    attention: Floats
+    """(2, D) output and cell of the first recurrent layer."""
+    decoder: Floats
+    """The second's."""
+    place: int
+    """Phoneme that attention looked at last."""
+    rested: int
+    """Steps that it has been looking there; 0 in front of the first."""
+
+
+class SegmentalAcoustic:
+    """See AcousticModel; frames are log mel. A segment's embedding, where it has one, stands for past and future."""
+
+    def __init__(self, graphs: Mapping[str, OnnxGraph], model: SegmentalModel, *, pad: int) -> None:
+        """``graphs`` by the names in GRAPHS."""
+        self._graphs, self._model, self._pad = dict(graphs), model, np.array([pad], np.int64)
+
+    def initial(self) -> SegmentalState:
+        """See AcousticModel."""
+        return SegmentalState(NO_IDS, np.zeros((0, self._model.n_mels), np.float32), 0)
+
+    def step(
+        self, segment: Segment, state: SegmentalState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, SegmentalState]:
+        """See AcousticModel; what is held back is final all the same."""
+        ended = segment.ends and segment.speak == len(segment.ids)
+        if not segment.speak:
+            words = ((state.frames, state.frames),) * len(segment.words)
+            if ended:
+                return Frames(state.held, state.held[:0], words, True), self.initial()
+            return Frames(state.held[:0], state.held, words, False), state
+        past, spoken, first = state.ids, segment.ids[: segment.speak], 0
+        if self._model.independent:
+            # Without the space in front of its first word.
+            first = segment.words[0][0] if segment.words else 0
+            segment, past, spoken = replace(segment, ids=spoken, embedding=None), NO_IDS, spoken[first:]
+        apart = self._model.independent or ended
+        front = NO_IDS if len(past) else self._pad
+        ids = np.concatenate([front, spoken, self._pad if apart else NO_IDS])
+        embedding = self._embedding(segment, past, ended) if segment.embedding is None else segment.embedding
+        begin = len(front) - first
+        sounded = begin + (segment.words[-1][1] if segment.words else segment.speak) - 1
+        mel, visited = self._decode(ids, embedding, sounded)
+
+        places = np.array([(begin + a, begin + b) for a, b in segment.words], np.int64).reshape(-1, 2)
+        at = np.minimum(np.searchsorted(visited, places) * self._model.reduction, len(mel)) + state.frames
+        words = tuple((int(a), int(b)) for a, b in at)
+        frames = np.concatenate([state.held, mel])
+        if ended:
+            return Frames(frames, frames[:0], words, True), self.initial()
+        commit = max(0, len(frames) - hold_back)
+        copies = self._model.copies if rendering.delta is None else rendering.delta
+        right = np.concatenate([frames[commit:], np.repeat(frames[-1:], copies, axis=0)])
+        kept = np.concatenate([past, ids])[-self._model.past :]
+        after = SegmentalState(kept, frames[commit:], state.frames + len(mel))
+        return Frames(frames[:commit], right, words, False), after
+
+    def _embedding(self, segment: Segment, past: Ids, ended: bool) -> Floats:
+        """(E,) the contextual embedding of what was before and of what the segment shows behind itself."""
+        shut = segment.ends and not ended and not self._model.independent
+        future = np.concatenate([segment.ids[segment.speak :], self._pad if shut else NO_IDS])
+        # A text that is not there is a row that does not count.
+        sides = [self._graphs["encoder"](ids=ids if len(ids) else self._pad)["states"] for ids in (past, future)]
+        there = np.array([len(past) > 0, len(future) > 0], np.float32)[:, None]
+        return self._graphs["context"](past=sides[0], future=sides[1], there=there)["embedding"]
+
+    def _decode(self, ids: Ids, embedding: Floats, sounded: int) -> tuple[Floats, list[int]]:
+        """Log mel (T, n_mels) of a segment, and the place that attention looked at in each step."""
+        model = self._model
+        states = self._graphs["encoder"](ids=ids)["states"]
+        memory = self._graphs["memory"](states=states, embedding=np.asarray(embedding, np.float32)[None])
+        rows, keys = memory["rows"], memory["keys"]
+        half = model.location_kernel // 2
+        # Where attention has been, with room for the places beside a window.
+        seen = np.zeros((2, len(ids) + model.window + 2 * half), np.float32)
+        walk = Walk(
+            np.zeros((1, model.reduction * model.n_mels), np.float32), np.zeros((1, rows.shape[1]), np.float32),
+            np.zeros((2, model.attention_rnn), np.float32), np.zeros((2, model.decoder_rnn), np.float32), 0, 0,
+        )  # fmt: skip
+        made, visited, last = list[Floats](), list[int](), len(ids) - 1
+        while True:
+            walk, stops = self._advance(walk, rows, keys, seen)
+            seen[0] = 0
+            seen[0, half + walk.place] = 1
+            seen[1, half + walk.place] += 1
+            visited.append(walk.place)
+            frames = walk.frame.reshape(model.reduction, model.n_mels)
+            ends = np.flatnonzero(stops > STOP)
+            if len(ends) and walk.place >= sounded:
+                made.append(frames[: ends[0] + 1])
+                break
+            made.append(frames)
+            if walk.place == last and walk.rested >= model.longest:
+                break
+        return self._graphs["postnet"](frames=np.concatenate(made))["mel"], visited
+
+    def _advance(self, walk: Walk, rows: Floats, keys: Floats, seen: Floats) -> tuple[Walk, Floats]:
+        """One step, and the stops (r,) of its frames."""
+        model, at = self._model, walk.place
+        around = np.lib.stride_tricks.sliding_window_view(seen, model.location_kernel, axis=1)
+        window = slice(at, min(at + model.window, len(rows)))
+        out = self._graphs["decoder"](
+            frame=walk.frame, context=walk.context, attention=walk.attention, decoder=walk.decoder, rows=rows[window],
+            keys=keys[window], seen=around[:, window].transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel),
+        )  # fmt: skip
+        place = at + int(out["weights"].argmax())
+        rested = walk.rested + 1 if place == at else 1
+        if rested > model.longest and place + 1 < len(rows):
+            place, rested = place + 1, 1
+        after = replace(
+            walk, frame=out["next_frame"], context=rows[place][None], attention=out["next_attention"],
+            decoder=out["next_decoder"], place=place, rested=rested,
+        )  # fmt: skip
+        return after, out["stop"]
+
+
+@dataclass(frozen=True, slots=True)
+class SaekiVoice:
+    """Tacotron 2 with a contextual embedding, a segment of words at a time, and any vocoder of its mel frames."""
+
+    pad: int
+    """Id at both ends of a sentence."""
+    acoustic: SegmentalModel
+    """What the Tacotron is like."""
+    vocoder: dict[str, Any]
+    """The vocoder's ``kind``, and what that kind needs; or another voice's vocoder (see Borrowed)."""
+
+
+def load_saeki(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
+    """The two stages of a folder with the five graphs of ``segmental`` and the vocoder's."""
+    own = from_mapping(SaekiVoice, model, where="model")
+    graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in GRAPHS}
+    return SegmentalAcoustic(graphs, own.acoustic, pad=own.pad), load_mel_vocoder(own.vocoder, folder, threads)

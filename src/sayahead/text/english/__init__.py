@@ -1,0 +1,1 @@
+"""What is English about reading text."""

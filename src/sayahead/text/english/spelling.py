@@ -1,0 +1,40 @@
+"""Characters as the modified Tacotron 2 reads them: what is spelled of words, and which ids stand for it."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import numpy as np
+
+from sayahead.text.english.digits import in_words
+from sayahead.types import Ids
+
+ALPHABET = " '-.?!,abcdefghijklmnopqrstuvwxyz"
+"""The characters; each one's place is its id. Marks stand at the end of a sentence alone, as in Ma's inputs (5.1)."""
+
+
+CLOSING, PAUSING = "?!.", ",;:—"
+
+
+NUMBERS = {character: number for number, character in enumerate(ALPHABET)}
+
+
+def spelled(word: str) -> str:
+    """Letters, apostrophes and hyphens of a word's spoken form, lower case, without accents; figures in words."""
+    plain = unicodedata.normalize("NFKD", in_words(word).lower().replace("\u2019", "'"))
+    kept = "".join(c if c in NUMBERS and c not in "?!.," else " " * c.isspace() for c in plain)
+    return " ".join(part for piece in kept.split() if (part := piece.strip("-")))
+
+
+def final_mark(word: str) -> str:
+    """The mark that ends a sentence whose last word is this: ? or ! or , if it ends in one of the kind, else a stop."""
+    behind = word[len(word.rstrip(" ;:,.!?—…\"“”()'")) :]
+    closing = [c for c in behind if c in CLOSING]
+    if closing:
+        return closing[-1]
+    return "," if any(c in PAUSING for c in behind) else "."
+
+
+def numbers(text: str) -> Ids:
+    """(P,) ids of characters that are all in the alphabet."""
+    return np.array([NUMBERS[character] for character in text], np.int64)

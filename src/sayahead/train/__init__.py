@@ -1,1 +1,0 @@
-"""Making voices: needs the train extra; nothing at run time imports it."""

@@ -1,0 +1,1 @@
+"""Training; needs torch, and nothing outside imports it but its commands."""

@@ -1,0 +1,1 @@
+"""ClariNet: WaveNet teacher, IAF student."""

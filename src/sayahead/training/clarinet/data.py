@@ -1,0 +1,44 @@
+"""What ClariNet is trained on."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import torch
+
+from sayahead.training.clarinet.conditioner import Conditioner, ConditionerConfig
+from sayahead.training.clarinet.signal import Signal
+from sayahead.training.corpus.frontend import FrontEnd, hann, mel_filters
+from sayahead.training.corpus.store import Corpus
+from sayahead.types import Floats
+
+
+def read_corpus(conditioner: Conditioner, corpus: Corpus) -> None:
+    """Have the conditioner know how the corpus's mel is scaled, and what it says of the signal's level."""
+    conditioner.mean.copy_(torch.as_tensor(corpus.info.mel_mean))
+    conditioner.std.copy_(torch.as_tensor(corpus.info.mel_std))
+    conditioner.signal.level.copy_(make_signal(conditioner.config, corpus).level)
+
+
+def make_signal(config: ConditionerConfig, corpus: Corpus) -> Signal:
+    """Samples of the corpus to steps and back, for the losses."""
+    signal = Signal(config.n_mels, config.bands, config.steps, relative=config.level)
+    if config.level:
+        signal.level.copy_(torch.from_numpy(level_weights(corpus.info.front_end, config.bands)))
+    return signal
+
+
+def level_weights(front: FrontEnd, bands: int) -> Floats:
+    """(n_mels, bands): the share of each mel band's squared magnitude in each band's power of its steps.
+
+    A bin's magnitude is read off the mel bands over it; a signal of power 1 has bins of the window's power.
+    """
+    filters = mel_filters(front).astype(np.float64)
+    over = filters.sum(1, keepdims=True)
+    shares = filters / np.maximum(over, 1e-12) / filters.sum(0) ** 2
+    edges = np.linspace(0, front.sample_rate / 2, bands + 1)
+    bins = np.arange(len(filters)) * front.sample_rate / front.n_fft
+    power = (hann(front.window).astype(np.float64) ** 2).sum()
+    inside = [(bins >= low) & (bins <= high) & (over[:, 0] > 0) for low, high in itertools.pairwise(edges)]
+    return np.stack([shares[rows].mean(0) for rows in inside], 1).astype(np.float32) / np.float32(power)

@@ -1,0 +1,136 @@
+"""Training of ClariNet's teacher: the likelihood of each sample given those before it and the mel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sayahead.config import from_mapping
+from sayahead.training.clarinet.conditioner import REFERENCE_HZ, Conditioner
+from sayahead.training.clarinet.data import make_signal, read_corpus
+from sayahead.training.clarinet.wavenet import Sampler, WaveNet, WaveNetConfig, log_likelihood
+from sayahead.training.corpus.store import Corpus
+from sayahead.training.crops import Crops
+from sayahead.training.loop.task import Batch
+from sayahead.types import Floats
+from sayahead.vocoders.clarinet import VOICED_HZ, pitch_curve, pulse_train
+
+
+@dataclass(frozen=True, slots=True)
+class WaveNetData:
+    """What a teacher is trained on."""
+
+    frames: int = 40
+    """Frames of a crop; 40 are half a second."""
+    edge: int = 8
+    """Frames at a crop's left end that do not count, unless the item begins there: they lack their past."""
+    floor: float = -9.0
+    """Least log deviation that is believed (ClariNet: -9)."""
+    pitch: float = 1.0
+    """Weight of the errors of pitch and voicing, where the model reads them."""
+    sample_frames: int = 80
+    """Frames of each validation sample: sampling takes seconds for each second."""
+
+
+class WaveNetTask:
+    """See Task: crops of sound in, their likelihood out."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        self.config = from_mapping(WaveNetConfig, model, where="[model]")
+        self.data = from_mapping(WaveNetData, data, where="[data]")
+        self.corpus = corpus
+        self.crops = Crops(corpus, self.data.frames, self.data.edge, bool(self.config.conditioner.pulses))
+        self.crops.check(self.config.conditioner)
+        self.signal = make_signal(self.config.conditioner, corpus)
+
+    def model(self) -> WaveNet:
+        """See Task."""
+        model = WaveNet(self.config)
+        read_corpus(model.conditioner, self.corpus)
+        return model
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """See Task and Crops.batches."""
+        return self.crops.batches(split, batch_size=batch_size, seed=seed, rank=rank, ranks=ranks)
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        """See Task: negative log likelihood, in nats a step and band, and the errors of the pitch."""
+        x = self.signal.to(batch["audio"].device).split(batch["audio"], batch["mel"])
+        mean, log_deviation, pitch = model(x, batch["mel"], batch.get("pulses"))
+        weights = steps_that_count(batch["counts"], x)
+        likely = log_likelihood(x, mean, log_deviation, floor=self.data.floor)
+        total = -(likely * weights).sum() / weights.sum()
+        parts = {"nll": float(total.detach())}
+        if pitch is not None:
+            wrong, unsure = pitch_errors(pitch.float(), batch["f0"], batch["counts"])
+            parts |= {"pitch": float(wrong.detach()), "voicing": float(unsure.detach())}
+            total = total + self.data.pitch * (wrong + unsure)
+        return total, parts
+
+    @torch.no_grad()
+    def samples(self, model: nn.Module, folder: Path) -> None:
+        """See Task: a second of two validation sentences, sampled step by step from their own mel."""
+        assert isinstance(model, WaveNet)
+        front = self.corpus.info.front_end
+        for name, mel in validation_mels(self.corpus, self.data.sample_frames):
+            pulses = free_pulses(model.conditioner, mel, front.sample_rate)
+            conditions = model.conditioner(mel.to(model.conditioner.mean.device), pulses)[0].T.float().cpu().numpy()
+            sampler = Sampler(model, floor=self.data.floor)
+            draw = np.random.default_rng(0)
+            z = draw.standard_normal((len(conditions), self.config.conditioner.bands), dtype=np.float32)
+            made, _ = sampler.step(np.ascontiguousarray(conditions), z, sampler.initial())
+            samples = self.signal.cpu().join(torch.from_numpy(made.T.copy())[None], mel)[0].numpy()
+            write_sample(folder, name, samples, mel[0].numpy(), self.corpus)
+
+
+def steps_that_count(counts: Tensor, x: Tensor) -> Tensor:
+    """Weights (B, bands, S) of the steps of x from those of its frames (B, T)."""
+    steps = counts.repeat_interleave(x.shape[-1] // counts.shape[-1], 1)
+    return steps[:, None].expand_as(x)
+
+
+def pitch_errors(pitch: Tensor, f0: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean absolute error of the log pitch where there is voice, and cross entropy of voicing, of pitch (B, 2, T).
+
+    Errors of a tenth of the pitch weigh as much as an entropy of 1.
+    """
+    voiced = (f0 > VOICED_HZ).float()
+    wrong = (pitch[:, 0] - torch.log(f0.clamp(min=VOICED_HZ) / REFERENCE_HZ)).abs()
+    unsure = functional.binary_cross_entropy_with_logits(pitch[:, 1], voiced, reduction="none")
+    there = (voiced * counts).sum().clamp(min=1)
+    return 10 * (wrong * voiced * counts).sum() / there, (unsure * counts).sum() / counts.sum().clamp(min=1)
+
+
+def validation_mels(corpus: Corpus, frames: int | None) -> Iterator[tuple[str, Tensor]]:
+    """Name and log mel (1, T, n_mels) of two validation sentences, the first ``frames`` of them."""
+    items = corpus.split("val")
+    for number in range(0, len(items), max(1, len(items) // 2))[:2]:
+        item = items[number]
+        yield item.name, torch.from_numpy(np.asarray(item.mel[:frames], np.float32))[None]
+
+
+def free_pulses(conditioner: Conditioner, mel: Tensor, sample_rate: int) -> Tensor | None:
+    """Pulses (1, 2, T * hop) at the pitch that the conditioner reads from log mel (1, T, n_mels), if it wants them."""
+    if conditioner.pitch is None:
+        return None
+    device = conditioner.mean.device
+    hertz = conditioner.pitch.hertz(conditioner.normalized(mel.to(device)))[0].float().cpu().numpy()
+    curve = pitch_curve(hertz, None, hop=conditioner.config.hop)
+    turns = np.cumsum(curve, dtype=np.float64) / sample_rate
+    return torch.from_numpy(pulse_train(turns, curve))[None].to(device)
+
+
+def write_sample(folder: Path, name: str, samples: Floats, mel: Floats, corpus: Corpus) -> None:
+    """Write a validation sample as NAME.wav, and its mel over the one it was made of as NAME.png."""
+    from sayahead.training.loop.pictures import spectrogram, write_wav
+
+    front = corpus.info.front_end
+    write_wav(folder / f"{name}.wav", samples, front.sample_rate)
+    spectrogram(folder / f"{name}.png", front.log_mel(samples), mel)

@@ -1,0 +1,1 @@
+"""Corpora: making, storing and reading them."""

@@ -1,0 +1,308 @@
+"""Making corpora: texts in shards, by several processes, resumed where it was stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import itertools
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from sayahead.errors import ConfigError, SayaheadError
+from sayahead.training.corpus.frontend import FrontEnd
+from sayahead.training.corpus.store import FORMAT, CorpusInfo, Item, read_info
+
+Texts = Sequence[tuple[str, str]]
+ORDER = ("val", "test")
+"""Splits that are made first: they are small, and no training can do without."""
+PROGRESS = ("splits", "complete", "mel_mean", "mel_std")
+"""What of a description changes while the corpus is made."""
+PACKAGES = ("numpy", "onnxruntime", "hibari-tts", "soxr")
+
+
+class Source(Protocol):
+    """What makes items of texts."""
+
+    def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
+        """The items of a text, and what of it is left out, a line each."""
+        ...
+
+
+class Spec(Protocol):
+    """What a corpus asks of its source; travels to the processes that make shards."""
+
+    @property
+    def front_end(self) -> FrontEnd:
+        """How its sound becomes frames."""
+        ...
+
+    @property
+    def punctuation(self) -> str:
+        """See CorpusInfo."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """See CorpusInfo."""
+        ...
+
+    @property
+    def inventory(self) -> tuple[dict[str, int], int]:
+        """Symbol to id, and the pad's id."""
+        ...
+
+    def describe(self) -> dict[str, str]:
+        """What corpus.json says of the source."""
+        ...
+
+    def open(self) -> Source:
+        """The source, loaded."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A shard to be made."""
+
+    path: Path
+    """Its folder."""
+    texts: Texts
+    """Name and text of each."""
+
+
+def make_corpus(
+    path: Path, spec: Spec, splits: Mapping[str, Texts], *, jobs: int = 1, shard_texts: int = 250,
+    note: Callable[[str], None] = lambda line: None,
+) -> CorpusInfo:  # fmt: skip
+    """Make what a corpus lacks yet, and its description; ``note`` gets a line for each shard.
+
+    What is there already is kept if it was asked for in the same way; ConfigError where it was not. The bytes do not
+    depend on ``jobs`` nor on interruptions.
+    """
+    plan = {name: cut(path / name, splits[name], shard_texts) for name in sorted(splits, key=rank)}
+    wanted = describe(spec, splits, shard_texts)
+    path.mkdir(parents=True, exist_ok=True)
+    if (path / "corpus.json").is_file():
+        check_same(path, read_info(path), wanted)
+    write_info(path, wanted, plan)
+    open_jobs = [job for shards in plan.values() for job in shards if not job.path.is_dir()]
+    progress = Progress(sum(len(job.texts) for job in open_jobs), len(open_jobs), spec.front_end, note)
+    for job in made(spec, open_jobs, jobs, fingerprint(wanted)):
+        write_info(path, wanted, plan)
+        progress.shard(job)
+    return read_info(path)
+
+
+def rank(split: str) -> tuple[int, str]:
+    """Sorts splits into the order in which they are made."""
+    return (ORDER.index(split) if split in ORDER else len(ORDER), split)
+
+
+def cut(folder: Path, texts: Texts, size: int) -> list[Job]:
+    """Jobs of ``size`` texts."""
+    starts = range(0, len(texts), size)
+    return [Job(folder / f"{number:05d}", texts[at : at + size]) for number, at in enumerate(starts)]
+
+
+def describe(spec: Spec, splits: Mapping[str, Texts], shard_texts: int) -> CorpusInfo:
+    """The description of the corpus before any of it is made."""
+    phonemes, pad = spec.inventory
+    digests = {
+        name: hashlib.sha256("".join(f"{key}|{text}\n" for key, text in splits[name]).encode()).hexdigest()
+        for name in sorted(splits, key=rank)
+    }
+    versions = {name: version for name in PACKAGES if (version := installed(name))}
+    return CorpusInfo(
+        FORMAT, spec.front_end, phonemes, pad, spec.describe(), spec.punctuation, spec.seed, digests, shard_texts,
+        versions, dict.fromkeys(digests, ()), False, (), (),
+    )  # fmt: skip
+
+
+def installed(name: str) -> str | None:
+    """A package's version, or None where it is not installed."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def check_same(path: Path, found: CorpusInfo, wanted: CorpusInfo) -> None:
+    """ConfigError where a corpus that is there was asked for in another way."""
+    before, after = plain(found), plain(wanted)
+    for key, value in after.items():
+        if key in PROGRESS or before[key] == value:
+            continue
+        where = f"{key} was {before[key]!r} and is {value!r}"
+        if isinstance(value, dict):
+            keys = [k for k in {**before[key], **value} if before[key].get(k) != value.get(k)]
+            where = f"the {key} differ ({', '.join(keys[:3])})"
+        raise ConfigError(f"{path} holds a corpus made in another way: {where}. Name another folder.")
+
+
+def fingerprint(info: CorpusInfo) -> str:
+    """SHA-256 of a description but for what grows with the shards: what each shard says it belongs to."""
+    fixed = {key: value for key, value in plain(info).items() if key not in PROGRESS}
+    return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
+
+
+def made(spec: Spec, open_jobs: Sequence[Job], jobs: int, corpus: str) -> Iterator[Job]:
+    """Each job as it is done, by so many processes."""
+    if jobs == 1 or len(open_jobs) < 2:
+        source = spec.open() if open_jobs else None
+        for job in open_jobs:
+            assert source is not None
+            make_shard(source, job, corpus)
+            yield job
+        return
+    # Not by fork: ONNX Runtime's threads would not come along.
+    pool = ProcessPoolExecutor(min(jobs, len(open_jobs)), get_context("spawn"), initializer=begin, initargs=(spec,))
+    try:
+        futures: dict[Future[None], Job] = {pool.submit(carry_out, job, corpus): job for job in open_jobs}
+        for future in as_completed(futures):
+            future.result()
+            yield futures[future]
+    except BrokenProcessPool as error:
+        raise SayaheadError(
+            "A process that made shards was ended from outside, perhaps for want of memory: use fewer --jobs. "
+            "The same command goes on with what is missing."
+        ) from error
+    finally:
+        # Shards at work are finished, no others begun.
+        pool.shutdown(cancel_futures=True)
+
+
+_source: Source | None = None
+"""A worker process's own."""
+
+
+def begin(spec: Spec) -> None:
+    """Load the source in a process that makes shards; Ctrl-C is for the one that started it."""
+    global _source
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _source = spec.open()
+
+
+def carry_out(job: Job, corpus: str) -> None:
+    """Make a shard in a process that has a source."""
+    assert _source is not None
+    make_shard(_source, job, corpus)
+
+
+def make_shard(source: Source, job: Job, corpus: str) -> None:
+    """Write a shard of the corpus with that fingerprint beside its place, and move it there when it is whole."""
+    items: list[Item] = []
+    left_out: list[str] = []
+    for name, text in job.texts:
+        own, missing = source.items(name, text)
+        items += own
+        left_out += missing
+    draft = job.path.parent / f".{job.path.name}"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    for name, array in joined(items).items():
+        np.save(draft / f"{name}.npy", array)
+    listed = {"names": [item.name for item in items], "texts": [item.text for item in items], "left_out": left_out}
+    write_json(draft / "names.json", listed)
+    total, squares = np.zeros((2, 1))
+    for item in items:
+        rows = item.mel.astype(np.float64)
+        total, squares = total + rows.sum(axis=0), squares + (rows**2).sum(axis=0)
+    sums = {"frames": sum(len(item.mel) for item in items), "sum": total.tolist(), "squares": squares.tolist()}
+    write_json(draft / "statistics.json", {"corpus": corpus, **sums})
+    os.rename(draft, job.path)
+
+
+def joined(items: Sequence[Item]) -> dict[str, Any]:
+    """The arrays of a shard by file name."""
+    arrays: dict[str, Any] = {}
+    for name, kind, shape in (
+        ("ids", np.int16, (0,)), ("words", np.int16, (0, 2)), ("durations", np.int16, (0,)), ("f0", np.float16, (0,)),
+        ("mel", np.float16, (0, 0)), ("audio", np.int16, (0,)), ("features", np.float16, (0, 0)),
+    ):  # fmt: skip
+        parts = [getattr(item, name) for item in items]
+        if parts and parts[0] is None:
+            continue
+        arrays[name] = np.concatenate(parts).astype(kind) if parts else np.zeros(shape, kind)
+    for name, lengths in (
+        ("ids", [len(item.ids) for item in items]),
+        ("words", [len(item.words) for item in items]),
+        ("frames", [len(item.mel) for item in items]),
+    ):
+        arrays[f"{name}_at"] = np.array([0, *itertools.accumulate(lengths)], np.int64)
+    arrays["durations_at"] = arrays["ids_at"] + 2 * np.arange(len(items) + 1)
+    return arrays
+
+
+def write_info(path: Path, wanted: CorpusInfo, plan: Mapping[str, Sequence[Job]]) -> None:
+    """Write corpus.json for the shards that are there; ConfigError where one is of another corpus."""
+    there = {name: [job for job in shards if job.path.is_dir()] for name, shards in plan.items()}
+    sums = {job.path: read_sums(job, fingerprint(wanted)) for shards in there.values() for job in shards}
+    counted = [sums[job.path] for job in there.get("train", [])] or list(sums.values())
+    frames = max(1, sum(own["frames"] for own in counted))
+    total = sum((np.array(own["sum"]) for own in counted), np.zeros(1))
+    mean = total / frames
+    squares = sum((np.array(own["squares"]) for own in counted), np.zeros(1)) / frames
+    data = plain(wanted)
+    data["splits"] = {name: [job.path.name for job in shards] for name, shards in there.items()}
+    data["complete"] = all(len(there[name]) == len(shards) for name, shards in plan.items())
+    data["mel_mean"], data["mel_std"] = mean.tolist(), np.sqrt(np.maximum(squares - mean**2, 1e-8)).tolist()
+    write_json(path / "corpus.json", data)
+
+
+def read_sums(job: Job, corpus: str) -> dict[str, Any]:
+    """A shard's sums over its frames; ConfigError where they are damaged, or the shard belongs to another corpus."""
+    file = job.path / "statistics.json"
+    try:
+        sums: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        same = sums["corpus"] == corpus
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(f"{file} is damaged: remove the folder {job.path}, and it is made anew.") from error
+    if not same:
+        raise ConfigError(f"{job.path} belongs to a corpus that was made in another way: name another folder.")
+    return sums
+
+
+def plain(info: CorpusInfo) -> dict[str, Any]:
+    """A description in JSON's own types."""
+    data: dict[str, Any] = json.loads(json.dumps(asdict(info)))
+    return data
+
+
+def write_json(path: Path, data: Any) -> None:
+    """Write a file that is never there in part."""
+    draft = path.with_name(f".{path.name}")
+    draft.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    os.replace(draft, path)
+
+
+class Progress:
+    """A line for each shard: how much speech there is, and how long the rest may take."""
+
+    def __init__(self, texts: int, shards: int, front_end: FrontEnd, note: Callable[[str], None]) -> None:
+        self._texts, self._shards, self._front, self._note = texts, shards, front_end, note
+        self._begun_s = time.monotonic()
+        self._done = self._number = self._frames = 0
+
+    def shard(self, job: Job) -> None:
+        """Tell of one more."""
+        self._done, self._number = self._done + len(job.texts), self._number + 1
+        self._frames += int(np.load(job.path / "frames_at.npy")[-1])
+        hours = self._frames * self._front.hop / self._front.sample_rate / 3600
+        left_s = (time.monotonic() - self._begun_s) / self._done * (self._texts - self._done)
+        name = f"{job.path.parent.name}/{job.path.name}"
+        self._note(
+            f"{name}: {self._number} of {self._shards} shards, {hours:.2f} h of speech so far, "
+            f"about {left_s / 60:.0f} min left"
+        )

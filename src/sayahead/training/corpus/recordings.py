@@ -1,0 +1,241 @@
+"""Recordings as the source of a corpus: a folder in LJ Speech's layout, and an aligner's TextGrids.
+
+An item is a recording. Its phonemes are the aligner's symbols, and the space that stands between any two words, as
+where text is read: it lasts as long as the pause that the aligner found there, 0 frames where there is none.
+"""
+
+from __future__ import annotations
+
+import re
+import wave
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.errors import ConfigError
+from sayahead.eval.measures.pitch import HOP_S, pitch_hz
+from sayahead.eval.measures.textgrid import Interval, read_textgrid, tier
+from sayahead.sound.files import to_pcm16
+from sayahead.training.corpus.frontend import FrontEnd
+from sayahead.training.corpus.store import Item
+from sayahead.training.corpus.teacher import resample
+from sayahead.types import Floats
+
+PAD, SPACE = 0, 1
+"""The ids of the pads and of the space between words; the aligner's symbols follow."""
+SILENCES = ("", "sil", "sp", "SIL", "<eps>", "<sil>")
+"""Labels under which aligners hide silence."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingSpec:
+    """What a corpus asks of recordings; ``scan`` makes one."""
+
+    front_end: FrontEnd
+    """How their sound becomes frames; what has another rate is resampled."""
+    folder: Path
+    """With metadata.csv (name|...|text) and wavs/NAME.wav, 16-bit mono."""
+    alignments: Path
+    """With NAME.TextGrid, in itself or in its subfolders."""
+    symbols: tuple[str, ...]
+    """The aligner's, in order; the first has the id 2."""
+    lead: int = 4
+    """Most frames of silence kept in front of the first phoneme."""
+    tail: int = 12
+    """Most frames of silence kept behind the last one."""
+    audio: bool = True
+    """Whether items have samples."""
+    skip_missing: bool = False
+    """Whether a recording that does not fit is left out, with the reason, instead of being an error."""
+
+    @property
+    def punctuation(self) -> str:
+        """An aligner has none."""
+        return "none"
+
+    @property
+    def seed(self) -> int:
+        """Nothing is drawn."""
+        return 0
+
+    @property
+    def inventory(self) -> tuple[dict[str, int], int]:
+        """Symbol to id, and the pad's id."""
+        return {" ": SPACE, **{symbol: number for number, symbol in enumerate(self.symbols, SPACE + 1)}}, PAD
+
+    def describe(self) -> dict[str, str]:
+        """What corpus.json says of the source; not what is skipped, so that a run that stopped there can go on."""
+        return {
+            "kind": "recordings",
+            "folder": self.folder.name,
+            "alignments": self.alignments.name,
+            "lead": str(self.lead),
+            "tail": str(self.tail),
+            "audio": str(self.audio).lower(),
+        }
+
+    def open(self) -> Recordings:
+        """The recordings, ready to be read."""
+        return Recordings(self)
+
+
+def scan(
+    front_end: FrontEnd, folder: Path, alignments: Path, names: Iterable[str], *, lead: int = 4, tail: int = 12,
+    audio: bool = True, skip_missing: bool = False,
+) -> RecordingSpec:  # fmt: skip
+    """The spec of the named recordings, with all symbols of their alignments; ConfigError where one is missing."""
+    files, symbols = textgrids(alignments), set[str]()
+    for name in names:
+        try:
+            path = found(files, name, alignments)
+            symbols.update(phone.label for phone in tier(read_textgrid(path), "phones", path))
+        except ConfigError:
+            if not skip_missing:
+                raise
+    return RecordingSpec(
+        front_end, folder, alignments, tuple(sorted(symbols.difference(SILENCES))), lead, tail, audio, skip_missing
+    )
+
+
+class Recordings:
+    """See making.Source: recordings and their alignments to items."""
+
+    def __init__(self, spec: RecordingSpec) -> None:
+        self.spec = spec
+        self._ids, _ = spec.inventory
+        self._files = textgrids(spec.alignments)
+
+    def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
+        """The recording of that name as one item, or why it is left out."""
+        try:
+            return [self._item(name, text)], []
+        except ConfigError as error:
+            if not self.spec.skip_missing:
+                raise
+            return [], [f"{name}: {error}"]
+
+    def _item(self, name: str, text: str) -> Item:
+        spec, front = self.spec, self.spec.front_end
+        samples = read_wav(spec.folder / "wavs" / f"{name}.wav", front.sample_rate)
+        path = found(self._files, name, spec.alignments)
+        tiers = read_textgrid(path)
+        spoken = [word for word in tier(tiers, "words", path) if word.label not in SILENCES]
+        check_words(text, spoken, path)
+        symbols, words, edges_s = lay_out(tier(tiers, "phones", path), spoken, path)
+        unknown = [symbol for symbol in symbols if symbol not in self._ids]
+        if unknown:
+            raise ConfigError(f"{path} has the phone {unknown[0]!r}, which it had not before: make the corpus again.")
+        edges = np.rint(np.array(edges_s) * front.sample_rate / front.hop).astype(np.int64)
+        whole = len(samples) // front.hop
+        if edges[-1] > whole + 1:
+            raise ConfigError(f"{path} goes on behind the end of its recording, which lasts {whole} frames.")
+        edges = np.minimum(edges, whole)
+        begin, end = max(0, int(edges[0]) - spec.lead), min(whole, int(edges[-1]) + spec.tail)
+        pcm = to_pcm16(samples[begin * front.hop : end * front.hop])
+        heard = pcm.astype(np.float32) / np.float32(32767)
+        ids = np.array([self._ids[symbol] for symbol in symbols], np.int16)
+        durations = np.diff(np.concatenate([[begin], edges, [end]])).astype(np.int16)
+        mel = front.log_mel(heard).astype(np.float16)
+        return Item(name, text, ids, words, durations, pitch(heard, front), mel, pcm if spec.audio else None)
+
+
+def lay_out(
+    phones: list[Interval], spoken: list[Interval], path: Path
+) -> tuple[list[str], NDArray[np.int16], list[float]]:
+    """Symbols (P,), each word's [first, end) among them, and the edges (P + 1,) of the symbols in seconds.
+
+    ConfigError where a phone belongs to no word, or a word has none.
+    """
+    sounding = [phone for phone in phones if phone.label not in SILENCES]
+    symbols: list[str] = []
+    spans, edges_s = [], list[float]()
+    for word in spoken:
+        own = [p for p in sounding if word.begin_s <= (p.begin_s + p.end_s) / 2 < word.end_s]
+        if not own:
+            raise ConfigError(f"{path}: the word {word.label!r} at {word.begin_s:.2f} s has no phones.")
+        if symbols:
+            symbols.append(" ")
+        edges_s.append(own[0].begin_s)
+        spans.append((len(symbols), len(symbols) + len(own)))
+        symbols += [phone.label for phone in own]
+        # A silence inside a word counts to the phone before it.
+        edges_s += [*(phone.begin_s for phone in own[1:]), own[-1].end_s]
+    if not symbols or sum(end - first for first, end in spans) != len(sounding):
+        raise ConfigError(f"{path}: some phones belong to no word, or there are none: align the recording again.")
+    return symbols, np.array(spans, np.int16), edges_s
+
+
+def check_words(text: str, spoken: list[Interval], path: Path) -> None:
+    """ConfigError where the aligner's words are not the transcript's, but for case, punctuation and where they part."""
+    ours, theirs = letters(text), letters(" ".join(word.label for word in spoken))
+    if ours != theirs:
+        at = next(
+            (i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs))
+        )
+        raise ConfigError(
+            f"The words of {path} are not those of the transcript: {theirs[at : at + 20]!r} where the text has "
+            f"{ours[at : at + 20]!r}. Align the recording again, with this text."
+        )
+
+
+def letters(text: str) -> str:
+    """Letters and digits of a text, small."""
+    return re.sub(r"[\W_]", "", text.casefold())
+
+
+def pitch(samples: Floats, front_end: FrontEnd) -> NDArray[np.float16]:
+    """(T,) pitch in Hz of each frame by autocorrelation (``eval.pitch``, every 10 ms), 0 where there is none."""
+    hertz = pitch_hz(samples, front_end.sample_rate)
+    centres_s = np.arange(front_end.frames(len(samples))) * front_end.hop / front_end.sample_rate
+    nearest = np.minimum(np.rint(centres_s / HOP_S).astype(np.int64), max(0, len(hertz) - 1))
+    return hertz[nearest].astype(np.float16)
+
+
+def read_metadata(folder: Path) -> dict[str, str]:
+    """Name to spoken text of metadata.csv, whose last column it is; ConfigError where the file is not one."""
+    path = folder / "metadata.csv"
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}. Name a folder in LJ Speech's layout.") from error
+    texts = {}
+    for row, line in enumerate(lines, 1):
+        name, *rest = line.split("|")
+        if line.strip() and not rest:
+            raise ConfigError(f"{path}, line {row}: expected name|text, found {line[:60]!r}.")
+        if line.strip():
+            texts[name] = rest[-1]
+    return texts
+
+
+def read_wav(path: Path, rate: int) -> Floats:
+    """(S,) samples in [-1, 1] of a 16-bit mono WAV file at the wanted rate; ConfigError where it is not one."""
+    try:
+        with wave.open(str(path)) as file:
+            kind, found_rate = (file.getnchannels(), file.getsampwidth()), file.getframerate()
+            data = file.readframes(file.getnframes())
+    except FileNotFoundError as error:
+        raise ConfigError(f"The recording {path} is missing: leave its name out, or use --skip-missing.") from error
+    except (OSError, EOFError, wave.Error) as error:
+        raise ConfigError(f"The recording {path} cannot be read: {error}.") from error
+    if kind != (1, 2):
+        raise ConfigError(f"{path} has {kind[0]} channels of {8 * kind[1]} bits: convert it to one of 16.")
+    return resample(np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768), found_rate, rate)
+
+
+def textgrids(folder: Path) -> dict[str, Path]:
+    """Name to file of all TextGrids in a folder and those below; ConfigError where there are none."""
+    files = {path.stem: path for path in sorted(folder.rglob("*.TextGrid"))}
+    if not files:
+        raise ConfigError(f"There are no .TextGrid files in {folder}: name the folder that the aligner wrote to.")
+    return files
+
+
+def found(files: dict[str, Path], name: str, folder: Path) -> Path:
+    """A recording's TextGrid; ConfigError where it has none."""
+    if name not in files:
+        raise ConfigError(f"{folder} has no {name}.TextGrid: align that recording, or use --skip-missing.")
+    return files[name]

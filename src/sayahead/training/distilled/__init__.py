@@ -1,0 +1,1 @@
+"""The distilled context prediction network."""

@@ -1,0 +1,63 @@
+"""The student of context: a small network that reads words (Saeki-b)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEmbeddingConfig:
+    """Sizes; the defaults are those of global style tokens (Wang et al. 2018), Saeki-a's by way of Cong et al."""
+
+    filters: tuple[int, ...] = (32, 32, 64, 64, 128, 128)
+    """Channels of the 2-D convolutions, each with kernel 3."""
+    strides: tuple[int, ...] = (2, 2, 2, 2, 2, 2)
+    """Phonemes of each convolution's step; along the states' channels all have 2."""
+    recurrent: int = 128
+    """D of the recurrent layer, whose last state stands for past or future."""
+    tokens: int = 10
+    """Style tokens."""
+    heads: int = 8
+    """Heads of the attention to them."""
+    embedding: int = 256
+    """E: what comes out."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudentConfig:
+    """Sizes of the distilled context prediction network (Saeki-b, 4.2: 100, 300, 500 with 200, 600, 1000)."""
+
+    vectors: int = 300
+    """D of word vectors."""
+    recurrent: int = 300
+    """D of the recurrent layer, in each direction."""
+    wide: int = 600
+    """D between the two layers behind it."""
+    embedding: int = 256
+    """E: what comes out, the teacher's."""
+
+
+class Student(nn.Module):
+    """G(v) of Saeki-b, Eq. 7: word vectors of the observed text to the embedding that the teacher would make."""
+
+    def __init__(self, config: StudentConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.ahead = nn.LSTM(config.vectors, config.recurrent, batch_first=True)
+        self.back = nn.LSTM(config.vectors, config.recurrent, batch_first=True)
+        self.inward = nn.Linear(2 * config.recurrent, config.wide)
+        self.outward = nn.Linear(config.wide, config.embedding)
+
+    def forward(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        """(B, E) of word vectors (B, N, D), of which ``lengths`` (B,), at least one, count."""
+        places = torch.arange(vectors.shape[1], device=vectors.device)
+        turned = (lengths[:, None] - 1 - places).clamp(min=0)[..., None].expand_as(vectors)
+        last = (lengths - 1)[:, None, None].expand(-1, 1, self.config.recurrent)
+        ahead, _ = self.ahead(vectors)
+        back, _ = self.back(vectors.gather(1, turned))
+        ends = torch.cat([ahead.gather(1, last)[:, 0], back.gather(1, last)[:, 0]], -1)
+        made: Tensor = self.outward(self.inward(ends).relu())
+        return made

@@ -1,0 +1,1 @@
+"""Building ONNX graphs by hand."""

@@ -1,0 +1,1 @@
+"""The default voice: import, training on prefixes, student, export."""

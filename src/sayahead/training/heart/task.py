@@ -1,0 +1,199 @@
+"""Training of the default voice on prefixes: one set of weights that expects what is not there yet.
+
+Teacher and student are the same network. The teacher reads whole sentences with the imported weights; the student sees
+them cut at random words (``prefixes.py``) and learns to say the same: durations, pitch, energy and the sound encoding
+of what is spoken now, and of the future tokens what the teacher says of the phonemes that really follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from sayahead.config import from_mapping
+from sayahead.training.distilled.futures import read_futures
+from sayahead.training.heart.network import Heart, HeartConfig, load_imported
+from sayahead.training.heart.prefixes import Cut, Cutter, Cutting, check_corpus, continuations, padded, seen_ids
+from sayahead.training.heart.weights import imported
+from sayahead.training.hibari import heart_weights
+from sayahead.training.loop.task import Batch
+
+if TYPE_CHECKING:
+    from sayahead.training.corpus.store import Corpus, Item
+
+LEAD_UNITS = 3
+"""Duration of the first pad, as in the voice's ``lead_units``."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeartData(Cutting):
+    """What is cut, and what the errors weigh."""
+
+    futures: str = ""
+    """File of a language model's continuations (``sayahead train futures``); none where it is empty."""
+    durations: float = 1.0
+    """Weight of the absolute error of log(1 + units)."""
+    pitch: float = 1.0
+    """Weight of the absolute error of pitch, in 100 Hz."""
+    energy: float = 0.5
+    """Weight of energy's, over 5."""
+    sound: float = 1.0
+    """Weight of the sound encoding's."""
+
+
+class HeartPrefixes:
+    """See Task."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        self.config = from_mapping(HeartConfig, model, where="[model]")
+        self.data = from_mapping(HeartData, data, where="[data]")
+        check_corpus(corpus.info.phonemes, corpus.info.punctuation)
+        self.corpus = corpus
+        self.teacher = Heart(self.config).eval().requires_grad_(False)
+        self.weights = imported(heart_weights())
+        load_imported(self.teacher, self.weights)
+        self._cutter: Cutter | None = None
+
+    def model(self) -> Heart:
+        """See Task: the imported voice to begin with."""
+        model = Heart(self.config)
+        load_imported(model, self.weights)
+        with torch.no_grad():
+            # Behind an unfinished sentence, the tokens begin as the space does.
+            for encoder in (model.sound, model.text):
+                encoder.future.copy_(encoder.emb.weight[self.corpus.info.phonemes[" "]].expand_as(encoder.future))
+        return model
+
+    @property
+    def cutter(self) -> Cutter:
+        """Made when it is first wanted: reading a language model's continuations takes a while."""
+        if self._cutter is None:
+            self._cutter = Cutter(self.data, space=self.corpus.info.phonemes[" "], futures=self._continued())
+        return self._cutter
+
+    def _continued(self) -> dict[str, dict[int, Any]]:
+        if not self.data.futures:
+            return {}
+        from sayahead.training.corpus.teacher import load_reader
+
+        expected = {item.name: item.futures for item in read_futures(Path(self.data.futures))}
+        items = [(n, t) for s in self.corpus.split("train").shards for n, t in zip(s.names, s.texts, strict=True)]
+        return continuations(items, expected, load_reader(True))
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """See Task: ``batch_size`` sentences, each cut ``cuts`` times."""
+        items, random = self.corpus.split(split), np.random.default_rng([seed, 11])
+        order, each = random.permutation(len(items)), batch_size * ranks
+        for begin in range(0, len(order) - each + 1, each):
+            draws = np.random.default_rng([seed, begin, rank])
+            mine = order[begin + rank * batch_size : begin + (rank + 1) * batch_size]
+            chosen = [items[int(i)] for i in mine]
+            yield self.batch(chosen, self.cutter.draw(chosen, draws)) | {"items": torch.from_numpy(mine.copy())}
+
+    def batch(self, items: list[Item], cuts: list[list[Cut]]) -> dict[str, Tensor]:
+        """Sentences (``whole``, ``lengths``) and their cuts, each with its ``owner`` among them."""
+        pad, tokens = self.corpus.info.pad, self.config.futures
+        whole, lengths = padded([np.concatenate([[pad], item.ids, [pad]]).astype(np.int64) for item in items])
+        every = [(number, cut) for number, own in enumerate(cuts) for cut in own]
+        ids, seen = padded([seen_ids(items[number], cut, pad=pad, futures=tokens) for number, cut in every])
+        future, future_lengths = padded([cut.future for _, cut in every])
+        made = {
+            "whole": whole, "lengths": lengths, "ids": ids, "seen": seen, "future": future,
+            "future_lengths": future_lengths, "owner": np.array([number for number, _ in every]),
+            "begin": np.array([cut.begin for _, cut in every]),
+            "first": np.array([cut.first - cut.begin if cut.first else 0 for _, cut in every]),
+            "end": np.array([cut.end - cut.begin for _, cut in every]),
+        }  # fmt: skip
+        return {name: torch.from_numpy(array) for name, array in made.items()}
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        """See Task."""
+        inputs, target = self.targets(batch)
+        parts = self.errors(model(inputs), inputs, target)
+        loss = torch.stack([getattr(self.data, name) * value for name, value in parts.items()]).sum()
+        return loss, {name: float(value.detach()) for name, value in parts.items()}
+
+    def targets(self, batch: Batch) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+        """The student's inputs, and what the teacher says of the same rows and units."""
+        said = self.teach(batch["whole"], batch["lengths"])
+        owner, begin = batch["owner"], batch["begin"]
+        rows = torch.arange(batch["ids"].shape[1], device=owner.device)[None]
+        known = rows < batch["seen"][:, None]
+        # Row of the whole behind each row: future tokens are beside the phonemes that really follow.
+        there = (rows + begin[:, None]).clamp(max=batch["whole"].shape[1] - 1)
+        real = (rows + begin[:, None] < batch["lengths"][owner, None]) & known
+        units = said["units"][owner].gather(1, there)
+        inputs = {name: batch[name] for name in ("ids", "future", "future_lengths", "first", "end")}
+        inputs |= {"known": known, "units": units * (rows < batch["end"][:, None])}
+        spoken = (rows >= batch["first"][:, None]) & (rows < batch["end"][:, None])
+        behind = (rows >= batch["end"][:, None]) & real
+        token = batch["ids"] >= self.teacher.sound.emb.num_embeddings
+        held = (rows >= batch["first"][:, None] - 3) & (rows < batch["first"][:, None])
+        weight = spoken.float() + torch.where(token, 0.2, 0.5) * behind
+        target = {
+            "log_units": said["log_units"][owner].gather(1, there),
+            "sound": said["sound"][owner[:, None], there],
+            "row_weight": weight * real, "sound_weight": (weight + 0.5 * held) * real,
+            "prosody": said["prosody"][owner], "total": said["units"].sum(1)[owner],
+            # Units before the cut's first row.
+            "offset": (said["units"].cumsum(1) - said["units"])[owner, begin],
+        }  # fmt: skip
+        return inputs, target
+
+    def teach(self, whole: Tensor, lengths: Tensor) -> dict[str, Tensor]:
+        """What the teacher says of whole sentences; the silence before them is as short as the voice speaks it."""
+        self.teacher.to(whole.device)
+        device = whole.device.type
+        with torch.no_grad(), torch.autocast(device, enabled=False):
+            known = torch.arange(whole.shape[1], device=whole.device)[None] < lengths[:, None]
+            context = torch.zeros(len(whole), self.config.context, device=whole.device)
+            sound, text, logs = self.teacher.encode(whole, known, context)
+            units = torch.expm1(logs).round().clamp(min=1).long() * known
+            spread, seen = spread_rows(text, units)
+            prosody = self.teacher.prosody(spread, seen)
+            # The teacher pauses before a sentence, the voice does not.
+            cut = units[:, 0] - LEAD_UNITS
+            units[:, 0] = LEAD_UNITS
+            index = torch.arange(prosody.shape[1], device=whole.device)[None] + cut.clamp(min=0)[:, None]
+            prosody = prosody.gather(1, index.clamp(max=prosody.shape[1] - 1)[..., None].expand(-1, -1, 4))
+        return {"sound": sound, "log_units": logs, "units": units, "prosody": prosody}
+
+    def errors(
+        self, out: dict[str, Tensor], inputs: Mapping[str, Tensor], target: Mapping[str, Tensor]
+    ) -> dict[str, Tensor]:
+        """The mean absolute errors, by the name of their weight."""
+        weight, at = out["weight"], out["at"] + target["offset"][:, None]
+        weight = weight * (at < target["total"][:, None]) * (out["at"] >= 0)
+        index = at.clamp(min=0, max=target["prosody"].shape[1] - 1)[..., None].expand(-1, -1, 4)
+        wrong = (out["prosody"].float() - target["prosody"].gather(1, index)).abs() * weight[..., None]
+        units = weight.sum().clamp(min=1)
+        rows, sounds = target["row_weight"], target["sound_weight"]
+        wrong_rows = (out["log_units"].float() - target["log_units"]).abs()
+        # A sentence's first pad is never as long as the teacher's.
+        rows = rows * ((inputs["ids"] > 0) | (torch.arange(rows.shape[1], device=rows.device)[None] > 0))
+        wrong_sound = (out["sound"].float() - target["sound"]).abs().mean(-1)
+        return {
+            "durations": (wrong_rows * rows).sum() / rows.sum().clamp(min=1),
+            "pitch": wrong[..., :2].mean(-1).sum() / units,
+            "energy": wrong[..., 2:].mean(-1).sum() / units,
+            "sound": (wrong_sound * sounds).sum() / sounds.sum().clamp(min=1),
+        }
+
+    def samples(self, model: nn.Module, folder: Path) -> None:
+        """See Task: pictures of nothing; a voice is heard when its graphs are written (``train.heart``)."""
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+def spread_rows(encoding: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
+    """Rows (B, P, D) repeated by their units (B, P): (B, U, D), and where there are any (B, U)."""
+    totals = units.sum(1)
+    made = [row.repeat_interleave(own, 0) for row, own in zip(encoding, units, strict=True)]
+    spread = nn.utils.rnn.pad_sequence(made, batch_first=True)
+    seen = torch.arange(spread.shape[1], device=units.device)[None] < totals[:, None]
+    return spread, seen.to(spread.dtype)

@@ -1,0 +1,1 @@
+"""The policy over words that a voice learns."""

@@ -1,0 +1,117 @@
+"""What the one training loop asks of a model: a task, made from a recipe's tables and a corpus."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+    from sayahead.training.corpus.store import Corpus
+
+Batch = Mapping[str, "Tensor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a recipe trains: its ``[train]`` table."""
+
+    batch_size: int
+    """Items a step, over all processes."""
+    steps: int
+    """Optimizer steps after which the run is over; ``--minutes`` may end it before."""
+    start: str = ""
+    """Folder of another run, of the same model, whose weights this one begins with; fresh ones where it is empty."""
+    learning_rate: float = 1e-3
+    """Adam's, after the warm-up."""
+    warmup_steps: int = 0
+    """Steps over which the learning rate rises from 0."""
+    half_life_steps: float | None = None
+    """Steps in which the learning rate halves after the warm-up; None: constant."""
+    final_share: float = 0.0
+    """Share of the run at its end, of its steps or its minutes, whichever end first, over which the rate falls to 0."""
+    betas: tuple[float, ...] = (0.9, 0.999)
+    """Adam's."""
+    weight_decay: float = 0.0
+    """AdamW's."""
+    clip: float = 1.0
+    """Largest norm of the gradient; larger ones are scaled down to it."""
+    ema: float = 0.0
+    """Decay of the moving average of the weights that is validated and exported, reached gradually; 0: none."""
+    precision: str = "auto"
+    """float32, bfloat16, or auto: bfloat16 where the device computes it fast."""
+    seed: int = 0
+    """Fixes initial weights, order of the data and dropout."""
+    log_every: int = 20
+    """Steps between lines of the log."""
+    checkpoint_s: float = 50.0
+    """Seconds between checkpoints: what an interruption can lose."""
+    sample_every: int = 2000
+    """Steps between validations, which measure the loss on the val split and write sounds."""
+
+
+class Task(Protocol):
+    """A model with its data and its loss."""
+
+    def model(self) -> nn.Module:
+        """The network with fresh weights; the loop has seeded torch before."""
+        ...
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """One pass over a split in an order that the seed fixes; each rank gets its own share, of equal length.
+
+        ``batch_size`` counts this rank's items. Tensors lie on the processor. Random draws come from the seed alone,
+        never from the global generators: a resumed run passes over the batches that were taken. A batch may hold
+        ``items`` (B,), the numbers of its items in the split, by which an error names them.
+        """
+        ...
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        """The scalar to minimize and what the log shows; runs the model through its ``forward`` alone."""
+        ...
+
+    def samples(self, model: nn.Module, folder: Path) -> None:
+        """Write a few validation sentences into the folder: sound (WAV) and a picture of the spectrogram (PNG)."""
+        ...
+
+
+class TaskMaker(Protocol):
+    """A task's class."""
+
+    def __call__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> Task:
+        """The task; ConfigError for an unknown key or what the corpus does not have."""
+        ...
+
+
+TASKS = {
+    "deepvoice3": ("sayahead.training.ma.task", "DeepVoice3Task"),
+    "heart": ("sayahead.training.heart.task", "HeartPrefixes"),
+    "heart-student": ("sayahead.training.heart.student", "HeartStudent"),
+    "melvocoder": ("sayahead.training.mel.task", "MelVocoderTask"),
+    "wavenet": ("sayahead.training.clarinet.teacher", "WaveNetTask"),
+    "clarinet": ("sayahead.training.clarinet.task", "ClariNetTask"),
+    "mohan": ("sayahead.training.mohan.task", "MohanTask"),
+    "mohan-agent": ("sayahead.training.mohan.agent", "AgentTask"),
+    "wavernn": ("sayahead.training.wavernn.task", "WaveRNNTask"),
+    "saeki": ("sayahead.training.saeki.task", "SaekiTask"),
+    "waveglow": ("sayahead.training.waveglow.task", "WaveGlowTask"),
+    "saeki-guided": ("sayahead.training.saeki.guided", "GuidedTask"),
+    "saeki-student": ("sayahead.training.saeki.student", "StudentTask"),
+}
+"""A recipe's ``task`` to module and class; only the named one is imported."""
+
+
+def task_maker(name: str) -> TaskMaker:
+    """The class of a task by its name in a recipe; ConfigError for one that is not known."""
+    if name not in TASKS:
+        raise ConfigError(f"task {name!r} is not known{nearest(name, TASKS)}.")
+    module, attribute = TASKS[name]
+    maker: TaskMaker = getattr(importlib.import_module(module), attribute)
+    return maker

@@ -1,0 +1,1 @@
+"""Ma et al.: Deep Voice 3."""

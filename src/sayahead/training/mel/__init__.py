@@ -1,0 +1,1 @@
+"""The vocoder of mel frames for processors."""

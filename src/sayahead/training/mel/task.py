@@ -1,0 +1,214 @@
+"""Training of the mel vocoder by regression on the default voice's own frame parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
+from sayahead.training.hibari import heart_weights
+from sayahead.training.layers import BINS, Block
+from sayahead.training.loop.task import Batch
+from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
+from sayahead.types import Floats
+
+if TYPE_CHECKING:
+    from sayahead.training.corpus.store import Corpus
+
+REFERENCE_HZ = 200.0
+"""Pitch is learned as its logarithm relative to this."""
+
+
+@dataclass(frozen=True, slots=True)
+class MelVocoderData:
+    """What a mel vocoder is trained on, and what its errors weigh."""
+
+    frames: int = 64
+    """Frames of a crop."""
+    edge: int = 12
+    """Frames at a crop's left end that do not count, unless the item begins there: they lack their past."""
+    start: str = "heart"
+    """Weights to begin with: heart, the default voice's decoder, or random."""
+    features: float = 1.0
+    """Weight of the features' absolute error."""
+    spectra: float = 0.3
+    """Weight of the three log magnitudes' absolute error."""
+    phases: float = 0.3
+    """Weight of the two phases' error, 1 - cos of the angle between."""
+    pitch: float = 0.5
+    """Weight of pitch and voicing."""
+
+
+class Head(nn.Module):
+    """The default voice's last layer, not trained: features (..., 256) to five spectral parts (..., 5 x 601)."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        teacher = heart_weights()
+        weight, scale = teacher.linears["m.head"]
+        self.register_buffer("weight", torch.from_numpy(weight.astype(np.float32) * scale).contiguous())
+        self.register_buffer("bias", torch.from_numpy(teacher["m.head.bias"].copy()))
+
+    def forward(self, features: Tensor) -> Tensor:
+        return features @ self.weight + self.bias
+
+
+class MelVocoderTask:
+    """See Task: mel crops in, features, pitch and voicing out."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        self.config = from_mapping(MelVocoderConfig, model, where="[model]")
+        self.data = from_mapping(MelVocoderData, data, where="[data]")
+        self.corpus, self.head = corpus, Head()
+        front = corpus.info.front_end
+        if (front.sample_rate, front.hop) != (24000, 300):
+            raise ConfigError(
+                f"The corpus has {front.sample_rate} Hz and a hop of {front.hop}, but the mel vocoder makes 24000 Hz "
+                "by hops of 300."
+            )
+        if front.n_mels != self.config.n_mels:
+            raise ConfigError(f"The corpus has {front.n_mels} mel bands, but [model] n_mels is {self.config.n_mels}.")
+
+    def model(self) -> MelVocoder:
+        """See Task."""
+        model = MelVocoder(self.config)
+        model.mean.copy_(torch.as_tensor(self.corpus.info.mel_mean))
+        model.std.copy_(torch.as_tensor(self.corpus.info.mel_std))
+        if self.data.start == "heart":
+            begin_with_heart(model)
+        elif self.data.start != "random":
+            raise ConfigError(f"[data] start is {self.data.start!r}, but must be heart or random.")
+        return model
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """See Task: each item is cut into crops from a random offset on, and the crops are shuffled."""
+        items, frames = self.corpus.split(split), self.data.frames
+        draw = np.random.default_rng([seed, 7])
+        crops = []
+        for number, length in enumerate(items.lengths):
+            offset = int(draw.integers(frames))
+            crops += [(number, at) for at in range(-offset, int(length) - 1, frames)]
+        order = draw.permutation(len(crops))
+        each = batch_size * ranks
+        for begin in range(0, len(order) - each + 1, each):
+            mine = order[begin + rank * batch_size : begin + (rank + 1) * batch_size]
+            yield self._batch([(items[crops[i][0]], crops[i][1]) for i in mine])
+
+    def _batch(self, crops: list[tuple[Any, int]]) -> Batch:
+        frames = self.data.frames
+        mel = np.zeros((len(crops), frames, self.config.n_mels), np.float32)
+        features = np.zeros((len(crops), frames, self.config.channels), np.float32)
+        f0, counts = np.zeros((2, len(crops), frames), np.float32)
+        for row, (item, at) in enumerate(crops):
+            if item.features is None:
+                raise ConfigError("The corpus has no features: make it with sayahead train corpus --features.")
+            first, end = max(0, at), min(at + frames, len(item.mel))
+            # A crop that holds an item's begin or end begins or ends there: zeros are what the network sees outside.
+            size = end - first
+            mel[row, :size], features[row, :size] = item.mel[first:end], item.features[first:end]
+            f0[row, :size] = item.f0[first:end]
+            counts[row, self.data.edge if first else 0 : size] = 1
+        named = {"mel": mel, "features": features, "f0": f0, "counts": counts}
+        return {name: torch.from_numpy(array) for name, array in named.items()}
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        """See Task."""
+        features, log_pitch, voicing = model(batch["mel"])
+        counts, f0 = batch["counts"], batch["f0"]
+        number = counts.sum().clamp(min=1)
+        parts = {"features": ((features - batch["features"]).abs().mean(-1) * counts).sum() / number}
+        chosen = counts.flatten() > 0
+        head = self.head.to(features.device)
+        ours = head(features.flatten(0, 1)[chosen])
+        with torch.no_grad():
+            theirs = head(batch["features"].flatten(0, 1)[chosen])
+        parts |= spectral_errors(ours, theirs)
+        voiced = (f0 > 40).float()
+        there = (voiced * counts).sum().clamp(min=1)
+        wrong = (log_pitch - torch.log(f0.clamp(min=40) / REFERENCE_HZ)).abs()
+        parts["pitch"] = 10 * (wrong * voiced * counts).sum() / there
+        unsure = functional.binary_cross_entropy_with_logits(voicing, voiced, reduction="none")
+        parts["voicing"] = (unsure * counts).sum() / number
+        data = self.data
+        total = data.features * parts["features"] + data.spectra * parts["spectra"] + data.phases * parts["phases"]
+        total = total + data.pitch * (parts["pitch"] + parts["voicing"])
+        return total, {name: float(part.detach()) for name, part in parts.items()}
+
+    @torch.no_grad()
+    def samples(self, model: nn.Module, folder: Path) -> None:
+        """See Task: two validation sentences from their own mel."""
+        from sayahead.training.loop.pictures import spectrogram, write_wav
+
+        items = self.corpus.split("val")
+        device = next(model.parameters()).device
+        for number in range(0, len(items), max(1, len(items) // 2))[:2]:
+            item = items[number]
+            mel = torch.from_numpy(np.asarray(item.mel, np.float32))[None].to(device)
+            samples = self.sound(*model(mel))
+            write_wav(folder / f"{item.name}.wav", samples, 24000)
+            spectrogram(folder / f"{item.name}.png", self.corpus.info.front_end.log_mel(samples), np.asarray(item.mel))
+
+    @torch.no_grad()
+    def sound(self, features: Tensor, log_pitch: Tensor, voicing: Tensor) -> Floats:
+        """Samples (S,) of what the network says of one utterance (1, T, ...)."""
+        from sayahead.vocoders.sourcefilter import SourceFilter
+
+        spectrum = self.head.cpu()(features[0].float().cpu()).numpy()
+        f0 = np.where(voicing[0].cpu() > 0, REFERENCE_HZ * np.exp(log_pitch[0].float().cpu()), 0).astype(np.float32)
+        synthesis = SourceFilter()
+        return synthesis.step(spectrum, f0, synthesis.initial(0), final=len(f0), seed=0, ended=True)[0]
+
+
+def spectral_errors(ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
+    """Errors of the five parts (N, 5 x 601) where they can be heard.
+
+    Log magnitudes are compared from a floor on; an angle's error counts by the square root of its magnitude.
+    """
+    lh, theta, ln, lr, phi = torch.split(ours, BINS, -1)
+    lh_, theta_, ln_, lr_, phi_ = torch.split(theirs, BINS, -1)
+    floor = -8.0
+    spectra = sum((a.clamp(min=floor) - b.clamp(min=floor)).abs().mean() for a, b in ((lh, lh_), (ln, ln_), (lr, lr_)))
+    phases = torch.zeros((), device=ours.device)
+    for own, other, loud in ((torch.pi * theta.tanh(), torch.pi * theta_.tanh(), lh_), (phi, phi_, lr_)):
+        weight = (0.5 * loud.clamp(max=7)).exp()
+        phases = phases + ((1 - torch.cos(own - other)) * weight).sum() / weight.sum()
+    return {"spectra": torch.as_tensor(spectra), "phases": phases}
+
+
+def begin_with_heart(model: MelVocoder) -> None:
+    """Copy the default voice's decoder into the blocks behind, as far as they see to the right."""
+    teacher = heart_weights()
+    if model.config.channels != 256 or model.config.expansion != 3 or model.config.kernel != 7:
+        raise ConfigError('[model] must have 256 channels, expansion 3 and kernel 7 for start = "heart".')
+    with torch.no_grad():
+        for number, block in enumerate(model.back):
+            assert isinstance(block, Block)
+            name = f"m.dec.{number}"
+            weight = torch.from_numpy(teacher[f"{name}.dw.weight"].copy())
+            # Theirs sees three frames to each side: the taps for frames that ours does not see fall away.
+            block.dw.weight.zero_()
+            shift = 3 - block.right
+            block.dw.weight[:, :, shift:] = weight[:, :, : 7 - shift]
+            assert block.dw.bias is not None
+            block.dw.bias.copy_(torch.from_numpy(teacher[f"{name}.dw.bias"].copy()))
+            block.norm.weight.copy_(torch.from_numpy(teacher[f"{name}.norm.weight"].copy()))
+            block.norm.bias.copy_(torch.from_numpy(teacher[f"{name}.norm.bias"].copy()))
+            block.gamma.copy_(torch.from_numpy(teacher[f"{name}.gamma"].copy()))
+            for part in ("pw1", "pw2"):
+                layer = getattr(block, part)
+                quantized, scale = teacher.linears[f"{name}.{part}"]
+                layer.weight.copy_(torch.from_numpy((quantized.astype(np.float32) * scale).T.copy()))
+                layer.bias.copy_(torch.from_numpy(teacher[f"{name}.{part}.bias"].copy()))
+        model.norm.weight.copy_(torch.from_numpy(teacher["m.dec_norm.weight"].copy()))
+        model.norm.bias.copy_(torch.from_numpy(teacher["m.dec_norm.bias"].copy()))

@@ -1,0 +1,1 @@
+"""Mohan et al.: Tacotron 2 on characters, and the agent that reads and speaks."""

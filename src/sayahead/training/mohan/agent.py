@@ -1,0 +1,149 @@
+"""Training of Mohan et al.'s agent (2020, section 4): it decides about sentences of the corpus, and learns from that.
+
+A step is a batch of episodes: the agent's paths through them, drawn by its probabilities, then one step of REINFORCE.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
+from sayahead.training.loop.task import Batch
+from sayahead.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
+from sayahead.training.mohan.environment import Episodes, RewardConfig, Sentence, walk
+from sayahead.training.mohan.network import ModifiedTacotron
+from sayahead.training.mohan.reinforce import Learning, Sampled, outcome, reinforce
+from sayahead.training.mohan.task import MohanTask, Spelling
+
+if TYPE_CHECKING:
+    from sayahead.training.corpus.store import Corpus, Item
+
+POOL = 20
+"""Batches that are sorted by length together."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentData:
+    """What an agent learns on."""
+
+    speaker: str = "runs/tts-small"
+    """Run of the modified Tacotron 2 whose sentences it decides about."""
+    longest: int = 400
+    """Frames over which an item is left out; 0: none is."""
+    rewards: RewardConfig = field(default_factory=RewardConfig)
+    """What is paid for what."""
+    learning: Learning = field(default_factory=Learning)
+    """How it is learned from."""
+    samples: int = 2
+    """Validation sentences whose paths are drawn, spoken freely."""
+
+
+class AgentTask:
+    """See Task."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        from sayahead.training.loop.trained import load_trained
+
+        self.config = from_mapping(AgentConfig, model, where="[model]")
+        self.data, self.corpus = from_mapping(AgentData, data, where="[data]"), corpus
+        trained = load_trained(Path(self.data.speaker), corpus=corpus.path)
+        if not isinstance(trained.task, MohanTask) or not isinstance(trained.model, ModifiedTacotron):
+            raise ConfigError(f"[data] speaker: {self.data.speaker} is no run of Mohan et al.'s modified Tacotron 2.")
+        self.speaking, self.speaker = trained.task, trained.model.requires_grad_(False)
+        self._rounded: ModifiedTacotron | None = None
+
+    def model(self) -> Agent:
+        """See Task."""
+        speaking = self.speaking.config
+        return Agent(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels)
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """See Task: sentences of like length together; ids (B, P), frames (B, S, F), and how many of both count."""
+        items, draw = self.corpus.split(split), np.random.default_rng([seed, 37])
+        lengths, longest, each = items.lengths, self.data.longest, batch_size * ranks
+        chosen = draw.permutation(np.flatnonzero(lengths <= longest) if longest else len(lengths))
+        pools = [chosen[at : at + each * POOL] for at in range(0, len(chosen), each * POOL)]
+        pools = [pool[np.argsort(lengths[pool], kind="stable")] for pool in pools]
+        groups = [pool[at : at + each] for pool in pools for at in range(0, len(pool) - each + 1, each)]
+        for number in draw.permutation(len(groups)):
+            mine = [int(i) for i in groups[number][rank::ranks]]
+            rows = [(i, items[i], made) for i in mine if (made := self.speaking.spelled(split, i, items[i]))]
+            # A text of one character leaves nothing to decide.
+            rows = [row for row in rows if len(row[2].ids) > 1]
+            if rows:
+                yield self.batch(rows)
+
+    def batch(self, rows: list[tuple[int, Item, Spelling]]) -> Batch:
+        """Tensors of items with their numbers and spellings, as ``batches`` yields them."""
+        made = self.speaking.batch(rows, None)
+        counts = {"characters": made["scope"][:, 0], "steps": made["learned"].sum(1).long()}
+        return {**{name: made[name] for name in ("items", "ids", "frames")}, **counts}
+
+    def episodes(self, sentences: Sequence[Sentence], *, taught: bool = True) -> Episodes:
+        """Fresh episodes about the sentences, with this speaker and these rewards."""
+        return Episodes(self.speaker, sentences, self.data.rewards, scale=self.speaker.std, taught=taught)
+
+    def sentences(self, batch: Batch) -> list[Sentence]:
+        """The sentences of a batch."""
+        frames = batch["frames"].view(*batch["frames"].shape[:2], -1, self.speaking.config.n_mels)
+        counts = zip(batch["characters"].tolist(), batch["steps"].tolist(), strict=True)
+        return [Sentence(batch["ids"][row, :p], frames[row, :s]) for row, (p, s) in enumerate(counts)]
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        """See Task: of a validation, whose actions are the likelier ones, minus the reward."""
+        device = batch["ids"].device
+        agent: Any = getattr(model, "module", model)
+        speaker = self.speaker.to(device)
+        # Copies in the precision of the run: else every step of a path would turn all weights into it anew.
+        if torch.is_autocast_enabled(device.type):
+            kind = torch.get_autocast_dtype(device.type)
+            agent, speaker = copy.deepcopy(agent).to(kind), self.rounded(kind)
+        sentences = [one for one in self.sentences(batch) for _ in range(self.data.learning.paths)]
+        episodes = Episodes(speaker, sentences, self.data.rewards, scale=self.speaker.std)
+        path = walk(episodes, Sampled(agent, greedy=not model.training))
+        loss, parts = reinforce(model, path, self.data.learning)
+        told = outcome(path)
+        named = {name: float(part.detach()) for name, part in {**parts, **told}.items()}
+        return loss if model.training else -told["reward"], named
+
+    def rounded(self, kind: torch.dtype) -> ModifiedTacotron:
+        """The speaker with weights of that kind, made once."""
+        if self._rounded is None:
+            self._rounded = copy.deepcopy(self.speaker).to(kind)
+        return self._rounded
+
+    def said(self, split: str, numbers: Sequence[int]) -> list[Sentence]:
+        """Sentences of a split by their items' numbers."""
+        items, rows = self.corpus.split(split), list[tuple[int, "Item", Spelling]]()
+        for number in numbers:
+            made = self.speaking.spelled(split, number, items[number])
+            if made is None:
+                raise ConfigError(f"Item {number} of {split} is not spelled as its words: {items[number].text!r}.")
+            rows.append((number, items[number], made))
+        return self.sentences(self.batch(rows))
+
+    @torch.no_grad()
+    def samples(self, model: nn.Module, folder: Path) -> None:
+        """See Task: paths over the attention of validation sentences, spoken freely, beside the paper's benchmarks."""
+        from sayahead.eval.report.attention import policy_over_alignment
+        from sayahead.eval.report.canvas import save
+        from sayahead.training.mohan.paths import followed, policies
+
+        assert isinstance(model, Agent)
+        items = self.corpus.split("val")
+        front = self.corpus.info.front_end
+        hop_s = self.speaking.config.reduction * front.hop / front.sample_rate
+        short = [int(i) for i in np.flatnonzero(items.lengths <= (self.data.longest or items.lengths.max()))]
+        for number in short[:: max(1, len(short) // max(1, self.data.samples))][: self.data.samples]:
+            (sentence,) = self.said("val", [number])
+            drawn = {name: followed(self, sentence, choose) for name, choose in policies(model).items()}
+            save(policy_over_alignment(drawn, hop_s=hop_s), folder / f"{items[number].name}.png")

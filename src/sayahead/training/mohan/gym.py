@@ -1,0 +1,81 @@
+"""The environment of Mohan et al. (2020) as Gymnasium's: for trying other algorithms on it.
+
+environment = ReadSpeak(speaker, sentences, RewardConfig(), scale=scale)
+observation, _ = environment.reset(seed=0)
+observation, reward, terminated, truncated, info = environment.step(SPEAK)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sayahead.errors import ConfigError
+from sayahead.training.mohan.environment import Episodes, RewardConfig, Sentence, Speaker
+from sayahead.types import Floats
+
+try:
+    import gymnasium
+except ImportError as error:
+    raise ConfigError("The environment needs gymnasium: pip install 'sayahead[train]'.") from error
+
+
+class ReadSpeak(gymnasium.Env[Floats, np.int64]):
+    """One sentence an episode, drawn anew by every reset: action 0 is READ, 1 is SPEAK.
+
+    An observation is (D,) float32, see ``Episodes.observe``. An episode ends when everything is spoken, or when
+    everything is read: then the rest is spoken at once and its rewards are summed up in the last one (4.3.3). ``info``
+    has the parts of the reward, characters read, SPEAKs and, when it has ended, ``d_T``.
+    """
+
+    def __init__(
+        self, speaker: Speaker, sentences: Sequence[Sentence], rewards: RewardConfig, *, scale: Tensor,
+        taught: bool = True, most: int = 1000,
+    ) -> None:  # fmt: skip
+        """See Episodes."""
+        self.speaker, self.sentences, self.rewards = speaker, sentences, rewards
+        self.scale, self.taught, self.most = scale, taught, most
+        self._begin(0)
+        shape = (self._observe().shape[0],)
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, shape, np.float32)
+        self.action_space = gymnasium.spaces.Discrete(2)
+
+    @torch.no_grad()
+    def _begin(self, sentence: int) -> None:
+        self.episodes = Episodes(
+            self.speaker, [self.sentences[sentence]], self.rewards, scale=self.scale, taught=self.taught, most=self.most
+        )
+
+    def _observe(self) -> Floats:
+        made: Floats = self.episodes.observe()[0].float().cpu().numpy().astype(np.float32)
+        return made
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
+        """The first observation of a sentence; ``options={"sentence": 3}`` names which."""
+        super().reset(seed=seed)
+        drawn = (options or {}).get("sentence")
+        sentence = int(self.np_random.integers(len(self.sentences))) if drawn is None else int(drawn)
+        self._begin(sentence)
+        return self._observe(), {"sentence": sentence}
+
+    @torch.no_grad()
+    def step(self, action: np.int64) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
+        """Observation, reward, whether the episode is over, False (there is no other end), and what happened."""
+        if action not in (0, 1):
+            raise ConfigError(f"An action is 0 (READ) or 1 (SPEAK), not {action!r}.")
+        parts = np.zeros(4)
+        actions = torch.tensor([int(action)], device=self.scale.device)
+        while True:
+            parts += np.array([float(part) for part in self.episodes.step(actions)])
+            ended = bool(self.episodes.ended)
+            if ended or not bool(self.episodes.all_read):
+                break
+        info: dict[str, Any] = dict(zip(("consecutive", "delay", "quality", "unread"), parts.tolist(), strict=True))
+        info |= {"read": int(self.episodes.read), "spoken": int(self.episodes.spoken)}
+        if ended:
+            info["d_T"] = float(self.episodes.proportion)
+        return self._observe(), float(parts.sum()), ended, False, info

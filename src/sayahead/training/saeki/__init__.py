@@ -1,0 +1,1 @@
+"""Saeki et al.: Tacotron 2 with a contextual embedding, guided fine-tuning, students."""

@@ -1,0 +1,79 @@
+"""Segments with the futures that a language model expected of them (``sayahead train futures``), as phonemes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sayahead.errors import ConfigError
+from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.training.corpus.segments import Cutter, Numbers, Piece
+from sayahead.training.distilled.futures import CLOSING, Futures, read_futures
+from sayahead.types import Word
+
+if TYPE_CHECKING:
+    from sayahead.training.corpus.store import Corpus, Item
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """An observed begin of an item, and what a language model expects behind it."""
+
+    item: int
+    """Number of the item in its split."""
+    words: tuple[str, ...]
+    """The observed words."""
+    future: tuple[str, ...]
+    """The expected ones."""
+
+
+def read_prefixes(path: Path, items: Sequence[Item]) -> list[Prefix]:
+    """The prefixes of a split's items that a file has futures of; ConfigError where it has none.
+
+    A text of several sentences, of which each is an item, and one whose words are not those of the corpus, are passed
+    over.
+    """
+    found = list[Prefix]()
+    listed = {line.name: line for line in read_futures(path)}
+    for number, item in enumerate(items):
+        line = listed.get(item.name)
+        if line is not None and len(line.words) == len(item.words):
+            found += prefixes_of(line, number)
+    if not found:
+        raise ConfigError(f"{path} has futures of no item of this corpus: were they made from the same transcripts?")
+    return found
+
+
+def prefixes_of(line: Futures, number: int) -> list[Prefix]:
+    """The prefixes of one text, but for the whole."""
+    there = [(n, future) for n, future in enumerate(line.futures[:-1], 1) if future is not None]
+    return [Prefix(number, line.words[:n], future) for n, future in there]
+
+
+class Expected:
+    """Phonemes of expected words, as a session reads them."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._phonemizer = EnglishPhonemizer(
+            corpus.info.phonemes, stand_in="people", inner_punctuation=corpus.info.punctuation == "all"
+        )
+        self._pad = np.array([corpus.info.pad], np.int64)
+
+    def ids(self, prefix: Prefix) -> Numbers:
+        """(R,) ids of a prefix's future, with the pad where the sentence is expected to end."""
+        if not prefix.future:
+            return np.zeros(0, np.int64)
+        ends = prefix.future[-1].endswith(CLOSING)
+        last = len(prefix.future) - 1
+        words = [Word(text, 0, 0, ends and at == last) for at, text in enumerate(prefix.future)]
+        made = [word.ids for word in self._phonemizer.phonemize(words, left=prefix.words)]
+        return np.concatenate([*made, self._pad if ends else self._pad[:0]])
+
+
+def last_segment(cutter: Cutter, item: Item, end: int, *, words: int = 2) -> Piece:
+    """The segment that is spoken when an item's first ``end`` words are there: the last ``words`` of them."""
+    return cutter.cut(item, max(0, end - words), end)

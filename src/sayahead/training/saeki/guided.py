@@ -1,0 +1,130 @@
+"""Language-model-guided fine-tuning (Saeki-a, III-C): the context network learns to read a language model's futures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
+from sayahead.training.corpus.segments import Numbers, texts_of
+from sayahead.training.loop.task import Batch
+from sayahead.training.saeki.futures import Expected, Prefix, last_segment, read_prefixes
+from sayahead.training.saeki.network import Decoded, Tacotron, Taught, Texts
+from sayahead.training.saeki.task import SaekiTask, Speaking, inputs, target_loss
+
+if TYPE_CHECKING:
+    from sayahead.training.corpus.store import Corpus, Item
+
+
+@dataclass(frozen=True, slots=True)
+class GuidedData:
+    """What the fine-tuning is done on."""
+
+    teacher: str = "runs/tacotron-small"
+    """Run of the Tacotron, whose recipe says how errors weigh."""
+    futures: str = "futures/train.jsonl"
+    """What a language model expects behind prefixes of the train split (``sayahead train futures``)."""
+    val_futures: str = "futures/val.jsonl"
+    """The same for the val split."""
+    similarity_weight: float = 1e-3
+    """Weight of the cosine loss (Saeki-a, Eq. 5: alpha_sim)."""
+    words: int = 2
+    """Words of a segment (N)."""
+
+
+class Guided(nn.Module):
+    """A trained Tacotron of which the contextual embedding network alone moves."""
+
+    def __init__(self, speaking: Speaking) -> None:
+        super().__init__()
+        self.tacotron: Tacotron = speaking.tacotron.requires_grad_(False)
+        self.tacotron.contextual.requires_grad_(True)
+
+    def train(self, mode: bool = True) -> Guided:
+        """As of any module, but nothing drops out and statistics of normalization stay: what is fixed stays fixed."""
+        super().train(mode)
+        self.tacotron.train(False)
+        return self
+
+    def forward(
+        self, texts: Texts, past: Texts, pseudo: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught
+    ) -> tuple[Decoded, Tensor, Tensor]:
+        """Frames under the pseudo embedding, and both embeddings (B, E): of the pseudo and of the true future."""
+        found = self.tacotron.embedding(past, pseudo)
+        with torch.no_grad():
+            meant = self.tacotron.embedding(past, future)
+        return self.tacotron(texts, found, frames, spoken, taught), found, meant
+
+
+class GuidedTask(SaekiTask):
+    """See Task."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        """``[model]`` is empty: the model is the teacher's."""
+        from sayahead.training.loop.trained import load_trained
+
+        if model:
+            raise ConfigError("[model] must be empty: the model is that of the run named by [data] teacher.")
+        self.guided = from_mapping(GuidedData, data, where="[data]")
+        self._teacher = load_trained(Path(self.guided.teacher), corpus=corpus.path)
+        super().__init__(self._teacher.recipe.model, self._teacher.recipe.data, corpus)
+        self.expected = Expected(corpus)
+        self._prefixes = dict[str, list[Prefix]]()
+        self._ids = dict[Prefix, Numbers]()
+
+    def model(self) -> nn.Module:
+        """See Task."""
+        speaking = Speaking(self.config)
+        speaking.load_state_dict(self._teacher.model.state_dict())
+        return Guided(speaking)
+
+    def prefixes(self, split: str) -> list[Prefix]:
+        """What the split has futures of."""
+        if split not in self._prefixes:
+            file = self.guided.futures if split == "train" else self.guided.val_futures
+            self._prefixes[split] = read_prefixes(Path(file), self.corpus.split(split))
+        return self._prefixes[split]
+
+    def pseudo(self, prefix: Prefix) -> Numbers:
+        """Ids of a prefix's expected future, read once."""
+        if prefix not in self._ids:
+            self._ids[prefix] = self.expected.ids(prefix)
+        return self._ids[prefix]
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """See Task: a pass has the last segment of each prefix once."""
+        items, prefixes = self.corpus.split(split), self.prefixes(split)
+        draw = np.random.default_rng([seed, 29])
+        order = draw.permutation(len(prefixes))
+        for at in range(rank * batch_size, len(order) - ranks * batch_size + 1, ranks * batch_size):
+            chosen = [prefixes[int(i)] for i in order[at : at + batch_size]]
+            yield self.prefix_batch(chosen, items, np.random.default_rng([seed, at]) if split == "train" else None)
+
+    def prefix_batch(self, prefixes: Sequence[Prefix], items: Sequence[Item], draw: Any) -> Batch:
+        """See SaekiTask.batch, with ``pseudo`` (B, P) and their lengths."""
+        segments = [
+            (one, last_segment(self.cutter, items[one.item], len(one.words), words=self.guided.words))
+            for one in prefixes
+        ]
+        kept = [(one, piece) for one, piece in segments if piece.frames]
+        made = dict(self.batch([(one.item, piece) for one, piece in kept], items, draw))
+        pseudo, lengths = texts_of([self.pseudo(one) for one, _ in kept])
+        return {**made, "pseudo": torch.from_numpy(pseudo), "pseudo_lengths": torch.from_numpy(lengths)}
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        """See Task."""
+        texts, past, future, frames, spoken, taught = inputs(batch)
+        pseudo = Texts(batch["pseudo"], batch["pseudo_lengths"])
+        made, found, meant = model(texts, past, pseudo, future, frames, spoken, taught)
+        total, parts = target_loss(made, batch, self.data, taught=self.config.taught)
+        parts["similarity"] = functional.cosine_similarity(found.float(), meant.float()).mean()
+        total = total + self.guided.similarity_weight * (1 - parts["similarity"])
+        return total, {name: float(part.detach()) for name, part in parts.items()}

@@ -1,0 +1,86 @@
+"""Training of WaveGlow: the likelihood of crops of sound given their mel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
+from sayahead.training.crops import Crops
+from sayahead.training.loop.task import Batch
+from sayahead.training.waveglow.network import DEVIATION, SOFTER, WaveGlow, WaveGlowConfig, negative_log_likelihood
+
+if TYPE_CHECKING:
+    from sayahead.training.corpus.store import Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class WaveGlowData:
+    """What it is trained on."""
+
+    frames: int = 54
+    """Frames of a crop; 54 are 16,200 samples (Prenger et al., 3.1: 16,000)."""
+    deviation: float = DEVIATION
+    """Standard deviation of the noise."""
+    samples: int = 2
+    """Validation sentences that are made for listening."""
+
+
+class WaveGlowTask:
+    """See Task: crops of sound in, their likelihood out."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        self.config = from_mapping(WaveGlowConfig, model, where="[model]")
+        self.data, self.corpus = from_mapping(WaveGlowData, data, where="[data]"), corpus
+        front = corpus.info.front_end
+        if (front.n_mels, front.hop) != (self.config.n_mels, self.config.hop):
+            raise ConfigError(
+                f"The corpus has {front.n_mels} mel bands and a hop of {front.hop}, but [model] n_mels and hop are "
+                f"{self.config.n_mels} and {self.config.hop}."
+            )
+        if self.data.frames < 1 or self.data.frames * front.hop % self.config.group:
+            raise ConfigError(
+                f"[data] frames is {self.data.frames}: their {self.data.frames * front.hop} samples must make whole "
+                f"groups of {self.config.group}."
+            )
+        self.crops = Crops(corpus, self.data.frames, 0, False)
+
+    def model(self) -> nn.Module:
+        """See Task."""
+        model = WaveGlow(self.config)
+        model.mean.copy_(torch.as_tensor(self.corpus.info.mel_mean))
+        model.std.copy_(torch.as_tensor(self.corpus.info.mel_std))
+        return model
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """See Task and Crops.batches."""
+        return self.crops.batches(split, batch_size=batch_size, seed=seed, rank=rank, ranks=ranks)
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        """See Task: negative log likelihood, in nats a sample."""
+        total = negative_log_likelihood(model(batch["audio"], batch["mel"]), self.data.deviation)
+        return total, {"nll": float(total.detach())}
+
+    @torch.no_grad()
+    def samples(self, model: nn.Module, folder: Path) -> None:
+        """See Task: validation sentences made anew of their own mel."""
+        from sayahead.training.loop.pictures import spectrogram, write_wav
+
+        assert isinstance(model, WaveGlow)
+        items, front, group = self.corpus.split("val"), self.corpus.info.front_end, self.config.group
+        for number in range(0, len(items), max(1, len(items) // max(1, self.data.samples)))[: self.data.samples]:
+            item = items[number]
+            frames = len(item.mel) // group * group
+            mel = torch.from_numpy(np.asarray(item.mel[:frames], np.float32))[None].to(model.mean.device)
+            generator = torch.Generator().manual_seed(0)
+            z = SOFTER * torch.randn(1, group, frames * front.hop // group, generator=generator)
+            made = model.infer(mel, z.to(mel.device))[0].float().cpu().numpy()
+            write_wav(folder / f"{item.name}.wav", made, front.sample_rate)
+            spectrogram(folder / f"{item.name}.png", front.log_mel(made), np.asarray(item.mel[:frames], np.float32))

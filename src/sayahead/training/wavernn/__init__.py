@@ -1,0 +1,1 @@
+"""WaveRNN in sub-bands."""

@@ -1,0 +1,107 @@
+"""The trained WaveRNN as arrays for the runtime (``sayahead.vocoders.wavernn``)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from sayahead.training.graph.recurrent import normed
+from sayahead.training.wavernn.network import PARTS, WaveRNN, decoded
+from sayahead.types import Floats
+from sayahead.vocoders.wavernn import WaveRNNModel, WaveRNNVocoder
+
+
+def about(model: WaveRNN) -> WaveRNNModel:
+    """What the runtime has to know besides the weights."""
+    c = model.config
+    left, right = max(c.left, c.smoothing), max(c.right, c.smoothing)
+    return WaveRNNModel(c.n_mels, c.hop, left, right)
+
+
+def turned(weight: Tensor) -> Floats:
+    """A layer's weights (N, K), to be multiplied from the right."""
+    made: Floats = np.ascontiguousarray(weight.detach().cpu().numpy().T)
+    return made
+
+
+def plain(value: Tensor) -> Floats:
+    made: Floats = value.detach().cpu().numpy()
+    return made
+
+
+def arrays(model: WaveRNN) -> dict[str, Floats]:
+    """All weights by the names that the runtime reads, products of two that follow each other made ahead."""
+    c, conditions, seen = model.config, model.conditions, about(model)
+    made = {"mean": plain(conditions.mean), "std": plain(conditions.std)}
+    sight = np.zeros(seen.left + 1 + seen.right, np.float32)
+    sight[seen.left - c.left : seen.left + 1 + c.right] = 1
+    made["sight"], made["spread"] = sight, spread(model)
+
+    def folded(name: str, weight: Tensor, bias: Tensor, norm: nn.Module) -> None:
+        assert isinstance(norm, nn.BatchNorm1d)
+        whole, shift = normed(weight, bias, norm)
+        made[name], made[f"{name}.bias"] = turned(whole.permute(0, 2, 1).flatten(1)), plain(shift)
+
+    folded("entry", conditions.input.weight, torch.zeros(c.channels), conditions.norm)
+    for number, block in enumerate(conditions.blocks):
+        for place, name in enumerate(("first", "second")):
+            layer: Any = block.get_submodule(name)
+            folded(f"block{number}.{name}", layer.weight, layer.bias, block.get_submodule(f"norms.{place}"))
+    made["parts"], made["parts.bias"] = turned(conditions.output.weight[..., 0]), plain(conditions.output.bias)  # type: ignore[arg-type]
+    made |= recurrent(model)
+    made["values"] = plain(decoded(torch.arange(c.classes), c.classes))
+    return made
+
+
+def recurrent(model: WaveRNN) -> dict[str, Floats]:
+    """The weights of all that runs sample by sample."""
+    c, made, part = model.config, dict[str, Floats](), model.config.aux // PARTS
+    sample, mel, aux = torch.split(model.input.weight, [1, c.n_mels, part], 1)
+    made["input.sample"], made["input.bias"] = plain(sample[:, 0]), plain(model.input.bias)
+    made["input.mel"], made["input.part"] = turned(mel), turned(aux)
+    for name, layer in (("first", model.first), ("second", model.second)):
+        inner, outer, inner_bias, outer_bias = layer.all_weights[0]
+        made[f"{name}.inner"], made[f"{name}.inner.bias"] = turned(inner[:, : c.rnn]), plain(inner_bias)
+        made[f"{name}.outer"], made[f"{name}.outer.bias"] = turned(outer), plain(outer_bias)
+        if name == "second":
+            made["second.part"] = turned(inner[:, c.rnn :])
+    made["input.sample.gates"] = made["input.sample"] @ made["first.inner"]
+    for number, wide in ((0, c.rnn), (1, c.dense)):
+        weight, bias = (model.dense[number].get_parameter(name) for name in ("weight", "bias"))
+        made[f"dense{number}"], made[f"dense{number}.part"] = turned(weight[:, :wide]), turned(weight[:, wide:])
+        made[f"dense{number}.bias"] = plain(bias)
+    made["out"], made["out.bias"] = turned(model.output.weight), plain(model.output.bias)
+    return made
+
+
+@torch.no_grad()
+def spread(model: WaveRNN) -> Floats:
+    """(hop, left + 1 + right): what the upsampling network, which is linear, takes for a frame's samples of each."""
+    seen, hop = about(model), model.config.hop
+    wide = seen.left + 1 + seen.right
+    # Frames of silence outside, so that no edge of the network itself is seen.
+    impulses = torch.zeros(1, wide, wide + 4)
+    impulses[0, :, 2:-2] = torch.eye(wide)
+    up = model.conditions.upsampled(impulses.to(model.conditions.mean.device))[0]
+    middle = 2 + seen.left
+    return turned(up[:, middle * hop : (middle + 1) * hop])
+
+
+def runtime(model: WaveRNN) -> WaveRNNVocoder:
+    """The vocoder at run time."""
+    return WaveRNNVocoder(about(model), arrays(model))
+
+
+def export(model: WaveRNN, folder: Path) -> tuple[list[Path], dict[str, Any]]:
+    """Write ``wavernn.npz`` into a voice's folder; its path, and what the voice's table says of it."""
+    path = folder / "wavernn.npz"
+    kept: dict[str, Any] = {
+        name: value.astype(np.float16) if value.ndim > 1 else value for name, value in arrays(model).items()
+    }
+    np.savez(path, **kept)
+    return [path], asdict(about(model))

@@ -1,0 +1,59 @@
+"""Vocoders of mel frames by name; a voice may borrow another's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sayahead.config import from_mapping, nearest
+from sayahead.engine.files import check_file
+from sayahead.engine.stages import Vocoder
+from sayahead.errors import ConfigError, VoiceError
+from sayahead.vocoders.clarinet import load_clarinet
+from sayahead.vocoders.mel import load_melvocoder
+from sayahead.vocoders.wavernn import load_wavernn
+from sayahead.voices import FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class Borrowed:
+    """A vocoder that lies in another voice's folder."""
+
+    voice: str
+    """The other voice's name: a folder beside this voice's, or one that came with the package."""
+    files: dict[str, str]
+    """Its files to the SHA-256 of their content."""
+
+
+def borrowed(table: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], Path]:
+    """The other voice's vocoder table and folder; VoiceError where its files are not there, or are others."""
+    own = from_mapping(Borrowed, table, where="model: vocoder")
+    places = (folder.parent / own.voice, FOLDER / own.voice)
+    found = next((place for place in places if (place / "voice.json").is_file()), None)
+    if found is None:
+        raise VoiceError(f"The voice in {folder} needs the vocoder of the voice {own.voice!r}, which is not there.")
+    for file, digest in own.files.items():
+        check_file(found / file, digest)
+    theirs: dict[str, Any] = json.loads((found / "voice.json").read_text(encoding="utf-8"))["model"]["vocoder"]
+    return theirs, found
+
+
+def load_mel_vocoder(table: Mapping[str, Any], folder: Path, threads: int) -> Vocoder[Any]:
+    """The vocoder of mel frames that a ``model`` table has under ``vocoder``; ConfigError for an unknown kind."""
+    if "voice" in table:
+        table, folder = borrowed(table, folder)
+    kind = table.get("kind")
+    if kind not in VOCODERS:
+        raise ConfigError(f"model: vocoder: kind {kind!r} is unknown{nearest(str(kind), VOCODERS)}.")
+    return VOCODERS[kind]({key: value for key, value in table.items() if key != "kind"}, folder, threads)
+
+
+VOCODERS: dict[str, Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = {
+    "melvocoder": load_melvocoder,
+    "clarinet": load_clarinet,
+    "wavernn": load_wavernn,
+}
+"""Loaders of vocoders of mel frames, for any kind that makes these; by the name of the task that trained them."""

@@ -1,0 +1,390 @@
+"""The command line, as a person and a pipe use it: real processes, except where a sound device has to be pretended."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sayahead.cli import COMMANDS, main
+
+RATE = 24000
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals, pipes or terminals")
+
+
+def sayahead(*arguments: str, stdin: bytes = b"", code: int = 0) -> tuple[bytes, str]:
+    """Standard output and standard error of a command that must end with ``code``."""
+    done = subprocess.run([sys.executable, "-m", "sayahead", *arguments], input=stdin, capture_output=True, timeout=120)
+    stderr = done.stderr.decode()
+    assert done.returncode == code, stderr
+    assert "Traceback" not in stderr
+    return done.stdout, stderr
+
+
+def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    """A command that runs on."""
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    command = [sys.executable, "-m", "sayahead", *arguments]
+    return subprocess.Popen(command, bufsize=0, text=False, **(pipes | options))
+
+
+def end(process: subprocess.Popen[bytes]) -> tuple[bytes, str]:
+    stdout, stderr = process.communicate(timeout=120)
+    assert b"Traceback" not in stderr
+    return stdout, stderr.decode()
+
+
+def seconds(path: Path | io.BytesIO) -> float:
+    """Length of a WAV file that is whole."""
+    with wave.open(path if isinstance(path, io.BytesIO) else str(path), "rb") as file:
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (RATE, 1, 2)
+        return len(file.readframes(file.getnframes())) / 2 / RATE
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Children get SIGINT's default even where the tests themselves run in the background, without it."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)
+
+
+def test_help_and_version() -> None:
+    stdout, _ = sayahead("--help")
+    assert all(name in stdout.decode() for name in COMMANDS)
+    stdout, _ = sayahead("say", "--help")
+    assert "examples:" in stdout.decode()
+    assert "llm 'Tell me a story.' | sayahead say" in stdout.decode()
+    from sayahead import __version__
+
+    assert sayahead("--version")[0].decode().strip() == f"sayahead {__version__}"
+
+
+def test_every_command_has_one_help() -> None:
+    import importlib
+
+    for module, help_line in COMMANDS.values():
+        assert help_line == importlib.import_module(module).HELP
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ([], "usage: sayahead COMMAND"),
+        (["sya"], "did you mean 'say'?"),
+        (["Hello there"], "To speak it: sayahead say 'Hello there'"),
+        (["say", "--polcy", "x", "hi"], "there is no option '--polcy' (did you mean '--policy'?)"),
+        (["say", "--policy", "wait-al", "hi"], "'wait-al' is not known (did you mean 'wait-all'?)"),
+        (["say", "--context", "randm", "hi"], "did you mean 'random'?"),
+        (["say", "-k", "-1", "hi"], "must be a whole number of at least 0"),
+        (["say", "-k", "two", "hi"], "must be a whole number of at least 0"),
+        (["say", "--hold-back", "nan", "hi"], "must be a number from 0 to 2000"),
+        (["say", "--chunk", "0", "hi"], "at least 1"),
+        (["say", "--idle-commit", "-1", "hi"], "at least 0"),
+        (["say", "-o", "a.mp3", "hi"], "it can be .wav, .flac."),
+        (["say", "-o", "a", "hi"], "it can be .wav, .flac."),
+        (["say", "--timings", "a.txt", "hi"], "it can be .json, .srt, .vtt."),
+        (["say", "-o", "a.wav", "--raw", "hi"], "leave out -o, or --raw"),
+        (["say", "-f", "a.txt", "hi"], "give one of them"),
+        (["say", "-f", "no such file"], "no such file cannot be read: "),
+        (["say", "--policy", "wait-all", "-k", "2", "hi"], "--lookahead has no meaning with --policy wait-all"),
+        (["say", "--context", "lm", "hi"], "--lm NAME"),
+        (["say", "--context", "none", "--lm", "gpt2", "hi"], "--lm has no meaning with --context none"),
+        (["say", "--voice", "hart", "hi"], "There is no voice 'hart' (did you mean 'heart'?)"),
+        (["say", "-o", "-", "--speed", "9", "hi"], "speed is 9.0, but must be a number from 0.5 to 2."),
+    ],
+)
+def test_wrong_calls(
+    arguments: list[str],
+    sentence: str,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    try:
+        code = main(arguments)
+    except SystemExit as error:
+        code = int(str(error.code))
+    stdout, stderr = capfd.readouterr()
+    assert code == 2
+    assert sentence in stderr
+    assert stdout == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_wrong_calls_have_no_traceback(tmp_path: Path) -> None:
+    _, stderr = sayahead("say", "-o", str(tmp_path / "missing" / "a.wav"), "Hi", code=2)
+    assert re.fullmatch(r"sayahead: error: .* there is no folder .*missing\.\n", stderr)
+    _, stderr = sayahead("say", "-f", str(tmp_path / "missing.txt"), code=2)
+    assert stderr.count("\n") == 1
+
+
+def test_wav_flac_and_timings(tmp_path: Path) -> None:
+    import soundfile
+
+    text = "The quick brown fox jumps. It sleeps & dreams."
+    _, stderr = sayahead("say", "-o", str(tmp_path / "a.wav"), text, "--timings", str(tmp_path / "a.json"))
+    assert re.search(r"a\.wav: \d\.\d s, 9 words, first sound \d+ ms after its text\n$", stderr)
+    length = seconds(tmp_path / "a.wav")
+    assert length > 2
+    timings = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    words = timings["words"]
+    assert [text[word["start"] : word["end"]].rstrip(".") for word in words] == text.replace(".", "").split()
+    times = [time for word in words for time in (word["onset"], word["offset"])]
+    assert times == sorted(times)
+    assert 0 <= times[0] < words[-1]["onset"] < length * RATE
+
+    sayahead("say", "-q", "-o", str(tmp_path / "a.FLAC"), text, "--timings", str(tmp_path / "a.srt"))
+    samples, rate = soundfile.read(tmp_path / "a.FLAC", dtype="int16")
+    with wave.open(str(tmp_path / "a.wav"), "rb") as file:
+        assert (samples.tobytes(), rate) == (file.readframes(file.getnframes()), RATE)
+    assert monotone((tmp_path / "a.srt").read_text(encoding="utf-8"), ",") == 2
+
+
+def monotone(subtitles: str, point: str) -> int:
+    """How many subtitles there are, one after the other."""
+    stamp = rf"(\d\d):(\d\d):(\d\d){re.escape(point)}(\d\d\d)"
+    cues = re.findall(rf"^{stamp} --> {stamp}$", subtitles, re.MULTILINE)
+    times = [[int(n) for n in cue[at : at + 4]] for cue in cues for at in (0, 4)]
+    assert times == sorted(times)
+    return len(cues)
+
+
+@POSIX
+def test_streams_raw_and_wav(tmp_path: Path) -> None:
+    raw, stderr = sayahead("say", "--raw", "Hello there.", "--timings", str(tmp_path / "a.vtt"))
+    assert "signed 16-bit little-endian, mono, 24000 samples a second" in stderr
+    assert monotone((tmp_path / "a.vtt").read_text(encoding="utf-8"), ".") == 1
+    whole, stderr = sayahead("say", "-q", "-o", "-", "-f", "-", stdin=b"Hello there.")
+    assert stderr == ""
+    assert whole[44:] == raw
+    assert seconds(io.BytesIO(whole)) == len(raw) / 2 / RATE
+    # Standard output that is a file gets a header with its size.
+    with open(tmp_path / "a.wav", "wb") as file:
+        subprocess.run(
+            [sys.executable, "-m", "sayahead", "say", "-q", "-o", "-", "Hello there."], stdout=file, check=True
+        )
+    assert (tmp_path / "a.wav").stat().st_size == 44 + len(raw)
+    assert (tmp_path / "a.wav").read_bytes()[40:44] == len(raw).to_bytes(4, "little")
+
+
+def test_sound_comes_before_the_end_of_the_input() -> None:
+    with start("say", "--raw", "-q") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"The quick brown ")
+        first = process.stdout.read(2)
+        assert len(first) == 2
+        process.stdin.write("fox jumps\u2009.".encode()[:-2])
+        rest, stderr = end(process)
+    assert process.returncode == 0
+    assert stderr == ""
+    assert len(rest) > RATE
+
+
+def test_idle_input_is_spoken() -> None:
+    with start("say", "--raw", "-q", "--idle-commit", "0.2") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"Hello")
+        assert len(process.stdout.read(2)) == 2
+        rest, _ = end(process)
+    assert len(rest) > RATE // 4
+    assert process.returncode == 0
+
+
+@POSIX
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.usefixtures("interruptible")
+def test_a_signal_leaves_whole_files(tmp_path: Path, number: signal.Signals, code: int) -> None:
+    wav, timings = tmp_path / "a.wav", tmp_path / "a.json"
+    with start("say", "-o", str(wav), "--timings", str(timings)) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"One two three four five six seven ")
+        limit = time.monotonic() + 100
+        while not wav.exists() or wav.stat().st_size < 48_000:
+            assert time.monotonic() < limit
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(number)
+        process.wait(60)
+        _, stderr = end(process)
+    assert process.returncode == code
+    assert "words, first sound" in stderr
+    assert stderr.endswith(", stopped\n")
+    words = json.loads(timings.read_text(encoding="utf-8"))["words"]
+    assert [word["text"] for word in words][:2] == ["One", "two"]
+    assert words[-1]["onset"] <= seconds(wav) * RATE
+
+
+@POSIX
+def test_a_reader_that_has_heard_enough() -> None:
+    with start("say", "--raw", "-f", "-") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"One two three four. " * 20)
+        assert len(process.stdout.read(1000)) > 0
+        process.stdout.close()
+        process.stdin.close()
+        assert process.wait(100) == 0
+        assert process.stderr is not None
+        assert process.stderr.read().count(b"\n") == 1
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-m", "sayahead", "voices"], stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    wav, timings = tmp_path / "a.wav", tmp_path / "a.json"
+    _, stderr = sayahead(
+        "say", "-o", str(wav), "--timings", str(timings), stdin=b"Hello \xff\xfe there\x00 friend. \xc3"
+    )
+    assert "Standard input is not UTF-8 at byte 6" in stderr
+    assert "Standard input is not UTF-8 in 3 places." in stderr
+    words = json.loads(timings.read_text(encoding="utf-8"))["words"]
+    assert [re.sub(r"\W", "", word["text"]) for word in words if word["text"].strip("\ufffd")] == [
+        "Hello",
+        "there",
+        "friend",
+    ]
+
+
+@pytest.mark.parametrize(("text", "reason"), [("", "is empty"), ("\U0001f642 ... !", "has no word")])
+def test_nothing_to_say(tmp_path: Path, text: str, reason: str) -> None:
+    _, stderr = sayahead("say", "-o", str(tmp_path / "a.wav"), text)
+    assert "warning: Nothing to say: the text" in stderr
+    assert reason in stderr
+    assert seconds(tmp_path / "a.wav") == 0
+
+
+@POSIX
+def test_a_full_disk(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("this system has no /dev/full")
+    (tmp_path / "a.wav").symlink_to("/dev/full")
+    _, stderr = sayahead("say", "-o", str(tmp_path / "a.wav"), "Hi", code=1)
+    assert "cannot be written: No space left on device." in stderr
+
+
+@POSIX
+def test_typing_on_a_terminal() -> None:
+    import pty
+
+    person, terminal = pty.openpty()
+    with start("say", "--raw", "-i", stdin=terminal, stderr=terminal) as process:
+        os.close(terminal)
+        shown = read_until(person, b"Ctrl-D ends")
+        os.write(person, b"Hello there, my \x1b[1m friend\n")
+        assert process.stdout is not None
+        # A line is spoken when it ends, whatever may follow.
+        assert len(process.stdout.read(2 * RATE)) > 0
+        shown += read_until(person, b"friend\x1b[0m")
+        os.write(person, b"\x04")
+        process.stdout.read()
+        shown += read_until(person, b"first sound")
+        assert process.wait(60) == 0
+    os.close(person)
+    assert b"Type; each line is spoken when you press Enter" in shown
+    assert b"\x1b[7mHello\x1b[0m" in shown
+    # What was typed must not give orders to the terminal.
+    assert b"\x1b[1m" not in shown
+
+
+def read_until(terminal: int, expected: bytes) -> bytes:
+    """What a terminal shows up to and with ``expected``."""
+    shown, limit = b"", time.monotonic() + 60
+    while expected not in shown:
+        ready, _, _ = select.select([terminal], [], [], max(0.0, limit - time.monotonic()))
+        assert ready, shown
+        shown += os.read(terminal, 4096)
+    return shown
+
+
+def test_playing(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    import miniaudio
+
+    import sayahead.sound.device
+
+    monkeypatch.setattr(sayahead.sound.device, "real_backends", lambda miniaudio: [miniaudio.Backend.NULL])
+    begun = time.monotonic()
+    assert main(["say", "-i", "Hello there, friend."]) == 0
+    stdout, stderr = capfd.readouterr()
+    assert stdout == ""
+    assert stderr.startswith("Hello there, friend. \nSpoken: ")
+    assert time.monotonic() - begun > 0.8
+
+    def broken(**_: Any) -> None:
+        raise miniaudio.MiniaudioError("failed to init device", -1)
+
+    monkeypatch.setattr(miniaudio, "PlaybackDevice", broken)
+    assert main(["say", "Hello."]) == 1
+    stderr = capfd.readouterr().err
+    assert "No sound device could be opened" in stderr
+    assert "-o hello.wav" in stderr
+    assert "--raw ... | aplay" in stderr
+
+    monkeypatch.setitem(sys.modules, "miniaudio", None)
+    assert main(["say", "Hello."]) == 1
+    assert "pip install 'sayahead[play]'" in capfd.readouterr().err
+
+
+def test_missing_extras_are_this_machines_lack(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert main(["say", "-o", "-", "--lm", "gpt2", "Hello."]) == 1
+    assert "pip install 'sayahead[lm]'" in capfd.readouterr().err
+
+
+def test_policies_and_context(tmp_path: Path) -> None:
+    options = ["--policy", "wait-all", "--context", "random", "--seed", "3", "--speed", "2", "--volume", "0.5"]
+    sayahead("say", "-q", "-o", str(tmp_path / "a.wav"), *options, "Hello there.")
+    options = ["-k", "0", "--first-chunk", "18", "--chunk", "6", "--hold-back", "0", "--context", "none", "--k2", "1"]
+    sayahead("say", "-q", "-o", str(tmp_path / "b.wav"), *options, "--delta", "10", "Hello there.")
+    assert 0.2 < seconds(tmp_path / "a.wav") < seconds(tmp_path / "b.wav")
+
+
+def test_voices(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["voices"]) == 0
+    table = capfd.readouterr().out.splitlines()
+    assert table[0].split() == ["name", "language", "rate", "size", "licence", "description"]
+    assert any(line.startswith("heart ") for line in table)
+    assert main(["voices", "--json"]) == 0
+    rows = json.loads(capfd.readouterr().out)
+    assert rows[0].keys() >= {"name", "language", "sample_rate", "bytes", "license", "description"}
+
+
+def test_doctor(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    import sayahead.cli.doctor as doctor
+
+    installed = doctor.installed
+    monkeypatch.setattr(doctor, "installed", lambda name: None if name == "torch" else installed(name))
+    assert main(["doctor", "--json"]) == 0
+    report = json.loads(capfd.readouterr().out)
+    findings = {finding["name"]: finding for finding in report["findings"]}
+    assert report["ok"]
+    assert findings["torch"] == {
+        "name": "torch",
+        "found": "not installed: pip install 'sayahead[lm]'",
+        "state": "optional",
+    }
+    assert "first audible sample after" in findings["speech"]["found"]
+    monkeypatch.setattr(doctor, "installed", lambda name: None)
+    monkeypatch.setattr(doctor, "speech", lambda: doctor.Finding("speech", "silent", "broken"))
+    assert main(["doctor"]) == 1
+    assert "broken    speech: silent" in capfd.readouterr().out

@@ -1,0 +1,32 @@
+"""Futures from a file as a predictor."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sayahead.contexts.recorded import laid_futures
+from sayahead.errors import ConfigError
+from sayahead.eval.experiment.conditions import Condition, context
+
+
+def test_futures_of_a_file_are_found_by_the_words_before_them(tmp_path: Path) -> None:
+    path, words = tmp_path / "f.jsonl", [f"w{i}" for i in range(80)]
+    lines = [{"name": "a", "words": ["See", "the", "cat."], "futures": [["a", "dog."], ["sun"], None]},
+             {"name": "b", "words": words, "futures": [None] * 69 + [["late"]] + [None] * 10}]  # fmt: skip
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    made = context(Condition("lm", context="lm"), "", str(path))
+    assert made.predict(["See"]).words == ("a", "dog.")
+    assert made.predict(["See", "the"]).words == ("sun",)
+    # A session shows no more than 64 words.
+    assert made.predict(words[6:70]).words == ("late",)
+    with pytest.raises(ConfigError, match=r"no future of 'Hear'"):
+        made.predict(["Hear"])
+
+
+def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text("{}\n")
+    with pytest.raises(ConfigError, match=r"x\.jsonl cannot be read as futures"):
+        laid_futures(tmp_path / "x.jsonl")

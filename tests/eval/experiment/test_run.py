@@ -1,0 +1,204 @@
+"""Experiments: from one TOML to traces and sound, and on again after a stop."""
+
+from __future__ import annotations
+
+import json
+import wave
+from pathlib import Path
+
+import pytest
+from eval.experiment.test_word_ends import GRID
+
+from sayahead import ConfigError, Truth, Voice, load_voice
+from sayahead.eval.experiment.conditions import context, load_matrix, voice
+from sayahead.eval.experiment.run import read_texts, run
+from sayahead.eval.experiment.trace import read_traces
+
+MATRIX = """
+count = 2
+[[conditions]]
+name = "whole"
+policy = "wait-all"
+[[conditions]]
+name = "k = 0, random"
+k = 0
+context = "random"
+[[clocks]]
+name = "llm"
+kind = "tokens"
+[[clocks]]
+name = "typist"
+kind = "typist"
+words_per_min = 60
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    (tmp_path / "matrix.toml").write_text(MATRIX, encoding="utf-8")
+    (tmp_path / "texts.csv").write_text(
+        "a|Hello there.\nb|Not this one.\nc|How are you?\nd|Nor this.\n", encoding="utf-8"
+    )
+    return tmp_path
+
+
+def test_a_run_and_its_continuation(files: Path) -> None:
+    matrix, texts = load_matrix(files / "matrix.toml"), read_texts(files / "texts.csv", 2)
+    assert [text.name for text in texts] == ["a", "c"]
+    out, lines = files / "out", list[str]()
+    run(matrix, texts, out, progress=lines.append)
+    assert len(lines) == 4
+    for condition in ("whole", "k = 0, random"):
+        for clock in ("llm", "typist"):
+            traces = list(read_traces(out / condition / f"{clock}.jsonl"))
+            assert [made.name for made in traces] == ["a", "c"]
+            assert {(made.condition, made.clock) for made in traces} == {(condition, clock)}
+            for made in traces:
+                with wave.open(str(out / condition / "wav" / f"{made.name}.wav")) as sound:
+                    assert sound.getnframes() == sum(chunk.samples for chunk in made.chunks)
+    # Stopped in the middle of a line: only what is missing is made again.
+    path = out / "whole" / "measured.jsonl"
+    path.write_text(path.read_text(encoding="utf-8")[:-40], encoding="utf-8")
+    again = list[str]()
+    run(matrix, texts, out, progress=again.append)
+    assert len(again) == 1
+    assert [made.name for made in read_traces(out / "whole" / "llm.jsonl")] == ["a", "c"]
+    (files / "texts.csv").write_text("a|Other words.\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="holds a with another text"):
+        run(matrix, read_texts(files / "texts.csv", 1), out)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('policy = "wait-all"', 'policy = "wait-al"', r"policy 'wait-al' is not known \(did you mean 'wait-all'"),
+        ('kind = "tokens"', 'kind = "token"', r"kind 'token' is not known \(did you mean 'tokens'"),
+        ('context = "random"', 'context = "rnd"', "context 'rnd' is not known"),
+        ("k = 0\n", "k = -1\n", "k is -1"),
+        ("k = 0\n", "kk = 0\n", r"conditions\[1\]: unknown key 'kk'"),
+        ('name = "llm"', 'name = "typist"', "the name 'typist' stands twice"),
+        ('name = "llm"', 'name = "a/b"', "cannot be the name of a folder"),
+        ("count = 2", "count = 0", "count is 0"),
+        ("count = 2", "count = ", "is not TOML"),
+        ("words_per_min = 60", "words_per_min = 0", "words_per_min is 0"),
+    ],
+)
+def test_a_bad_matrix_says_where(files: Path, old: str, new: str, message: str) -> None:
+    (files / "matrix.toml").write_text(MATRIX.replace(old, new), encoding="utf-8")
+    with pytest.raises(ConfigError, match=message):
+        load_matrix(files / "matrix.toml")
+
+
+@pytest.mark.parametrize("path", sorted((Path(__file__).parents[3] / "benchmarks").glob("*.toml")), ids=str)
+def test_the_experiments_that_come_with_the_package_can_be_read(path: Path) -> None:
+    assert load_matrix(path).conditions[0].policy == "wait-all"
+
+
+def test_bad_texts_say_where(files: Path) -> None:
+    (files / "texts.csv").write_text("a|One.\nno bar\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"line 2: expected name\|text, found 'no bar'"):
+        read_texts(files / "texts.csv", 5)
+    with pytest.raises(ConfigError, match="cannot be read"):
+        read_texts(files / "missing.csv", 5)
+
+
+SHADOWING = (
+    MATRIX[: MATRIX.index("[[clocks]]")]
+    + """
+[[clocks]]
+name = "files"
+kind = "word-ends"
+folder = "ends"
+[[clocks]]
+name = "voice"
+kind = "word-ends"
+"""
+)
+
+
+def test_shadowing_a_speaker(files: Path) -> None:
+    (files / "matrix.toml").write_text(SHADOWING, encoding="utf-8")
+    with pytest.raises(ConfigError, match="Clock 'files': there is no folder"):
+        load_matrix(files / "matrix.toml")
+    (files / "ends").mkdir()
+    matrix, texts, out = load_matrix(files / "matrix.toml"), read_texts(files / "texts.csv", 2), files / "out"
+    (files / "ends" / "a.json").write_text("[0.5, 1.25]", encoding="utf-8")
+    # Before anything is measured.
+    with pytest.raises(ConfigError, match=r"no word ends of c: neither c\.json nor c\.TextGrid"):
+        run(matrix, texts, out)
+    assert not out.exists()
+    (files / "ends" / "c.TextGrid").write_text(GRID, encoding="utf-8")
+    run(matrix, texts, out)
+    traces = list(read_traces(out / "k = 0, random" / "files.jsonl"))
+    assert [[f.at_s for f in made.fragments] for made in traces] == [[0.5, 1.25], [0.5, 0.75, 1.25]]
+    # The voice speaks the whole sentence, and a word arrives when its sound there is over.
+    speaker = list(read_traces(out / "speaker of voice" / "measured.jsonl"))
+    heard = list(read_traces(out / "whole" / "voice.jsonl"))
+    for made, shadow in zip(speaker, heard, strict=True):
+        assert [f.at_s for f in shadow.fragments] == [word.offset / made.sample_rate for word in made.words]
+        assert 0.3 < shadow.fragments[-1].at_s < made.duration_s
+    before = (out / "speaker of voice" / "measured.jsonl").read_bytes()
+    run(matrix, texts, out)
+    assert (out / "speaker of voice" / "measured.jsonl").read_bytes() == before
+
+
+def test_the_true_future_is_the_utterance_s_own(files: Path) -> None:
+    (files / "matrix.toml").write_text(MATRIX.replace('"random"', '"truth"'), encoding="utf-8")
+    condition = load_matrix(files / "matrix.toml").conditions[1]
+    assert context(condition, "How are you?", None) == Truth.of("How are you?", 5)
+    run(load_matrix(files / "matrix.toml"), read_texts(files / "texts.csv", 2), files / "out")
+    assert len(list(read_traces(files / "out" / condition.name / "llm.jsonl"))) == 2
+
+
+def test_what_is_measured_is_kept_with_how_it_was_made(files: Path) -> None:
+    texts, out = read_texts(files / "texts.csv", 2), files / "out"
+    run(load_matrix(files / "matrix.toml"), texts[:1], out)
+    run(load_matrix(files / "matrix.toml"), texts, out)
+    about = json.loads((out / "k = 0, random" / "about.json").read_text(encoding="utf-8"))
+    assert (about["settings"]["k"], about["settings"]["context"]) == (0, "random")
+    assert [load["own_processes"] for load in about["load"]] == [1, 1]
+    assert all(load["seconds"] >= 0 and load["other_cores"] >= 0 for load in about["load"])
+    (files / "matrix.toml").write_text(MATRIX.replace("k = 0\n", "k = 1\n"), encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"k = 0, random was measured with k = 0, now 1: give the condition another"):
+        run(load_matrix(files / "matrix.toml"), texts, out)
+    # Older results do not say how they were made; nothing is measured anew.
+    (out / "k = 0, random" / "about.json").unlink()
+    run(load_matrix(files / "matrix.toml"), texts, out)
+    assert not (out / "k = 0, random" / "about.json").exists()
+    (out / "k = 0, random" / "about.json").write_text("{", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"about\.json is not JSON"):
+        run(load_matrix(files / "matrix.toml"), texts, out)
+
+
+def test_conditions_by_cores(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (files / "matrix.toml").write_text(MATRIX.replace("k = 0\n", "k = 0\ncores = 2\n"), encoding="utf-8")
+    matrix, texts = load_matrix(files / "matrix.toml"), read_texts(files / "texts.csv", 1)
+    loaded, bindings = list[int](), list[set[int]]()
+
+    def load(name: str, *, threads: int) -> Voice:
+        loaded.append(threads)
+        return load_voice(name, threads=1)
+
+    monkeypatch.setattr("sayahead.eval.experiment.conditions.load_voice", load)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {3, 5, 7}, raising=False)
+    monkeypatch.setattr("os.sched_setaffinity", lambda process, cores: bindings.append(set(cores)), raising=False)
+    voice.cache_clear()
+    run(matrix, texts, files / "out")
+    voice.cache_clear()
+    assert loaded == [1, 2]
+    # Warm, then measured; each time all cores are given back.
+    assert bindings == [{3, 5}, {3, 5, 7}] * 2
+    with pytest.raises(ConfigError, match="measure it with one process"):
+        run(matrix, texts, files / "out", jobs=2)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: {3}, raising=False)
+    with pytest.raises(
+        ConfigError, match="Condition 'k = 0, random' wants 2 processor cores, but this process may use 1"
+    ):
+        run(matrix, texts, files / "out")
+
+
+def test_a_language_model_must_be_named(files: Path) -> None:
+    (files / "matrix.toml").write_text(MATRIX.replace('"random"', '"lm"'), encoding="utf-8")
+    matrix = load_matrix(files / "matrix.toml")
+    with pytest.raises(ConfigError, match="wants a language model: give --lm"):
+        run(matrix, read_texts(files / "texts.csv", 1), files / "out")

@@ -1,0 +1,210 @@
+"""The server as a process: its command, its log, and how it goes down."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import shutil
+import signal
+import ssl
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from support.servers import serving
+from websockets.asyncio.client import connect
+
+from sayahead.cli import main
+from sayahead.client import Client, ServerError
+from sayahead.server.operation.logs import JsonLines, Lines
+
+TEXT = "Hello there, how are you today? I am fine. "
+
+
+class Process:
+    """``sayahead serve`` on a port of its own, and its log."""
+
+    def __init__(self, *arguments: str) -> None:
+        command = [sys.executable, "-m", "sayahead", "serve", "--port", "0", "--log", "json", "--voice", "heart"]
+        self.process = subprocess.Popen([*command, *arguments], stderr=subprocess.PIPE, text=True)
+        self.rows = list[dict[str, Any]]()
+        self._said = threading.Condition()
+        self._reading = threading.Thread(target=self._read, daemon=True)
+        self._reading.start()
+        self.http = str(self.row("listening")["url"])
+        self.ws = "ws://" + urlsplit(self.http).netloc
+
+    def _read(self) -> None:
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            with self._said:
+                self.rows.append(json.loads(line))
+                self._said.notify_all()
+
+    def row(self, event: str) -> dict[str, Any]:
+        """The log's first line of an event, when it comes."""
+        with self._said:
+            assert self._said.wait_for(lambda: any(row["event"] == event for row in self.rows), 60), self.rows
+        return next(row for row in self.rows if row["event"] == event)
+
+    def wait(self) -> int:
+        """The exit code."""
+        code = self.process.wait(30)
+        self._reading.join(10)
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+        return code
+
+
+@contextlib.contextmanager
+def process(*arguments: str) -> Iterator[Process]:
+    running = Process(*arguments)
+    try:
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.process.kill()
+            running.wait()
+
+
+def test_a_text_is_finished_before_the_server_goes() -> None:
+    async def run(server: Process) -> None:
+        with pytest.raises(ServerError, match="401"):
+            async with Client(server.ws, key="wrong-key"):
+                pass
+        async with Client(server.ws, key="first-key") as client:
+            speech = client.speech()
+            await speech.push(TEXT)
+            await anext(speech)
+            server.process.send_signal(signal.SIGTERM)
+            server.row("draining")
+            answer = httpx.get(server.http + "/ready")
+            assert (answer.status_code, answer.json()["ready"]) == (503, False)
+            with pytest.raises(ServerError) as caught:
+                async with Client(server.ws, key="first-key"):
+                    pass
+            assert caught.value.code == "shutdown"
+            await speech.push("And Привет comes later. ")
+            await speech.finish()
+            words = [word.text async for chunk in speech for word in chunk.words]
+            assert words[-1] == "later."
+
+    with process("--set", "keys=me:first-key") as server:
+        asyncio.run(run(server))
+        assert server.wait() == 0
+        # The log knows who was there, and neither the key nor the text.
+        log = json.dumps(server.rows)
+        assert server.row("open")["caller"] == "me"
+        assert server.row("closed")["outcome"] in ("gone", "done")
+        assert server.row("closed")["session"] == server.row("open")["session"]
+        assert server.row("closed")["characters"] == len(TEXT) + len("And Привет comes later. ")
+        assert "first-key" not in log
+        assert "wrong-key" not in log
+        assert "Привет" not in json.dumps(server.rows, ensure_ascii=False)
+        assert server.row("Skipped characters 47 to 53: this voice cannot read them.")["level"] == "warning"
+        # A wrong key is the client's fault, and no error of the server's.
+        assert {row["level"] for row in server.rows} == {"info", "warning"}
+        assert "today" not in log
+
+
+def test_who_goes_on_for_too_long_is_told() -> None:
+    async def run(server: Process) -> None:
+        async with Client(server.ws) as client:
+            speech = client.speech()
+            await speech.push(TEXT)
+            await anext(speech)
+            server.process.send_signal(signal.SIGTERM)
+            with pytest.raises(ServerError) as caught:
+                [chunk async for chunk in speech]
+            assert caught.value.code == "shutdown"
+
+    with process("--drain", "0.3") as server:
+        asyncio.run(run(server))
+        assert server.wait() == 0
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the command openssl")
+def test_a_certificate_makes_it_https(tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(certificate),
+         "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    trusting = ssl.create_default_context(cafile=str(certificate))
+
+    async def run(port: int) -> None:
+        async with connect(f"wss://localhost:{port}/v1/stream", ssl=trusting, host="127.0.0.1") as socket:
+            assert json.loads(await socket.recv())["type"] == "session.created"
+
+    with serving(certificate=str(certificate), certificate_key=str(key)) as server:
+        asyncio.run(run(server.port))
+        assert httpx.get(f"https://localhost:{server.port}/health", verify=trusting).json()["status"] == "healthy"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "prot=1"], "no setting 'prot' (did you mean 'port'?)"),
+        (["--set", "port"], "write NAME=VALUE"),
+        (["--voice", "hart"], "no voice 'hart' (did you mean 'heart'?)"),
+        (["--synthesis", "thread"], "did you mean 'threads'?"),
+        (["--config", "/nothing.toml"], "cannot be read"),
+        (["--keys-file", "/nothing"], "cannot be read"),
+    ],
+)
+def test_wrong_settings_are_told(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sayahead.server.operation.logs.set_up", lambda form, text: None)
+    with contextlib.suppress(SystemExit):
+        assert main(["serve", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    with serving() as server:
+        command = [sys.executable, "-m", "sayahead", "serve", "--voice", "heart", "--port", str(server.port)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert f"Port {server.port} of 127.0.0.1 cannot be listened on: Address already in use" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_without_the_extra_the_command_names_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.startswith(("sayahead.server", "uvicorn", "starlette"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    assert main(["serve"]) == 1
+    assert "pip install 'sayahead[server]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("wanted", [False, True])
+def test_texts_are_in_the_log_only_where_that_was_asked_for(wanted: bool, caplog: pytest.LogCaptureFixture) -> None:
+    async def run(address: str) -> None:
+        async with Client(address) as client:
+            assert [chunk async for chunk in client.stream([TEXT])]
+
+    with serving(log_text=wanted) as server, caplog.at_level(logging.INFO, "sayahead"):
+        asyncio.run(run(server.ws))
+    assert (TEXT in [getattr(record, "text", "") for record in caplog.records]) == wanted
+
+
+def test_lines_of_the_log() -> None:
+    record = logging.makeLogRecord(
+        {"msg": "open", "levelname": "INFO", "created": 0.5, "session": "ab", "audio_s": 1.5}
+    )
+    assert Lines().format(record) == "1970-01-01T00:00:00.500Z info open session=ab audio_s=1.5"
+    assert json.loads(JsonLines().format(record)) == {
+        "time": "1970-01-01T00:00:00.500Z", "level": "info", "event": "open", "session": "ab", "audio_s": 1.5,
+    }  # fmt: skip

@@ -1,0 +1,304 @@
+"""Cartesia's socket: by hand, with its SDK, and with Pipecat's service."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import gc
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from support.servers import KEY, Running, serving, toy_voice
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+TEXT = "Hello there, how are you today? I am fine. "
+TOKENS = ["Hello", " there", ",", " how", " are", " you", " today", "?", " I", " am", " fine", "."]
+PATH = "/tts/websocket"
+FORM = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 8000}
+Message = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with serving() as running:
+        yield running
+
+
+def talk(address: str, run: Callable[[ClientConnection], Awaitable[None]], **options: Any) -> None:
+    async def whole() -> None:
+        async with connect(address, **options) as socket:
+            await run(socket)
+
+    asyncio.run(whole())
+
+
+async def say(socket: ClientConnection, context: str, text: str, **rest: Any) -> None:
+    message = {"context_id": context, "model_id": "sonic", "transcript": text, "voice": {"mode": "id", "id": "any"},
+               "output_format": FORM, "add_timestamps": True, **rest}  # fmt: skip
+    await socket.send(json.dumps(message))
+
+
+async def hear(socket: ClientConnection) -> Message:
+    message = json.loads(await asyncio.wait_for(socket.recv(), 20))
+    assert isinstance(message, dict)
+    return message
+
+
+async def until_done(socket: ClientConnection) -> list[Message]:
+    heard = [await hear(socket)]
+    while not heard[-1]["done"]:
+        heard.append(await hear(socket))
+    return heard
+
+
+def sound(heard: list[Message]) -> Any:
+    data = b"".join(base64.b64decode(message["data"]) for message in heard if message["type"] == "chunk")
+    return np.frombuffer(data, "<i2") / np.float32(32767)
+
+
+def words(heard: list[Message]) -> list[tuple[str, float]]:
+    told = [message["word_timestamps"] for message in heard if message["type"] == "timestamps"]
+    return [pair for times in told for pair in zip(times["words"], times["start"], strict=True)]
+
+
+def onsets(text: str) -> list[tuple[str, float]]:
+    """When the toy voice says each word, seconds."""
+    session = toy_voice().session()
+    session.push(text)
+    session.finish()
+    found = list[tuple[str, float]]()
+    while (chunk := session.pull()) is not None:
+        found += [(text[word.start : word.end], word.onset / 8000) for word in chunk.words]
+    return found
+
+
+def check_times(told: list[tuple[str, float]], text: str) -> None:
+    wanted = onsets(text)
+    assert [word for word, _ in told] == [word for word, _ in wanted]
+    assert np.abs(np.array([at for _, at in told]) - np.array([at for _, at in wanted])).max() < 0.001
+
+
+def test_a_context_speaks_before_its_last_words_with_times_from_its_start(server: Running) -> None:
+    async def run(socket: ClientConnection) -> None:
+        await say(socket, "c", TEXT[:16], **{"continue": True})
+        first = await hear(socket)
+        assert (first["type"], first["context_id"], first["status_code"]) == ("chunk", "c", 206)
+        await say(socket, "c", TEXT[16:], **{"continue": True})
+        await say(socket, "c", "", **{"continue": False})
+        heard = [first, *await until_done(socket)]
+        assert heard[-1] == {"type": "done", "context_id": "c", "status_code": 200, "done": True}
+        assert np.abs(sound(heard) - toy_voice().synthesize(TEXT)).max() < 1e-4
+        check_times(words(heard), TEXT)
+
+    talk(server.ws + PATH, run)
+    server.settle()
+
+
+def test_contexts_flushes_and_cancelling(server: Running) -> None:
+    async def run(socket: ClientConnection) -> None:
+        await say(socket, "a", "One two ", flush=True, **{"continue": True})
+        await say(socket, "b", "Seven. ", add_timestamps=False)
+        heard = list[Message]()
+        while {message["type"] for message in heard} != {"chunk", "timestamps", "flush_done", "done"}:
+            heard.append(await hear(socket))
+        assert [m["flush_id"] for m in heard if m["type"] == "flush_done"] == [1]
+        assert {m["context_id"] for m in heard if m["type"] == "timestamps"} == {"a"}
+        assert (
+            np.abs(sound([m for m in heard if m["context_id"] == "b"]) - toy_voice().synthesize("Seven. ")).max() < 1e-4
+        )
+        await socket.send(json.dumps({"context_id": "a", "cancel": True}))
+        assert await until_done(socket) == [{"type": "done", "context_id": "a", "status_code": 200, "done": True}]
+        # Nothing is left to cancel, and the name is free.
+        await socket.send(json.dumps({"context_id": "a", "cancel": True}))
+        await say(socket, "a", "Again. ")
+        assert len(sound(await until_done(socket))) == len(toy_voice().synthesize("Again. "))
+
+    talk(server.ws + PATH, run)
+    server.settle()
+
+
+def test_words_are_told_as_they_were_written_or_as_they_are_spoken(server: Running) -> None:
+    async def run(socket: ClientConnection) -> None:
+        for normalized, name in ((False, "Dr."), (True, "Doctor")):
+            await say(socket, "a", "So Dr. Smith came. ", use_normalized_timestamps=normalized)
+            assert [word for word, _ in words(await until_done(socket))] == ["So", name, "Smith", "came."]
+
+    talk(server.ws + PATH, run)
+
+
+@pytest.mark.parametrize(
+    ("message", "context"),
+    [("nonsense", None), ("[]", None), ('{"context_id": 5}', None), ('{"context_id": "c", "transcript": 5}', "c"),
+     ('{"context_id": "c", "output_format": 5}', "c"), ('{"context_id": "c", "voice": []}', "c"),
+     ('{"context_id": "c", "output_format": {"container": "wav"}}', "c"),
+     ('{"context_id": "c", "output_format": {"encoding": "mp3"}}', "c"),
+     ('{"context_id": "c", "output_format": {"sample_rate": 1}}', "c"),
+     ('{"context_id": "c", "generation_config": {"speed": NaN}}', "c"), (b"\x00", None)],
+)  # fmt: skip
+def test_what_is_wrong_is_told_of_its_context_and_the_connection_stays(
+    server: Running, message: str | bytes, context: str | None
+) -> None:
+    async def run(socket: ClientConnection) -> None:
+        await socket.send(message)
+        error = await hear(socket)
+        assert (error["type"], error["context_id"], error["status_code"], error["done"]) == (
+            "error",
+            context,
+            400,
+            True,
+        )
+        await say(socket, "c", "Hello. ")
+        assert len(sound(await until_done(socket))) > 0
+
+    talk(server.ws + PATH, run)
+    server.settle()
+
+
+def test_speech_over_http(server: Running) -> None:
+    wanted, body = toy_voice().synthesize(TEXT), {"transcript": TEXT, "voice": {"mode": "id", "id": "any"}}
+    address = server.http + "/tts/bytes"
+    raw = httpx.post(address, json={**body, "output_format": FORM}).content
+    assert np.abs(np.frombuffer(raw, "<i2") / np.float32(32767) - wanted).max() < 1e-4
+    for container, start in (("wav", b"RIFF"), ("mp3", b"\xff")):
+        answer = httpx.post(address, json={**body, "output_format": {"container": container, "sample_rate": 44100}})
+        assert answer.headers["content-type"].startswith("audio/")
+        assert answer.content.startswith(start)
+    for wrong in ({}, {"transcript": ""}, {**body, "output_format": {"container": "ogg"}}, {**body, "voice": []}):
+        assert httpx.post(address, json=wrong).status_code == 400
+
+
+def test_keys() -> None:
+    async def run(socket: ClientConnection) -> None:
+        await say(socket, "c", "Hello. ")
+        assert len(sound(await until_done(socket))) > 0
+
+    with serving(keys=(KEY,)) as server:
+        talk(server.ws + PATH, run, additional_headers={"X-API-Key": KEY})
+        talk(server.ws + PATH, run, additional_headers={"Authorization": f"Bearer {KEY}"})
+        talk(f"{server.ws}{PATH}?api_key={KEY}&cartesia_version=2026-08-14", run)
+        with pytest.raises(InvalidStatus, match="401"):
+            talk(server.ws + PATH, run)
+        assert httpx.post(server.http + "/tts/bytes", json={"transcript": "Hello."}).status_code == 401
+
+
+def test_a_connection_that_idles_is_closed() -> None:
+    async def run(socket: ClientConnection) -> None:
+        error = await hear(socket)
+        assert (error["type"], error["context_id"], error["error_code"]) == ("error", None, "idle")
+        with pytest.raises(ConnectionClosed) as closed:
+            await socket.recv()
+        assert closed.value.rcvd is not None
+        assert closed.value.rcvd.code == 1008
+
+    with serving(limits={"idle_most_s": 0.3}) as server:
+        talk(server.ws + PATH, run)
+
+
+class TestClients:
+    """Clients as they are published."""
+
+    # They leave sockets of theirs to the garbage collector.
+    pytestmark = pytest.mark.filterwarnings(
+        "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning"
+    )
+
+    @pytest.fixture(autouse=True)
+    def leftovers(self) -> Iterator[None]:
+        """Finds what a client left here, and not in a test that would mind."""
+        yield
+        gc.collect()
+
+    def test_sdk(self, server: Running) -> None:
+        sdk = pytest.importorskip("cartesia", reason="needs sayahead[compat]")
+
+        async def run() -> None:
+            client = sdk.AsyncCartesia(api_key="some-key", base_url=server.http, websocket_base_url=server.ws)
+            async with client.tts.websocket_connect() as connection:
+                context = connection.context(
+                    model_id="sonic", voice={"mode": "id", "id": "any"}, output_format=FORM, add_timestamps=True
+                )
+                await context.push(TEXT[:16])
+                heard, pushed = list[Message](), False
+                async for message in context.receive():
+                    heard.append(message.model_dump())
+                    if not pushed:
+                        assert message.type == "chunk"
+                        pushed = True
+                        await context.push(TEXT[16:])
+                        await context.no_more_inputs()
+            assert heard[-1]["type"] == "done"
+            assert np.abs(sound(heard) - toy_voice().synthesize(TEXT)).max() < 1e-4
+            check_times(words(heard), TEXT)
+            await client.close()
+
+        asyncio.run(run())
+        server.settle()
+
+    def test_livekit(self, server: Running) -> None:
+        plugin = pytest.importorskip("livekit.plugins.cartesia", reason="needs sayahead[compat]")
+        import aiohttp
+
+        # The plugin sends whole sentences; by words, it breaks (its word stream has no ``closed``).
+        text = "Hello there, how are you today? I am quite fine, and so are all the others. "
+
+        async def run() -> None:
+            async with aiohttp.ClientSession() as http:
+                service = plugin.TTS(
+                    base_url=server.http, api_key="some-key", http_session=http, sample_rate=8000, voice="any"
+                )
+                # The connection is used again for the second text.
+                for _ in range(2):
+                    stream, data, told = service.stream(), b"", list[Any]()
+                    stream.push_text(text[:60])
+                    first = await asyncio.wait_for(anext(stream), 20)
+                    stream.push_text(text[60:])
+                    stream.end_input()
+                    events = [first, *[event async for event in stream]]
+                    for event in events:
+                        data += bytes(event.frame.data)
+                        told += event.frame.userdata.get("lk.timed_transcripts", [])
+                    assert np.abs(np.frombuffer(data, "<i2") / np.float32(32767) - whole).max() < 1e-4
+                    check_times([(str(word).strip(), word.start_time) for word in told], text)
+                    await stream.aclose()
+                frame = await service.synthesize(text).collect()
+                assert frame.duration == pytest.approx(len(whole) / 8000, abs=0.05)
+                await service.aclose()
+
+        whole = toy_voice().synthesize(text)
+        asyncio.run(asyncio.wait_for(run(), 60))
+        server.settle()
+
+    def pipecat(self, server: Running) -> Any:
+        module = pytest.importorskip("pipecat.services.cartesia.tts", reason="needs sayahead[compat]")
+        from pipecat.services.tts_service import TextAggregationMode
+
+        return module.CartesiaTTSService(
+            api_key="some-key", url=server.ws + PATH, sample_rate=8000,
+            text_aggregation_mode=TextAggregationMode.TOKEN, settings=module.CartesiaTTSService.Settings(voice="any"),
+        )  # fmt: skip
+
+    def test_pipecat(self, server: Running) -> None:
+        service = self.pipecat(server)
+        from support.pipecat_run import turn
+
+        heard = asyncio.run(turn(service, TOKENS))
+        assert heard.errors == []
+        assert 0 < heard.tokens_before_sound < len(TOKENS)
+        assert np.abs(heard.samples() - toy_voice().synthesize("".join(TOKENS))).max() < 1e-4
+        check_times(heard.words, "".join(TOKENS))
+        server.settle()
+
+    def test_pipecat_is_interrupted(self, server: Running) -> None:
+        service = self.pipecat(server)
+        from support.pipecat_run import turn
+
+        heard = asyncio.run(turn(service, [" word"] * 60, interrupt=True, more=TOKENS))
+        assert heard.errors == []
+        assert heard.sound_after_interruption == 0
+        check_times(heard.words, "".join(TOKENS))
+        server.settle()

@@ -1,0 +1,87 @@
+"""The native socket, spoken by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from support.servers import Running, serving, toy_voice
+from websockets.asyncio.client import ClientConnection, connect
+
+from sayahead.types import Floats
+
+TEXT = "Hello there, how are you today? I am fine. "
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with serving() as running:
+        yield running
+
+
+class Talk:
+    """A connection whose messages come in pairs of an event and, for sound, its bytes."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+        self.sound = dict[str, list[bytes]]()
+        self.words = dict[str, list[dict[str, Any]]]()
+
+    async def say(self, kind: str, **rest: Any) -> None:
+        await self.socket.send(json.dumps({"type": kind, **rest}))
+
+    async def hear(self) -> dict[str, Any]:
+        data: dict[str, Any] = json.loads(await asyncio.wait_for(self.socket.recv(), 20))
+        if data["type"] == "speech.audio":
+            sound = await self.socket.recv()
+            assert isinstance(sound, bytes)
+            assert len(sound) == data["bytes"]
+            self.sound.setdefault(data["context_id"], []).append(sound)
+            self.words.setdefault(data["context_id"], []).extend(data["words"])
+        return data
+
+    async def until(self, kind: str) -> dict[str, Any]:
+        while True:
+            data = await self.hear()
+            if data["type"] == kind:
+                return data
+            assert data["type"] != "error", data
+
+    def samples(self, context: str = "") -> Floats:
+        return np.frombuffer(b"".join(self.sound[context]), "<i2").astype(np.float32) / np.float32(32767)
+
+
+def talk(server: Running, **options: Any) -> connect:
+    return connect(server.ws + "/v1/stream", **options)
+
+
+async def begin(socket: ClientConnection) -> Talk:
+    talking = Talk(socket)
+    assert (await talking.hear())["type"] == "session.created"
+    return talking
+
+
+def test_words_are_spoken_before_the_last_is_sent_and_as_the_voice_says_them(server: Running) -> None:
+    async def run() -> None:
+        async with talk(server) as socket:
+            talking = await begin(socket)
+            for fragment in TEXT[:16]:
+                await talking.say("input_text.append", text=fragment)
+            await talking.until("speech.audio")
+            await talking.say("input_text.append", text=TEXT[16:])
+            await talking.say("input_text.end")
+            done = await talking.until("speech.done")
+            assert done["characters"] == len(TEXT)
+            whole = toy_voice().synthesize(TEXT)
+            assert np.abs(talking.samples() - whole).max() < 1e-4
+            assert done["audio_s"] == pytest.approx(len(whole) / 8000)
+            words = talking.words[""]
+            assert [TEXT[w["start"] : w["end"]] for w in words] == TEXT.split()
+            onsets = [w["onset_s"] for w in words]
+            assert onsets == sorted(onsets)
+
+    asyncio.run(run())

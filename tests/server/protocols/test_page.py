@@ -1,0 +1,371 @@
+"""The page, in a real browser: sound comes out, words light up in order, and silence is silence."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page
+from support.browser import NAME, Seat, chromium, drawl
+from support.servers import KEY, Running, serving
+
+from sayahead import Voice
+
+TEXT = "Hello there, how are you today? I am fine, thank you. "
+SENTENCE = "one two three four five six seven eight nine ten, eleven twelve. "
+LONG = SENTENCE * 40
+HAS_SOUND = ("ready", "now", "heard")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium(f"--host-resolver-rules=MAP {NAME} 127.0.0.1") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with serving(voice=drawl()) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def seated(browser: Browser, address: str, *, clean: bool = True, **options: Any) -> Iterator[Seat]:
+    """A fresh visitor; the page must not have complained when he goes (unless not ``clean``)."""
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"], **options)
+    seat = Seat(context.new_page())
+    try:
+        seat.open(address)
+        yield seat
+        assert not (clean and seat.troubles), seat.troubles
+    finally:
+        context.close()
+
+
+def choose_sentences(page: Page) -> None:
+    page.locator("#mode label", has_text="By sentence").click()
+
+
+def test_everything_comes_from_the_server_itself(server: Running, browser: Browser) -> None:
+    context = browser.new_context()
+    page, asked = context.new_page(), list[str]()
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(server.http, wait_until="networkidle")
+    assert len(asked) > 8
+    assert all(url.startswith(server.http) for url in asked)
+    context.close()
+
+
+# Speaking.
+
+
+def test_what_is_typed_is_heard_while_typing_and_lights_up_in_order(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.type(TEXT[:18])
+        seat.until("window.loud() > 0.05")
+        assert seat.value("document.body.dataset.way") == "worklet"
+        seat.type(TEXT[18:])
+        # Nobody presses a key to end it: a pause does.
+        seat.until("window.seen.some(([text, state]) => text === 'you.' && state === 'now')")
+        seat.until_heard()
+        assert seat.lit == TEXT.split()
+        assert seat.value("window.loud()") == 0
+        assert seat.value("document.querySelectorAll('#mirror .heard').length") == len(TEXT.split())
+        for row in ("first", "ready", "heard"):
+            assert seat.cell(row, 0) != "–"
+            assert seat.cell(row, 2) == "–"
+
+
+def test_a_language_models_pace_leaves_no_gap(browser: Browser) -> None:
+    with serving(voice=drawl()) as server, seated(browser, server.http) as seat:
+        text = "The quick brown fox jumps over the lazy dog, and nobody minds. It does so every day of the year."
+        seat.paste(text)
+        seat.until("window.loud() > 0.02")
+        # Where other programs take the processor away, any player stops: one of three takes must be whole.
+        for _ in range(3):
+            late = server.metric("tts_underruns_total")
+            seat.until_heard()
+            assert seat.lit == text.split()
+            if seat.cell("gaps", 0) == "0" and server.metric("tts_underruns_total") == late:
+                return
+            seat.page.click("#reset")
+            seat.page.keyboard.press("Control+Enter")
+            seat.until("document.body.dataset.busy === 'true'")
+        raise AssertionError("There was a gap in each of three takes.")
+
+
+def test_a_gap_is_counted_where_the_server_is_late(browser: Browser) -> None:
+    with serving(voice=drawl(step_s=0.8)) as slow, seated(browser, slow.http) as seat:
+        seat.paste(TEXT)
+        seat.until_heard()
+        assert seat.lit == TEXT.split()
+        assert int(seat.cell("gaps", 0)) > 0
+
+
+def test_the_switch_makes_it_wait_for_sentences(server: Running, browser: Browser) -> None:
+    def order(sentences: bool) -> tuple[int, int]:
+        with seated(browser, server.http) as seat:
+            if sentences:
+                choose_sentences(seat.page)
+            seat.page.select_option("#pace", "slow")
+            seat.paste(TEXT)
+            seat.until_heard()
+            assert seat.lit == TEXT.split()
+            assert (seat.cell("first", 2) == "–") is not sentences
+            seen = seat.value("window.seen")
+            begun = next(i for i, (text, state) in enumerate(seen) if text == "Hello" and state in HAS_SOUND)
+            return begun, seen.index(["today?", "typed"])
+
+    begun, typed = order(sentences=False)
+    assert begun < typed
+    begun, typed = order(sentences=True)
+    assert begun > typed
+
+
+def test_the_choices_reach_the_server(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.page.focus("#speed")
+        seat.page.keyboard.press("ArrowRight")
+        seat.page.select_option("#lookahead", "3")
+        choose_sentences(seat.page)
+        seat.type(TEXT)
+        seat.until_heard()
+        updates = [json.loads(m)["session"] for m in seat.sent if '"session.update"' in m]
+        assert updates[-1] == {
+            "voice": "toy", "lookahead": 3, "speed": 1.05, "mode": "sentence", "sample_rate": 24000, "idle_s": 60,
+        } | {"voice": updates[-1]["voice"]}  # fmt: skip
+        assert updates[-1]["voice"] in (None, "toy")
+        # The voice's own range.
+        assert seat.value("document.getElementById('speed').max") == "2"
+        assert seat.value("[...document.getElementById('voice').options].map((o) => o.value)")[0] == "toy"
+
+
+def test_a_change_of_speed_goes_on_from_the_next_word(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        text = " ".join(f"word{i}" for i in range(24))
+        seat.paste(text)
+        seat.until("window.seen.some(([text, state]) => text === 'word9' && state === 'now')")
+        seat.page.focus("#speed")
+        seat.page.keyboard.press("ArrowLeft")
+        seat.until_heard()
+        assert seat.lit == text.split()
+        assert any("input_text.cancel" in message for message in seat.sent)
+
+
+# Barge-in.
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", NAME])
+def test_escape_is_silence_at_once(browser: Browser, host: str) -> None:
+    with serving(voice=drawl(), hosts=(host, "127.0.0.1")) as server:
+        address = f"http://{host}:{server.port}/"
+        with seated(browser, address) as seat:
+            seat.put(LONG)
+            seat.until("window.loud() > 0.05 && document.querySelectorAll('#mirror .ready').length > 200")
+            # 300 words and more lie ready: nothing but the key can end that.
+            seat.page.keyboard.press("Escape")
+            seat.page.wait_for_timeout(1500)
+            assert seat.value("window.loud()") == 0
+            assert seat.value("window.echo") < 400
+            assert seat.value("document.body.dataset.busy") == "false"
+            heard = seat.lit
+            assert heard == LONG.split()[: len(heard)]
+            assert len(heard) < 200
+            assert f"Silent after {len(heard)} words" in seat.page.inner_text("#status")
+            assert any("input_text.cancel" in message for message in seat.sent)
+            # It speaks again, of what is new only.
+            seat.page.focus("#editor")
+            seat.page.keyboard.press("Control+End")
+            seat.type("and now this. ")
+            seat.until_heard()
+            assert seat.lit == [*heard, "and", "now", "this."]
+        server.settle()
+
+
+# Editing.
+
+
+def test_what_was_not_heard_can_still_be_changed(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.page.select_option("#pace", "typist")
+        before, after = "This is the first part of it, and then comes ", " at the very end of it all."
+        seat.paste(before + "nonsense" + after)
+        seat.until("window.loud() > 0.05")
+        seat.put(before + "wisdom" + after)
+        seat.until_heard()
+        assert seat.lit == (before + "wisdom" + after).split()
+
+
+def test_what_was_sent_and_not_heard_is_taken_back(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.page.select_option("#pace", "once")
+        text = SENTENCE * 3
+        seat.paste(text + "The end is bad.")
+        seat.until("document.querySelector('#mirror span:last-child').className === 'ready'")
+        seat.put(text + "The end is good.")
+        seat.until_heard()
+        assert seat.lit == (text + "The end is good.").split()
+
+
+def test_a_correction_of_what_was_heard_is_silent(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.type("Helo my friend. ")
+        seat.until_heard()
+        seat.page.keyboard.press("Control+Home")
+        for _ in range(3):
+            seat.page.keyboard.press("ArrowRight")
+        seat.page.keyboard.type("l")
+        seat.page.keyboard.press("Control+End")
+        seat.type("And 🙂 more. ")
+        seat.until_heard()
+        assert seat.said == "Helo my friend. And 🙂 more. "
+        assert seat.lit[-1] == "more."
+        assert seat.page.inner_text("#mirror").startswith("Hello my friend. And 🙂 more.")
+
+
+def test_an_empty_text_is_silent_and_another_begins_anew(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.put(LONG)
+        seat.until("window.loud() > 0.05")
+        seat.put("")
+        seat.until_heard()
+        seat.page.wait_for_timeout(300)
+        assert seat.value("window.loud()") == 0
+        assert seat.page.inner_text("#verb") == "Play an example"
+        assert seat.page.locator("#wav").is_disabled()
+        said = len(seat.lit)
+        seat.type("Anew. ")
+        seat.until_heard()
+        assert seat.lit[said:] == ["Anew."]
+
+
+def test_another_text_is_spoken_even_if_it_begins_and_ends_as_the_last_did(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.paste("This is one.")
+        seat.until_heard()
+        seat.page.keyboard.press("Control+A")
+        seat.paste("That was the other one.")
+        seat.until_heard()
+        assert seat.said == "This is one.That was the other one."
+        assert seat.lit == ["This", "is", "one.", "That", "was", "the", "other"]
+
+
+# Files to take away.
+
+
+def test_the_sound_that_is_saved_is_the_voices_to_the_bit(heart: Voice, browser: Browser, tmp_path: Path) -> None:
+    text = "One day, the fox jumps. It is Dr. Smith who sees it!"
+    with serving(voice=heart) as server, seated(browser, server.http) as seat:
+        seat.paste(text)
+        seat.until_heard()
+        with seat.page.expect_download() as found:
+            seat.page.click("#wav")
+        assert found.value.suggested_filename == "sayahead.wav"
+        with wave.open(io.BytesIO(found.value.path().read_bytes())) as file:
+            assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (24000, 1, 2)
+            samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+        whole = heart.synthesize(text)
+        assert len(samples) == len(whole)
+        assert np.abs(samples - whole * 32767).max() <= 1
+        with seat.page.expect_download() as found:
+            seat.page.click("#srt")
+        blocks = found.value.path().read_text(encoding="utf-8").strip().split("\n\n")
+        assert blocks[0].split("\n")[2] == "One day, the fox jumps."
+        assert blocks[0].split("\n")[0] == "1"
+        assert blocks[0].split("\n")[1].startswith("00:00:00,")
+        assert len(blocks) == 2
+
+
+# Where things go wrong.
+
+
+def test_a_key_is_asked_for_until_it_is_right(browser: Browser) -> None:
+    with serving(voice=drawl(), keys=(KEY,)) as server, seated(browser, server.http, clean=False) as seat:
+        # Before anybody types.
+        seat.page.wait_for_selector("#ask[open]")
+        seat.page.fill("#key", "wrong-key-of-theirs")
+        seat.page.keyboard.press("Enter")
+        seat.until("document.getElementById('ask-text').textContent.startsWith('That key')")
+        seat.page.fill("#key", KEY)
+        seat.page.keyboard.press("Enter")
+        seat.type("Hello ")
+        seat.until("window.loud() > 0.05")
+        assert not any(KEY in message for message in seat.sent)
+        seat.until_heard()
+        assert seat.lit == ["Hello"]
+
+
+def test_who_gives_no_key_is_told_so(browser: Browser) -> None:
+    with serving(keys=(KEY,)) as server, seated(browser, server.http, clean=False) as seat:
+        seat.page.wait_for_selector("#ask[open]")
+        seat.page.click("#ask button:has-text('Cancel')")
+        seat.until("document.getElementById('problem').textContent === 'This server needs a key.'")
+        assert seat.page.locator("#problem").get_attribute("role") == "alert"
+
+
+def test_a_lost_connection_is_made_again_in_the_middle_of_a_text(browser: Browser) -> None:
+    with serving(voice=drawl(), limits={"session_s": 2.0}) as server, seated(browser, server.http, clean=False) as seat:
+        seat.page.select_option("#pace", "slow")
+        text = " ".join(f"word{i}" for i in range(20))
+        seat.paste(text)
+        seat.until_heard()
+        assert sum('"session.update"' in message for message in seat.sent) > 1
+        assert seat.lit == text.split()
+
+
+def test_plain_http_from_another_machine_speaks_too(browser: Browser) -> None:
+    with serving(voice=drawl(), hosts=(NAME,)) as server, seated(browser, f"http://{NAME}:{server.port}/") as seat:
+        assert seat.value("isSecureContext") is False
+        seat.type(TEXT)
+        seat.until("window.loud() > 0.05")
+        seat.until_heard()
+        assert seat.lit == TEXT.split()
+        assert seat.value("document.body.dataset.way") == "scheduled"
+        assert seat.page.locator("#note").is_visible()
+
+
+# For everybody.
+
+
+def test_it_works_by_keys_and_everything_has_a_name(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        tree = seat.page.locator("body").aria_snapshot()
+        for line in (
+            'textbox "Text to speak, while you type"', 'button "Play an example"', 'radio "Incremental" [checked]',
+            'radio "By sentence"', 'combobox "A pasted text arrives like"', 'combobox "Voice"', 'combobox "Lookahead"',
+            'slider "Speed', 'button "Save sound (WAV)" [disabled]', 'rowheader "First audio', "- status",
+        ):  # fmt: skip
+            assert line in tree, tree
+        seat.page.focus("#editor")
+        seat.page.keyboard.press("Control+Enter")
+        seat.until("window.loud() > 0.05")
+        reached = []
+        for _ in range(9):
+            seat.page.keyboard.press("Tab")
+            reached.append(seat.value("document.activeElement.id || document.activeElement.name"))
+        assert reached == ["play", "mode", "pace", "voice", "lookahead", "speed", "wav", "srt", "reset"]
+        seat.page.focus("#play")
+        seat.page.keyboard.press("Enter")
+        seat.until_heard()
+        assert seat.page.locator("#play").inner_text() == "Play"
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+def test_nothing_is_cut_off_on_any_screen(server: Running, browser: Browser, width: int) -> None:
+    with seated(browser, server.http, viewport={"width": width, "height": 800}) as seat:
+        seat.put(LONG)
+        assert seat.value("document.documentElement.scrollWidth") <= width
+        # The letters that are seen stand where the editor's are.
+        sizes = (
+            "['mirror', 'editor'].map((id) => document.getElementById(id)).map((e) => [e.clientWidth, e.scrollHeight])"
+        )
+        mirror, editor = seat.value(sizes)
+        assert mirror == editor
+        assert seat.value("document.getElementById('editor').scrollTop") == 0

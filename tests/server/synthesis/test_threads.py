@@ -1,0 +1,173 @@
+"""The threads that make speech, and the clock of a context."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from support.servers import Running, serving
+
+from sayahead.client import Client
+from sayahead.server.operation.metrics import Metrics
+from sayahead.server.synthesis.pacing import Pacing
+from sayahead.server.synthesis.threads import Piece, Pool
+from sayahead.types import WordTiming
+
+TEXT = "Hello there, how are you today? I am fine. "
+
+
+def test_the_earliest_deadline_comes_first() -> None:
+    async def run() -> list[float]:
+        pool, gate, order = Pool(1), threading.Event(), list[float]()
+        blocking = asyncio.ensure_future(pool.run(lambda: gate.wait(10), deadline=0.0))
+        await asyncio.sleep(0.05)
+        jobs = [
+            asyncio.ensure_future(pool.run(lambda at=at: order.append(at), deadline=at))  # type: ignore[misc]
+            for at in (3.0, 1.0, 2.0, 1.0)
+        ]
+        await asyncio.sleep(0.05)
+        gate.set()
+        await asyncio.gather(blocking, *jobs)
+        pool.close()
+        return order
+
+    assert asyncio.run(run()) == [1.0, 1.0, 2.0, 3.0]
+
+
+def test_a_job_that_nobody_waits_for_is_left_out() -> None:
+    async def run() -> list[str]:
+        pool, gate, done = Pool(1), threading.Event(), list[str]()
+        blocking = asyncio.ensure_future(pool.run(lambda: gate.wait(10), deadline=0.0))
+        await asyncio.sleep(0.05)
+        left, kept = (
+            asyncio.ensure_future(pool.run(lambda name=name: done.append(name), deadline=1.0))  # type: ignore[misc]
+            for name in ("left", "kept")
+        )
+        await asyncio.sleep(0.05)
+        left.cancel()
+        gate.set()
+        await asyncio.gather(blocking, kept)
+        pool.close()
+        return done
+
+    assert asyncio.run(run()) == ["kept"]
+
+
+def test_an_error_reaches_its_caller_and_the_thread_lives() -> None:
+    def fail() -> None:
+        raise ValueError("broken")
+
+    async def run() -> None:
+        pool = Pool(1)
+        with pytest.raises(ValueError, match="broken"):
+            await pool.run(fail, deadline=0.0)
+        assert await pool.run(lambda: 7, deadline=0.0) == 7
+        pool.close()
+
+    asyncio.run(run())
+
+
+class Clock(asyncio.SelectorEventLoop):
+    """A loop whose time is what the test says."""
+
+    now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def loop() -> Iterator[Clock]:
+    made = Clock()
+    yield made
+    made.close()
+
+
+def piece(words: tuple[WordTiming, ...] = (), *, audible: bool = True) -> Piece:
+    return Piece(b"x", 1, words, audible, 0.001, 0.01)
+
+
+def value(metrics: Metrics, name: str, **labels: str) -> float:
+    return metrics.registry.get_sample_value(name, labels) or 0.0
+
+
+def test_an_underrun_is_the_servers_only_where_the_text_was_there(loop: Clock) -> None:
+    metrics = Metrics()
+    pacing = Pacing(metrics, loop)
+    pacing.text(6)
+    # Nothing was sent: the first piece is wanted since its text came.
+    assert pacing.deadline() == 0.0
+    loop.now = 0.1
+    pacing.sent(piece(), duration_s=0.5)
+    assert pacing.deadline() == pytest.approx(0.6)
+    assert pacing.ahead_s() == pytest.approx(0.5)
+    # Its text comes when the player is dry: no fault.
+    loop.now = 0.8
+    pacing.text(12)
+    pacing.deadline()
+    loop.now = 0.9
+    pacing.sent(piece(), duration_s=0.5)
+    assert value(metrics, "tts_underruns_total") == 0
+    # The text was there, and the player ran dry: its fault. The player's gap moves all that follows.
+    pacing.text(18)
+    pacing.deadline()
+    loop.now = 1.5
+    pacing.sent(piece(), duration_s=0.5)
+    assert value(metrics, "tts_underruns_total") == 1
+    assert pacing.deadline() == pytest.approx(2.0)
+
+
+def test_first_sound_and_words_are_timed_from_their_text(loop: Clock) -> None:
+    metrics = Metrics()
+    pacing = Pacing(metrics, loop)
+    pacing.text(6)
+    loop.now = 1.0
+    pacing.text(12)
+    pacing.deadline()
+    loop.now = 1.2
+    pacing.sent(piece(audible=False), duration_s=0.1)
+    assert value(metrics, "tts_first_audio_seconds_count", since="first_text") == 0
+    loop.now = 1.3
+    word = WordTiming("Hello", 0, 5, 0, 100)
+    pacing.sent(piece((word,)), duration_s=0.1)
+    assert value(metrics, "tts_first_audio_seconds_sum", since="first_text") == pytest.approx(1.3)
+    assert value(metrics, "tts_first_audio_seconds_sum", since="settling_text") == pytest.approx(0.3)
+    assert value(metrics, "tts_word_delay_seconds_sum") == pytest.approx(1.3)
+
+
+async def speak(server: Running, text: str) -> float:
+    async with Client(server.ws) as client:
+        return sum([chunk.duration_s async for chunk in client.stream([text])])
+
+
+def test_what_was_said_is_counted() -> None:
+    with serving() as server:
+        heard = asyncio.run(speak(server, TEXT))
+        server.settle()
+        lines = httpx.get(server.http + "/metrics").text.split("\n")
+        figures = dict(line.rsplit(" ", 1) for line in lines if line and not line.startswith("#"))
+    assert float(figures['tts_audio_seconds_total{protocol="native"}']) == pytest.approx(heard)
+    assert float(figures['tts_characters_total{protocol="native"}']) == len(TEXT)
+    assert float(figures['tts_sessions_total{outcome="done",protocol="native"}']) == 1
+    assert float(figures["tts_word_delay_seconds_count"]) == len(TEXT.split())
+    assert float(figures["tts_sessions_active"]) == 0
+    assert float(figures["tts_rtf_count"]) >= len(TEXT.split()) - 1
+
+
+def test_nothing_is_made_too_far_ahead_of_its_playing() -> None:
+    async def run(server: Running) -> None:
+        async with Client(server.ws) as client:
+            stream, heard = client.stream([TEXT * 20]), 0.0
+            begun = asyncio.get_running_loop().time()
+            while heard < 3.0:
+                heard += (await anext(stream)).duration_s
+            lasted = asyncio.get_running_loop().time() - begun
+            # What came in this time is what was played, the second that may be ahead, and one piece.
+            assert heard <= lasted + 1.0 + 0.5
+            await stream.aclose()  # type: ignore[attr-defined]
+
+    with serving(limits={"ahead_s": 1.0}) as server:
+        asyncio.run(run(server))

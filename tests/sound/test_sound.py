@@ -1,0 +1,265 @@
+"""What the command line reads and writes: text as it arrives, sound files, subtitles, the sound device."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import sys
+import time
+import wave
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sayahead.cli.source import Source
+from sayahead.errors import ConfigError
+from sayahead.sound.device import Player
+from sayahead.sound.files import FORMATS, FlacWriter, OutputError, RawWriter, WavWriter, to_pcm16, wav_file
+from sayahead.sound.subtitles import FORMS, lines, write_timings
+from sayahead.types import Floats, WordTiming
+
+RATE = 24000
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX pipes and files")
+
+
+def tone(samples: int) -> Floats:
+    return (0.5 * np.sin(np.arange(samples) / 10)).astype(np.float32)
+
+
+def unbuffered(file: int | Path, mode: str = "wb") -> io.FileIO:
+    opened = open(file, mode, buffering=0)  # noqa: SIM115
+    assert isinstance(opened, io.FileIO)
+    return opened
+
+
+def read_wav(source: Any) -> np.ndarray[Any, np.dtype[np.int16]]:
+    with wave.open(source, "rb") as file:
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (RATE, 1, 2)
+        return np.frombuffer(file.readframes(file.getnframes()), "<i2")
+
+
+def test_pcm_clips_and_silences() -> None:
+    samples = np.array([0, 1, -1, 2, -2, np.nan, np.inf, 0.5], np.float32)
+    assert to_pcm16(samples).tolist() == [0, 32767, -32767, 32767, -32767, 0, 32767, 16384]
+
+
+def test_wav_is_valid_after_every_chunk(tmp_path: Path) -> None:
+    path, made = tmp_path / "a.wav", tone(1000)
+    writer = wav_file(path, sample_rate=RATE)
+    assert len(read_wav(str(path))) == 0
+    for at in range(0, 1000, 250):
+        writer.write(made[at : at + 250])
+        assert np.array_equal(read_wav(str(path)), to_pcm16(made[: at + 250]))
+    writer.drain()
+    writer.close()
+    writer.close()
+    assert path.stat().st_size == 44 + 2000
+
+
+def test_wav_survives_half_a_write(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    file = unbuffered(path)
+    writer = WavWriter(file, "a.wav", sample_rate=RATE)
+    writer.write(tone(10))
+    file.write(b"\x01\x02\x03")
+    writer.close()
+    assert len(read_wav(str(path))) == 11
+
+
+@POSIX
+def test_wav_on_a_pipe_says_that_it_goes_on() -> None:
+    end, start = os.pipe()
+    writer = WavWriter(unbuffered(start), "pipe", sample_rate=RATE)
+    writer.write(tone(100))
+    writer.close()
+    with open(end, "rb") as pipe:
+        data = pipe.read()
+    assert data[4:8] == data[40:44] == b"\xff" * 4
+    assert np.array_equal(read_wav(io.BytesIO(data)), to_pcm16(tone(100)))
+
+
+@POSIX
+def test_wav_does_not_change_what_it_is_appended_to(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"before")
+    writer = WavWriter(unbuffered(path, "ab"), "log", sample_rate=RATE)
+    writer.write(tone(10))
+    writer.close()
+    assert path.read_bytes()[:6] == b"before"
+    assert np.array_equal(read_wav(io.BytesIO(path.read_bytes()[6:])), to_pcm16(tone(10)))
+
+
+@POSIX
+def test_raw_waits_for_a_slow_reader_of_a_non_blocking_pipe() -> None:
+    import threading
+
+    end, start = os.pipe()
+    os.set_blocking(start, False)
+    made, got = tone(200_000), bytearray()
+
+    def read() -> None:
+        while data := os.read(end, 1 << 16):
+            got.extend(data)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    writer = RawWriter(unbuffered(start), "pipe")
+    writer.write(made)
+    writer.close()
+    reader.join()
+    os.close(end)
+    assert bytes(got) == to_pcm16(made).tobytes()
+
+
+@POSIX
+def test_a_closed_pipe_and_a_full_disk_are_told_apart() -> None:
+    end, start = os.pipe()
+    os.close(end)
+    writer = RawWriter(unbuffered(start), "pipe")
+    with pytest.raises(BrokenPipeError):
+        writer.write(tone(10))
+    writer.close()
+    if Path("/dev/full").exists():
+        with pytest.raises(OutputError, match="cannot be written: No space left"):
+            wav_file(Path("/dev/full"), sample_rate=RATE)
+
+
+@pytest.mark.parametrize("name", ["missing/a.wav", ".", "missing/a.flac"])
+def test_paths_that_cannot_be_written(tmp_path: Path, name: str) -> None:
+    make = FORMATS[Path(name).suffix or ".wav"]
+    with pytest.raises(ConfigError, match="cannot be written: "):
+        make(tmp_path / name, sample_rate=RATE)
+
+
+def test_flac_gives_back_the_samples(tmp_path: Path) -> None:
+    import soundfile
+
+    writer = FlacWriter(tmp_path / "a.flac", sample_rate=RATE)
+    writer.write(tone(1000))
+    writer.write(tone(500))
+    writer.close()
+    samples, rate = soundfile.read(tmp_path / "a.flac", dtype="int16")
+    assert rate == RATE
+    assert np.array_equal(samples, np.concatenate([to_pcm16(tone(1000)), to_pcm16(tone(500))]))
+
+
+def test_an_empty_flac_can_be_opened(tmp_path: Path) -> None:
+    import soundfile
+
+    FlacWriter(tmp_path / "a.flac", sample_rate=RATE).close()
+    assert soundfile.info(tmp_path / "a.flac").frames == 1
+
+
+def test_flac_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "soundfile", None)
+    with pytest.raises(OutputError, match=r"pip install 'sayahead\[flac\]'"):
+        FlacWriter(tmp_path / "a.flac", sample_rate=RATE)
+    assert not list(tmp_path.iterdir())
+
+
+WORDS = [
+    WordTiming("Salt,", 0, 5, 480, 9600),
+    WordTiming("<b>", 6, 9, 9600, 14400),
+    WordTiming("rest.", 10, 15, 14400, 24000),
+    WordTiming("Then", 16, 20, 36000, 48000 * 3600),
+]
+
+
+def test_subtitles() -> None:
+    srt = FORMS[".srt"](WORDS, sample_rate=RATE)
+    assert srt == ("1\n00:00:00,020 --> 00:00:01,000\nSalt, <b> rest.\n\n2\n00:00:01,500 --> 02:00:00,000\nThen\n")
+    vtt = FORMS[".vtt"](WORDS, sample_rate=RATE)
+    assert vtt.startswith(
+        "WEBVTT\n\n00:00:00.020 --> 00:00:01.000\nSalt, <00:00:00.400>&lt;b&gt; <00:00:00.600>rest.\n\n"
+    )
+    parsed = json.loads(FORMS[".json"](WORDS, sample_rate=RATE))
+    assert parsed["sample_rate"] == RATE
+    assert parsed["words"][0] == {
+        "text": "Salt,", "start": 0, "end": 5, "onset": 480, "offset": 9600, "onset_s": 0.02, "offset_s": 0.4,
+    }  # fmt: skip
+    for form in FORMS.values():
+        assert form([], sample_rate=RATE) is not None
+
+
+def test_subtitle_lines_are_short() -> None:
+    words = [WordTiming("word" + "s" * (i % 9), 0, 0, i, i + 1) for i in range(100)]
+    cut = list(lines(words))
+    assert [word for line in cut for word in line] == words
+    assert all(len(" ".join(word.text for word in line)) <= 42 for line in cut)
+
+
+def test_timings_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="cannot be written"):
+        write_timings(tmp_path / "missing" / "a.srt", WORDS, sample_rate=RATE)
+
+
+def test_player_takes_sound_in_real_time() -> None:
+    import miniaudio
+
+    player = Player(RATE, backends=[miniaudio.Backend.NULL])
+    assert player.backend == "Null"
+    begun = time.monotonic()
+    player.write(tone(RATE // 2))
+    assert time.monotonic() - begun < 0.4
+    player.drain()
+    assert time.monotonic() - begun > 0.4
+    assert player.played() == RATE // 2
+    player.close()
+    player.close()
+
+
+def test_player_is_bounded_and_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    import miniaudio
+
+    monkeypatch.setattr(Player, "AHEAD_S", 0.2)
+    player = Player(RATE, backends=[miniaudio.Backend.NULL])
+    player.write(tone(RATE // 2))
+    assert player.played() >= RATE // 4
+    player.write(tone(RATE // 5))
+    before = time.monotonic()
+    player.close()
+    assert time.monotonic() - before < 5
+    assert player.played() < RATE // 2 + RATE // 5
+
+
+def test_player_does_not_wait_for_a_device_that_is_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+    import miniaudio
+
+    monkeypatch.setattr(Player, "STUCK_S", 0.3)
+    player = Player(RATE, backends=[miniaudio.Backend.NULL])
+    player._device.stop()
+    player.write(tone(100))
+    with pytest.raises(OutputError, match="has taken no sound"):
+        player.drain()
+    player.close()
+
+
+def test_player_without_miniaudio(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "miniaudio", None)
+    with pytest.raises(OutputError, match=re.escape("pip install 'sayahead[play]'")):
+        Player(RATE)
+
+
+@given(st.lists(st.binary(max_size=6), max_size=6))
+def test_any_bytes_in_any_pieces_give_the_same_text(blocks: list[bytes]) -> None:
+    class Pieces(io.BytesIO):
+        left = iter([block for block in blocks if block])
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            return next(self.left, b"")
+
+    warnings: list[str] = []
+    text = "".join(fragment or "" for fragment in Source(Pieces(), "It", warn=warnings.append).fragments())
+    assert text == b"".join(blocks).decode("utf-8", "replace")
+    # The first place that Python's own decoder stumbles over.
+    whole = b"".join(blocks)
+    good = next(
+        size for size in range(len(whole), -1, -1) if whole[:size].decode("utf-8", "ignore").encode() == whole[:size]
+    )
+    assert not warnings if good == len(whole) else f"at byte {good}:" in warnings[0]

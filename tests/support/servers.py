@@ -1,0 +1,113 @@
+"""Servers for tests: real ones, on a port of their own, with the toy voice."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyState, ToyVocoder
+
+from sayahead.engine.stages import Frames
+from sayahead.engine.synthesizer import Pauses, TwoStage
+from sayahead.server.hub import Hub, Voices
+from sayahead.server.operation.run import Server
+from sayahead.server.operation.settings import Limits, Settings
+from sayahead.server.synthesis.processes import ProcessEngine
+from sayahead.types import Rendering, Segment
+from sayahead.voice import Defaults, Voice, VoiceConfig
+
+KEY = "key-of-the-tests"
+
+
+class SlowAcoustic(ToyAcoustic):
+    """The toy, at a price; and it breaks at the word "explode"."""
+
+    def __init__(self, step_s: float) -> None:
+        self._step_s = step_s
+
+    def step(
+        self, segment: Segment, state: ToyState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, ToyState]:
+        time.sleep(self._step_s)
+        if "explode" in "".join(chr(i) for i in segment.ids[: segment.speak]):
+            raise RuntimeError("A step broke.")
+        return super().step(segment, state, rendering, hold_back=hold_back)
+
+
+def toy_voice(step_s: float = 0.0) -> Voice:
+    """A tone per letter, at 8 kHz."""
+    config = VoiceConfig(
+        format=2, name="toy", language="en", description="A tone per letter.", license="Apache-2.0", source="tests",
+        kind="toy", sample_rate=RATE, hop_length=HOP, files={}, phonemes={}, stand_in="", lead_in_s=0.0, pause_s=0.1,
+        speed=(0.5, 2.0), defaults=Defaults(1, 0.02, 0.02), model={},
+    )  # fmt: skip
+    synthesizer = TwoStage(SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
+    return Voice(config, synthesizer, ToyPhonemizer())
+
+
+def toy_by_name(name: str) -> Voice:
+    """The toy, for other processes."""
+    return toy_voice()
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A server that runs."""
+
+    hub: Hub
+    server: Server
+    port: int
+
+    @property
+    def http(self) -> str:
+        """Its address for requests."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def ws(self) -> str:
+        """Its address for sockets."""
+        return f"ws://127.0.0.1:{self.port}"
+
+    def metric(self, name: str, **labels: str) -> float:
+        """The value of one of its counters."""
+        return self.hub.metrics.registry.get_sample_value(name, labels) or 0.0
+
+    def settle(self, timeout_s: float = 10.0) -> None:
+        """Wait until every connection is gone; AssertionError where one stays."""
+        end = time.monotonic() + timeout_s
+        while self.hub.connections and time.monotonic() < end:
+            time.sleep(0.01)
+        assert self.hub.connections == 0, f"{self.hub.connections} connections stay open"
+        assert self.hub.taken == 0
+
+
+@contextlib.contextmanager
+def serving(*, step_s: float = 0.0, voice: Voice | None = None, limits: dict[str, Any] | None = None,
+            **settings: Any) -> Iterator[Running]:  # fmt: skip
+    """A server with the toy voice (each step of which takes ``step_s``), or another; settings as in Settings, at a port
+    of its own."""
+    chosen = Settings(port=0, limits=Limits(**{"sessions": 1000, **(limits or {})}), **settings)
+    voices = Voices(("heart",))
+    voices.put(voice or toy_voice(step_s))
+    engine = None
+    if chosen.synthesis == "processes":
+        engine = ProcessEngine(toy_by_name, processes=chosen.workers or 1, first=["toy"])
+    hub = Hub(chosen, voices=voices, engine=engine)
+    server = Server(hub)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    end = time.monotonic() + 30
+    while not server.started:
+        assert thread.is_alive(), "The server ended while it started."
+        assert time.monotonic() < end, "The server does not start."
+        time.sleep(0.005)
+    try:
+        yield Running(hub, server, server.port)
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        assert not thread.is_alive(), "The server does not end."

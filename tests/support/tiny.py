@@ -1,0 +1,101 @@
+"""Voices of tiny networks with random weights, exported as trained ones are."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.utils.parametrize import is_parametrized
+
+from sayahead import load_voice
+from sayahead.training.clarinet.conditioner import ConditionerConfig
+from sayahead.training.clarinet.network import GaussianIAF, IAFConfig
+from sayahead.training.corpus.frontend import FrontEnd
+from sayahead.training.graph.builder import quantized
+from sayahead.training.ma.network import DeepVoice3, DeepVoice3Config
+from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
+from sayahead.training.voice import make_voice
+from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig
+from sayahead.voice import Voice
+
+ACOUSTIC = DeepVoice3Config(
+    phonemes=178, embedding=32, encoder_channels=16, encoder_layers=3, encoder_kernel=3, prenet=(16, 32),
+    decoder_layers=3, decoder_kernel=3, attention=16, weight_norm=False, key_rate=1.3, clock="attended",
+    own_windows=False,
+)  # fmt: skip
+VOCODER = MelVocoderConfig(front_blocks=1, blocks=2, right=(2, 0, 0, 1))
+STUDENT = IAFConfig(
+    flows=(2, 3), cycle=2, residual=6, skip=5,
+    conditioner=ConditionerConfig(channels=4, strides=(10, 15), bands=2, pulses=True, pitch=8),
+)  # fmt: skip
+SAMPLED = WaveRNNConfig(n_mels=80, strides=(15, 20), blocks=1, channels=8, aux=8, rnn=8, dense=8, bits=4)
+
+
+def deepvoice3(config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0, scale: float = 1.0) -> DeepVoice3:
+    """Random weights that int8 and float16 hold, so that nothing but the graphs can differ; all of them ``scale``d."""
+    torch.manual_seed(seed)
+    model = DeepVoice3(config).eval()
+    model.mean.fill_(-4.0)
+    model.std.fill_(1.5)
+    with torch.no_grad():
+        embedding = model.encoder.embedding.weight
+        embedding.copy_(embedding.half().float())
+        for layer in model.modules():
+            if isinstance(layer, nn.Linear):
+                rounded, sizes = quantized(scale * layer.weight.T.numpy())
+                weight = torch.from_numpy((rounded.astype(np.float32) * sizes).T.copy())
+                layer.weight = weight if is_parametrized(layer) else nn.Parameter(weight)
+                layer.bias.normal_(std=0.1)
+    return model
+
+
+def vocoder(task: str) -> nn.Module:
+    """Random weights."""
+    torch.manual_seed(1)
+    if task == "clarinet":
+        return GaussianIAF(STUDENT).eval()
+    if task == "wavernn":
+        return WaveRNN(SAMPLED).eval()
+    model = MelVocoder(VOCODER).eval()
+    model.get_buffer("mean").fill_(-4.0)
+    model.get_buffer("std").fill_(1.5)
+    return model
+
+
+def trained(task: str, model: nn.Module, **info: Any) -> Any:
+    """A run's outcome, as exporting reads it."""
+    from sayahead.training.corpus.teacher import voice_config
+
+    phonemes = dict(voice_config().phonemes)
+    described = {
+        "front_end": FrontEnd(), "phonemes": phonemes, "pad": 0, "punctuation": "final",
+        "source": {"kind": "teacher", "voice": "hibari-tts"},
+    }  # fmt: skip
+    corpus = SimpleNamespace(info=SimpleNamespace(**{**described, **info}))
+    return SimpleNamespace(model=model, corpus=corpus, recipe=SimpleNamespace(name="tiny", task=task), step=1)
+
+
+def tiny_voice(
+    folder: Path, task: str = "melvocoder", config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0
+) -> Voice:  # fmt: skip
+    """A voice of Deep Voice 3 and the vocoder of a task."""
+    acoustic = trained("deepvoice3", deepvoice3(config, seed=seed))
+    make_voice(acoustic, trained(task, vocoder(task)), folder, name="tiny")
+    return load_voice(folder)
+
+
+CONFIGS = [
+    replace(ACOUSTIC, clock=clock, own_windows=own, encoder_kernel=kernel, decoder_kernel=kernel, weight_norm=normed)
+    for (clock, own), (kernel, normed) in zip(
+        itertools.product(("steps", "attended"), (True, False)),
+        [(3, False), (5, True), (3, True), (3, False)],
+        strict=True,
+    )
+]
+"""One of each clock and kind of window."""

@@ -1,0 +1,64 @@
+"""Tiny Tacotrons and students of context, with weights that int8 and float16 hold, exported as trained ones are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+from support.tiny import trained, vocoder
+from torch import nn
+
+from sayahead import Voice, load_voice
+from sayahead.training.distilled.network import ContextEmbeddingConfig
+from sayahead.training.saeki.network import Tacotron, TacotronConfig
+from sayahead.training.saeki.task import SaekiTask
+from sayahead.training.voice import make_voice
+
+CONTEXT = ContextEmbeddingConfig(
+    filters=(4, 4, 6), strides=(2, 1, 2), recurrent=12, tokens=4, heads=2, embedding=16
+)  # fmt: skip
+CONFIG = TacotronConfig(
+    phonemes=178, reduction=3, embedding=24, kernel=3, prenet=(16, 16), attention_rnn=32, decoder_rnn=24, attention=12,
+    location_filters=4, location_kernel=5, postnet=16, postnet_layers=3, taught=True, context=CONTEXT,
+)  # fmt: skip
+
+
+def tacotron(config: TacotronConfig = CONFIG, *, seed: int = 0) -> Tacotron:
+    """Random weights, all on a grid, with statistics of normalization that are not those at the begin."""
+    torch.manual_seed(seed)
+    model = Tacotron(config).eval()
+    model.mean.fill_(-4.0)
+    model.std.fill_(1.5)
+    shake(model)
+    return model
+
+
+def shake(model: nn.Module) -> None:
+    """Give normalization something to do."""
+    with torch.no_grad():
+        for layer in model.modules():
+            if isinstance(layer, nn.BatchNorm1d):
+                for value, low, high in (
+                    (layer.weight, 0.5, 1.5), (layer.bias, -0.5, 0.5), (layer.running_mean, -0.5, 0.5),
+                    (layer.running_var, 0.5, 2.0),
+                ):  # fmt: skip
+                    assert value is not None
+                    value.uniform_(low, high)
+
+
+def tiny_saeki(folder: Path, config: TacotronConfig = CONFIG, *, past: int = 32) -> Voice:
+    """A voice of a tiny Tacotron and a tiny mel vocoder."""
+    acoustic: Any = trained("saeki", SimpleNamespace(tacotron=tacotron(config)))  # type: ignore[arg-type]
+    task = SaekiTask.__new__(SaekiTask)
+    task.config, task.data = config, SimpleNamespace(past=past)  # type: ignore[assignment]
+    acoustic.task = task
+    make_voice(acoustic, trained("melvocoder", vocoder("melvocoder")), folder, name="tiny")
+    return load_voice(folder)
+
+
+def ids(count: int, *, seed: int = 0) -> Any:
+    """Ids of phonemes."""
+    return np.random.default_rng(seed).integers(24, 150, count)

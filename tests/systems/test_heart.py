@@ -1,0 +1,231 @@
+"""The default voice: its sound, its silence, and that streaming changes neither."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.texts import splits, texts
+
+from sayahead import LookaheadK, Policy, RandomWords, Read, Speak, View, Voice, WaitAll
+from sayahead.engine.policy import READ
+from sayahead.engine.stages import moved
+from sayahead.engine.synthesizer import TwoStage
+from sayahead.eval.measures.prosody import recorded
+from sayahead.types import Floats, Ids
+
+AUDIBLE = 10 ** (-50 / 20)
+TEXT = "The quick brown fox jumps over the lazy dog, and nobody minded. Then it slept."
+
+
+def streamed(voice: Voice, fragments: list[str], **options: object) -> Floats:
+    chunks = [chunk.samples for chunk in voice.stream(fragments, **options)]
+    return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_any_split_gives_bit_identical_audio(heart: Voice, data: st.DataObject) -> None:
+    text = data.draw(texts())
+    policy = LookaheadK(data.draw(st.integers(0, 2)))
+    whole = heart.synthesize(text, policy=policy)
+    assert np.array_equal(whole, streamed(heart, data.draw(splits(text)), policy=policy))
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 5])
+@pytest.mark.parametrize("text", [TEXT, "Apples are red.", "She sat. He stood!", "Psst! Hello?"])
+def test_silence_is_bounded_at_both_ends(heart: Voice, k: int, text: str) -> None:
+    samples = heart.synthesize(text, policy=LookaheadK(k))
+    audible = np.flatnonzero(np.abs(samples) > AUDIBLE)
+    assert audible[0] <= 0.040 * heart.sample_rate
+    silence = len(samples) - 1 - audible[-1]
+    assert silence == round(heart.config.pause_s * heart.sample_rate)
+
+
+def test_whole_sentences_sound_as_long_as_the_original_voice(heart: Voice) -> None:
+    """A sentence given whole lasts as long as hibari's and has its spectrum."""
+    from hibari import Hibari
+
+    text = "The birch canoe slid on the smooth planks."
+    original = Hibari()(text, seed=0)
+    ours = heart.synthesize(text, policy=WaitAll())
+
+    def audible(samples: Floats) -> int:
+        loud = np.flatnonzero(np.abs(samples) > AUDIBLE)
+        return int(loud[-1] - loud[0])
+
+    assert abs(audible(original) - audible(ours)) < 0.15 * heart.sample_rate
+    # The long-time spectra agree too: it is the same voice.
+    spectra = [np.abs(np.fft.rfft(x, 1 << 18))[: 1 << 16].reshape(64, -1).mean(1) for x in (original, ours)]
+    assert np.abs(np.log(spectra[0] / spectra[1])).mean() < 0.25
+
+
+def test_speed_and_volume(heart: Voice) -> None:
+    lengths = [len(heart.synthesize(TEXT, speed=speed)) for speed in (0.5, 1.0, 2.0)]
+    assert lengths[0] > 1.6 * lengths[1]
+    assert lengths[1] > 1.4 * lengths[2]
+    quiet, plain = (heart.synthesize("Hello there.", volume=volume) for volume in (0.25, 1.0))
+    assert np.allclose(quiet, plain * 0.25, atol=1e-6)
+    assert np.abs(heart.synthesize("Hello there.", volume=4.0)).max() <= 1.0
+
+
+def test_the_seed_changes_the_noise_and_nothing_else(heart: Voice) -> None:
+    one, same, other = (heart.synthesize(TEXT, seed=seed) for seed in (1, 1, 2))
+    assert np.array_equal(one, same)
+    assert len(one) == len(other)
+    assert 0 < np.abs(one - other).max() < 0.3
+
+
+def test_joins_carry_no_clicks(heart: Voice) -> None:
+    """At chunk boundaries the signal jumps no more than it does inside chunks."""
+    chunks = [chunk.samples for chunk in heart.stream([TEXT], policy=LookaheadK(1))]
+    samples = np.concatenate(chunks)
+    jumps = np.abs(np.diff(samples))
+    seams = np.cumsum([len(chunk) for chunk in chunks])[:-1] - 1
+    assert np.median(jumps[seams]) <= np.percentile(jumps, 90)
+    assert jumps[seams].max() <= np.percentile(jumps, 99.9)
+
+
+def test_pitch_goes_on_where_words_join(heart: Voice, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Said blindly, a word's end is expected anew when the next one comes; what is heard goes on from there."""
+    acoustic = heart.synthesizer._acoustic  # type: ignore[attr-defined]
+    made = acoustic.step
+
+    def kinks() -> float:
+        """By how many octaves the first step of pitch behind a join differs from the last one before it."""
+        steps: list[Floats] = []
+
+        def step(*given: Any, **options: Any) -> Any:
+            frames, state = made(*given, **options)
+            steps.append(frames.final[:, 128])
+            return frames, state
+
+        with monkeypatch.context() as patch:
+            patch.setattr(acoustic, "step", step)
+            heart.synthesize("We were away a year ago, and I owe you more than any lawyer will.", policy=LookaheadK(0))
+        steps = [pitch for pitch in steps if len(pitch) > 1]
+        joins = [np.array([*one[-2:], other[0]]) for one, other in itertools.pairwise(steps)]
+        found = [np.abs(np.diff(np.log2(pitch), n=2))[0] for pitch in joins if pitch.min() > 40]
+        assert len(found) > 8
+        return float(np.median(found))
+
+    gliding = kinks()
+    monkeypatch.setattr(acoustic, "_glide_s", 0.0)
+    assert gliding < 0.7 * kinks()
+
+
+def test_what_is_held_back_is_drawn_out_by_what_follows(heart: Voice) -> None:
+    """A word at a phrase's end is said too short while that cannot be seen; what is held back can still be longer."""
+    text = "The members of the committee that he had seen were of the type that nobody likes."
+
+    def lengths(voice: Voice, **options: Any) -> Ids:
+        voice, recorder = recorded(voice)
+        voice.synthesize(text, **options)
+        return np.array([end - first for first, end in recorder.recording.words])
+
+    whole = lengths(heart, policy=WaitAll())
+    blind, drawn = (lengths(heart, policy=LookaheadK(0), hold_back_s=held) for held in (0.0, 0.1))
+    assert (drawn >= blind).all()
+    assert (drawn > blind).any()
+    assert np.abs(drawn - whole).sum() < 0.8 * np.abs(blind - whole).sum()
+
+
+def test_words_told_before_move_with_what_is_drawn_out() -> None:
+    assert moved([(0, 10), (10, 20), (22, 30)], [(10, 4), (22, 2)]) == ((0, 14), (14, 24), (28, 36))
+    assert moved([(0, 10)], []) == ((0, 10),)
+
+
+def test_threads_share_a_voice(heart: Voice) -> None:
+    expected = [heart.synthesize(f"This is number {i}.") for i in range(4)]
+    found: dict[int, Floats] = {}
+
+    def speak(i: int) -> None:
+        found[i] = heart.synthesize(f"This is number {i}.")
+
+    threads = [threading.Thread(target=speak, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(expected[i], found[i]) for i in range(4))
+
+
+def test_more_lookahead_than_the_sentence_has_is_the_whole_sentence(heart: Voice) -> None:
+    """With everything visible, words last as long as in the whole sentence."""
+    whole = [w for c in heart.stream([TEXT], policy=WaitAll()) for w in c.words]
+    words = [w for c in heart.stream([TEXT], policy=LookaheadK(50)) for w in c.words]
+    assert [(w.text, w.offset - w.onset) for w in whole[:-1]] == [(w.text, w.offset - w.onset) for w in words[:-1]]
+
+
+def test_a_long_sentence_costs_the_same_per_word(heart: Voice) -> None:
+    """What a step sees is bounded: its inputs stop growing, whatever lies behind."""
+    session = heart.session()
+    sizes = []
+    for _ in range(60):
+        session.push("and then the little cat went on ")
+        list(session.chunks())
+        state = session._state
+        sizes.append((len(state.acoustic.ids), state.acoustic.held, len(state.unheard), len(session._untimed)))
+    assert max(size[0] for size in sizes) <= heart.config.model["window"]
+    assert all(max(size[1:]) <= 4 for size in sizes)
+
+
+@pytest.mark.parametrize("hold_back_s", [0.0, 0.1])
+def test_words_that_make_no_sound_are_passed_over(heart: Voice, hold_back_s: float) -> None:
+    """A word of which the voice knows no phoneme takes its place in the timings and no time."""
+    chunks = list(heart.stream(["Hello ", "| ", "there."], policy=LookaheadK(0), hold_back_s=hold_back_s))
+    assert [w.text for c in chunks for w in c.words][-1] == "there."
+
+
+@pytest.mark.parametrize("k", [0, 1, None])
+def test_words_are_timed_where_they_sound(heart: Voice, k: int | None) -> None:
+    policy = WaitAll() if k is None else LookaheadK(k)
+    for text in ("Nobody had told them about the time.", "Apples are eaten by many animals.", "We never knew."):
+        chunks = list(heart.stream([text], policy=policy))
+        sound = np.flatnonzero(np.abs(np.concatenate([chunk.samples for chunk in chunks])) > 10 ** (-40 / 20))
+        words = [word for chunk in chunks for word in chunk.words]
+        # An onset is where the phoneme begins, which may be a little before it is loud.
+        assert -0.05 < (words[0].onset - sound[0]) / 24000 < 0.03
+        assert -0.05 < (words[-1].offset - sound[-1]) / 24000 < 0.06
+
+
+@dataclass(frozen=True)
+class FirstBlind:
+    """A sentence's first word without lookahead, the others with one word of it."""
+
+    def decide(self, view: View) -> Read | Speak:
+        ahead = 1 if view.past else 0
+        if len(view.pending) > ahead or (view.pending and view.pending[-1].ends):
+            return Speak(1, ahead)
+        return READ
+
+
+def test_a_word_that_is_spoken_blind_is_held_back_as_without_lookahead(
+    heart: Voice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(heart.synthesizer, TwoStage)
+    acoustic = heart.synthesizer._acoustic
+    step, held = acoustic.step, list[int]()
+
+    def spy(*arguments: Any, hold_back: int) -> Any:
+        held.append(hold_back)
+        return step(*arguments, hold_back=hold_back)
+
+    monkeypatch.setattr(acoustic, "step", spy)
+
+    def frames(policy: Policy, **options: Any) -> list[int]:
+        held.clear()
+        streamed(heart, ["Extraordinary developments followed "], policy=policy, **options)
+        return held[:2]
+
+    assert frames(LookaheadK(0)) == [8, 8]
+    assert frames(LookaheadK(1)) == [4, 4]
+    assert frames(FirstBlind()) == [8, 4]
+    assert frames(LookaheadK(0), context=RandomWords()) == [8, 8]
+    assert frames(FirstBlind(), hold_back_s=0.075) == [6, 6]

@@ -1,0 +1,172 @@
+"""The client of the package, against a real server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import numpy as np
+import pytest
+from support.servers import KEY, Running, serving, toy_voice
+
+from sayahead import ConfigError, SessionError
+from sayahead.client import Client, ServerError
+from sayahead.types import AudioChunk
+
+TEXT = "Hello there, how are you today? I am fine. "
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with serving(step_s=0.005) as running:
+        yield running
+
+
+def test_a_stream_is_what_the_voice_says(server: Running) -> None:
+    heard = asyncio.Event()
+
+    async def fragments() -> AsyncIterator[str]:
+        yield TEXT[:20]
+        # The rest is written only when the beginning was heard.
+        await asyncio.wait_for(heard.wait(), 20)
+        yield TEXT[20:]
+
+    async def run() -> list[AudioChunk]:
+        chunks = []
+        async with Client(server.ws) as client:
+            async for chunk in client.stream(fragments()):
+                heard.set()
+                chunks.append(chunk)
+        return chunks
+
+    chunks = asyncio.run(run())
+    assert np.abs(np.concatenate([c.samples for c in chunks]) - toy_voice().synthesize(TEXT)).max() < 1e-4
+    assert [c.start for c in chunks] == list(np.cumsum([0, *(len(c.samples) for c in chunks[:-1])]))
+    words = [w for c in chunks for w in c.words]
+    assert [TEXT[w.start : w.end] for w in words] == TEXT.split()
+    for chunk in chunks:
+        for word in chunk.words:
+            assert chunk.start <= word.onset < chunk.start + len(chunk.samples)
+
+
+def test_several_texts_at_once_do_not_mix(server: Running) -> None:
+    async def run() -> None:
+        async with Client(server.ws) as client:
+
+            async def one(text: str) -> str:
+                return " ".join([text[w.start : w.end] async for chunk in client.stream([text]) for w in chunk.words])
+
+            texts = [f"This is text number {n}, and no other one." for n in "one two three four".split()]
+            assert await asyncio.gather(*(one(text) for text in texts)) == texts
+
+    asyncio.run(run())
+
+
+def test_cancel_is_silent_at_once_and_tells_what_was_sent(server: Running) -> None:
+    async def run() -> None:
+        async with Client(server.ws) as client:
+            speech = client.speech()
+            await speech.push(TEXT * 20)
+            first = await anext(speech)
+            told = await speech.cancel()
+            assert [chunk async for chunk in speech] == []
+            assert 0 < told["words"] < 100
+            assert told["audio_s"] >= len(first.samples) / first.sample_rate
+            assert told["text_end"] <= len(TEXT * 20)
+            # A second time, and before any text: nothing happens.
+            assert await speech.cancel() == told
+            assert (await client.speech().cancel())["audio_s"] == 0
+            with pytest.raises(SessionError, match="after the end"):
+                await speech.push("More")
+            # The connection goes on.
+            assert len([chunk async for chunk in client.stream(["Hello again."])]) > 0
+
+    asyncio.run(run())
+
+
+def test_leaving_a_stream_early_makes_the_server_stop(server: Running) -> None:
+    async def run() -> None:
+        async with Client(server.ws) as client:
+            stream = client.stream([TEXT * 20])
+            async for _ in stream:
+                break
+            await stream.aclose()  # type: ignore[attr-defined]
+            before = server.metric("tts_sessions_total", protocol="native", outcome="cancelled")
+            async for _ in client.stream(["Hello."]):
+                pass
+            assert before >= 1
+
+    asyncio.run(run())
+
+
+def test_flush_speaks_what_waits(server: Running) -> None:
+    async def run() -> None:
+        async with Client(server.ws, lookahead=5) as client:
+            speech = client.speech()
+            await speech.push("Hello there")
+            await speech.flush()
+            words = list[str]()
+            while len(words) < 2:
+                words += [w.text for w in (await asyncio.wait_for(anext(speech), 10)).words]
+            await speech.finish()
+            assert words == ["Hello", "there"]
+
+    asyncio.run(run())
+
+
+def test_errors_name_their_reason(server: Running) -> None:
+    async def fails(**options: object) -> str:
+        with pytest.raises(ServerError) as caught:
+            async with Client(server.ws, **options):  # type: ignore[arg-type]
+                pass
+        return caught.value.code
+
+    async def explodes() -> str:
+        async with Client(server.ws) as client:
+            with pytest.raises(ServerError) as caught:
+                async for _ in client.stream(["Please explode now, will you?"]):
+                    pass
+            # The failure of one text is not that of the connection.
+            assert len([chunk async for chunk in client.stream(["Hello."])]) > 0
+            return caught.value.code
+
+    async def unreachable() -> str:
+        with pytest.raises(ServerError) as caught:
+            async with Client("ws://127.0.0.1:1"):
+                pass
+        return caught.value.code
+
+    assert asyncio.run(fails(voice="nobody")) == "unknown_voice"
+    assert asyncio.run(fails(sped=2)) == "invalid_option"
+    assert asyncio.run(fails(sample_rate=96000)) == "invalid_option"
+    assert asyncio.run(explodes()) == "failed"
+    assert asyncio.run(unreachable()) == "unreachable"
+    with pytest.raises(ConfigError, match="pcm_s16le"):
+        Client(encoding="mp3")
+
+
+def test_a_key_opens(server: Running) -> None:
+    async def run(running: Running) -> None:
+        async with Client(running.ws, key=KEY) as client:
+            assert len([chunk async for chunk in client.stream(["Hello."])]) > 0
+        with pytest.raises(ServerError) as caught:
+            async with Client(running.ws, key="wrong-" + KEY):
+                pass
+        assert caught.value.code == "unauthorized"
+
+    with serving(keys=(f"me:{KEY}",)) as running:
+        asyncio.run(run(running))
+
+
+def test_a_server_that_goes_ends_the_text() -> None:
+    async def run(running: Running) -> None:
+        async with Client(running.ws) as client:
+            stream = client.stream([TEXT * 40])
+            await anext(stream)
+            running.server.should_exit = True
+            with pytest.raises(ServerError):
+                async for _ in stream:
+                    pass
+
+    with serving(step_s=0.05) as running:
+        asyncio.run(run(running))

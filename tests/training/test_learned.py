@@ -1,0 +1,235 @@
+"""Teaching the learned policy: tables, episodes that are sessions in small, and REINFORCE where the answer is known."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from policies.test_learned import ToyReader
+
+from sayahead import ConfigError, LookaheadK, Policy, Read, Speak, View, Voice
+from sayahead.engine.stages import Frames
+from sayahead.eval.experiment.clock import Reader
+from sayahead.eval.experiment.trace import measure, retime
+from sayahead.eval.measures.latency import stalls_s, word_lags_s
+from sayahead.policies.learned import MOST, Clues, LearnedPolicy, Network
+from sayahead.training.learned.episodes import Episodes, Outcome, Steps, at_random, clocks, distances, fixed, scales
+from sayahead.training.learned.tables import (
+    Table,
+    Tabulator,
+    distance,
+    load_tables,
+    make_tables,
+    needed,
+    one_sentence,
+    save_tables,
+)
+from sayahead.training.learned.task import Deciding, Settings, advantages, load_settings, reader, train
+
+TEXT = "The old judge read the whole letter, and nobody in New York said a word."
+READER = list(clocks()).index("180 words/min")
+
+
+def toy_table(text: str) -> Table:
+    """Words of a quarter of a second; those with a capital lose 3 in each part without lookahead, others nothing."""
+    words, needs = needed(text)
+    apart = np.zeros((len(words), MOST + 1, 3))
+    apart[[word.text[0].isupper() for word in words], 0] = 3.0
+    ends = 20.0 * np.arange(1, len(words) + 1)
+    return Table(
+        text, words, needs, np.stack([ends - 20, ends], axis=1), 20 * len(words), apart, np.full(len(words), 9.0)
+    )
+
+
+def toy_episodes(texts: list[str]) -> Episodes:
+    clues = Clues(ToyReader(), {}, np.zeros((1, 0), np.float32))
+    tables = [toy_table(text) for text in texts]
+    return Episodes(
+        tables, clues, lambda word: len(word.text), scale=np.ones(3), frame_s=0.0125, hold_back_s=0.05
+    )  # fmt: skip
+
+
+def toy_texts() -> list[str]:
+    draw = np.random.default_rng(5)
+    lists = [["tame" if draw.random() < 0.7 else "Tall" for _ in range(9)] for _ in range(24)]
+    return [" ".join(words) + " end." for words in lists]
+
+
+def test_reinforce_finds_the_words_that_are_worth_waiting_for(tmp_path: Path) -> None:
+    episodes = toy_episodes(toy_texts())
+    settings = Settings(
+        steps=200, hidden=(8,), sentences=16, siblings=6, learning_rate=0.03, least_price=0.1, largest_price=0.3
+    )
+    model = train(settings, episodes, log=tmp_path / "log.jsonl")
+    every = np.arange(len(episodes.counts))
+    on, prices = np.full(len(every), READER), np.full(len(every), 0.6)
+    made = episodes.play(every, on, prices, model.choose(greedy=True), np.random.default_rng(0))
+    lost = episodes.apart[every, : made.lookahead.shape[1], 0] > 0
+    assert (made.lookahead[lost & made.words] > 0).mean() > 0.95
+    # Where the sound is behind the text anyway, a word more costs nothing.
+    assert (made.lookahead[~lost & made.words] > 0).mean() < 0.6
+    costs = [json.loads(line)["cost"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert len(costs) == 2
+    for k in range(3):
+        other = episodes.play(every, on, prices, fixed(k), np.random.default_rng(0))
+        assert made.cost(prices).sum() < other.cost(prices).sum()
+
+
+def test_the_same_seed_gives_the_same_network(tmp_path: Path) -> None:
+    episodes, settings = toy_episodes(toy_texts()[:4]), Settings(steps=3, hidden=(4,), sentences=4, siblings=2)
+    one, two, other = (
+        train(replace(settings, seed=seed), episodes, log=tmp_path / "log.jsonl").arrays() for seed in (0, 0, 1)
+    )
+    assert all(
+        np.array_equal(a, b) for first, second in zip(one, two, strict=True) for a, b in zip(first, second, strict=True)
+    )
+    assert not np.array_equal(one[0][0], other[0][0])
+
+
+def test_exported_weights_decide_as_the_network_in_training(tmp_path: Path) -> None:
+    episodes = toy_episodes(toy_texts()[:4])
+    model = train(Settings(steps=5, hidden=(6,), sentences=4, siblings=2), episodes, log=tmp_path / "log.jsonl")
+    inputs = np.random.default_rng(0).normal(size=(5, model.mean.shape[0])).astype(np.float32)
+    own = Network(model.arrays(), (",",), np.zeros((1, 0), np.float32))
+    import torch
+
+    with torch.no_grad():
+        expected = model(torch.from_numpy(inputs)).numpy()
+    assert [own(row) for row in inputs] == pytest.approx(expected.tolist(), rel=1e-3, abs=1e-4)
+
+
+def test_an_advantage_is_what_siblings_paid_more() -> None:
+    words = np.ones((2, 2), np.bool_)
+    nothing = np.zeros((2, 2))
+    steps = Steps(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 1), np.float32), np.zeros(0, np.bool_))
+    apart, lag = np.array([[1.0, 2.0], [0.0, 5.0]]), np.array([[0.0, 0.0], [1.0, 0.0]])
+    made = Outcome(steps, words, np.zeros((2, 2), np.int64), apart, lag, nothing, np.zeros((2, 2, 2)))
+    prices = np.array([1.0, 1.0])
+    assert made.cost(prices).tolist() == [[1, 2], [1, 5]]
+    gain = advantages(made, prices, siblings=2, discount=1.0)
+    assert gain == pytest.approx(np.array([[3, 3], [-3, -3]]) / 0.8)
+    assert advantages(made, prices, siblings=2, discount=0.5)[:, 0] == pytest.approx(np.array([1.5, -1.5]) / 0.8)
+
+
+@dataclass(frozen=True, slots=True)
+class Noting:
+    """A policy that writes down how much lookahead another one takes."""
+
+    policy: Policy
+    taken: list[int]
+
+    def decide(self, view: View) -> Read | Speak:
+        action = self.policy.decide(view)
+        if isinstance(action, Speak):
+            visible = view.pending[action.words : action.words + action.lookahead]
+            self.taken.append(len(visible))
+        return action
+
+
+def heart_episodes(heart: Voice, clues: Clues) -> Episodes:
+    tables = make_tables(heart, [TEXT], hold_back_s=0.05)
+    return Episodes(
+        tables, clues, heart.phonemizer.phonemes, scale=scales(tables), frame_s=0.0125, hold_back_s=0.05
+    )  # fmt: skip
+
+
+def test_episodes_take_the_lookahead_that_sessions_take(heart: Voice) -> None:
+    clues = Clues(reader(heart), {}, np.zeros((1, 0), np.float32))
+    episodes = heart_episodes(heart, clues)
+    model = Deciding(np.zeros(clues.size + 3, np.float32), np.ones(clues.size + 3, np.float32), (8,))
+    import torch
+
+    with torch.no_grad():
+        for seed, weight in enumerate(model.parameters()):
+            weight.copy_(torch.from_numpy(np.random.default_rng(seed).normal(size=weight.shape).astype(np.float32)))
+    network = Network(model.arrays(), (",",), np.zeros((1, 0), np.float32))
+    learned = LearnedPolicy(network, clues, 0.7, float(episodes.words_per_min[READER]))
+    taken = list[int]()
+    heart.synthesize(TEXT, policy=Noting(learned, taken))
+    one = np.zeros(1, np.int64)
+    made = episodes.play(one, one + READER, np.array([0.7]), model.choose(greedy=True), np.random.default_rng(0))
+    assert made.lookahead[0].tolist() == taken
+    assert len(set(taken)) > 1
+
+
+@pytest.mark.parametrize("k", [0, 1, 2])
+def test_episodes_last_as_long_as_sessions(heart: Voice, k: int) -> None:
+    episodes = heart_episodes(heart, Clues(reader(heart), {}, np.zeros((1, 0), np.float32)))
+    one = np.zeros(1, np.int64)
+    made = episodes.play(one, one + READER, np.ones(1), fixed(k), np.random.default_rng(0))
+    traced, _ = measure(heart.session(policy=LookaheadK(k), hold_back_s=0.05), TEXT)
+    chunks = tuple(replace(chunk, generation_s=0.013) for chunk in traced.chunks)
+    timed = retime(replace(traced, chunks=chunks), Reader(180).arrivals(TEXT))
+    assert made.lag_s.mean() == pytest.approx(word_lags_s(timed).mean(), abs=0.08)
+    assert made.stall_s.sum() == pytest.approx(stalls_s(timed).sum(), abs=0.3)
+
+
+def test_a_table_says_what_lookahead_changes(heart: Voice, tmp_path: Path) -> None:
+    tables = make_tables(heart, ["Two sentences. No.", TEXT], hold_back_s=0.05)
+    (table,) = tables
+    assert table.apart.shape == (len(table.words), MOST + 1, 3)
+    # A last word has nothing behind it, the one before it one word.
+    assert np.array_equal(table.apart[-1, 0], table.apart[-1, 3])
+    assert np.array_equal(table.apart[-2, 1], table.apart[-2, 3])
+    mean = distances(table.apart, scales(tables)).mean(axis=0)
+    assert mean[0] == pytest.approx(1.0)
+    assert mean[1] < 0.8
+    save_tables(tmp_path / "t.npz", tables)
+    (read,) = load_tables(tmp_path / "t.npz")
+    assert (read.words, read.needs, read.length) == (table.words, table.needs, table.length)
+    assert read.apart == pytest.approx(table.apart, rel=1e-5)
+    again = Tabulator(heart, hold_back_s=0.05)(TEXT, np.random.default_rng([0, 1]))
+    assert np.array_equal(again.apart, table.apart)
+
+
+def test_characters_that_make_words_final() -> None:
+    words, needs = needed("Go on, Dr. No")
+    assert [word.text for word in words][:2] == ["Go", "on,"]
+    assert needs[-1] == len("Go on, Dr. No") + 1
+    assert all(word.end <= need for word, need in zip(words, needs, strict=True))
+    assert all(a <= b for a, b in itertools.pairwise(needs))
+    assert one_sentence("Go on, now.")
+    assert not one_sentence("Go. Now stay here.")
+    assert not one_sentence("Go.")
+
+
+def test_a_distance_is_of_partners() -> None:
+    whole = np.zeros((10, 130), np.float32)
+    whole[:, 128] = 100.0
+    ours = whole.copy()
+    ours[:, 128], ours[:, 5] = 200.0, 3.0
+    made = Frames(ours[:4], ours[4:], ((2, 8),), False)
+    assert distance(made, 0, (2, 8), whole, (2, 6)) == pytest.approx([25.0, 4 * 1200, 4 * 3.0])
+    assert distance(made, 0, (2, 2), whole, (2, 6)) == pytest.approx([50.0, 0, 0])
+
+
+def test_waits_cost_time_and_chance_is_no_placing() -> None:
+    episodes = toy_episodes(toy_texts())
+    every = np.arange(len(episodes.counts))
+    on, prices = np.full(len(every), READER), np.ones(len(every))
+    made = [episodes.play(every, on, prices, fixed(k), np.random.default_rng(0)).means() for k in range(4)]
+    assert [one["lag_s"] for one in made] == sorted(one["lag_s"] for one in made)
+    assert made[0]["lookahead"] == 0
+    assert made[1]["apart"] == 0
+    chance = episodes.play(every, on, prices, at_random(0.3), np.random.default_rng(0)).means()
+    assert made[0]["lag_s"] < chance["lag_s"] < made[3]["lag_s"]
+    assert 0 < chance["apart"] < made[0]["apart"]
+
+
+def test_recipes_are_checked(tmp_path: Path) -> None:
+    settings = load_settings(Path(__file__).parents[2] / "benchmarks" / "policy" / "learned.toml")
+    assert settings.hidden == (32, 16)
+    path = tmp_path / "r.toml"
+    path.write_text("steps = 0\n")
+    with pytest.raises(ConfigError, match="steps"):
+        load_settings(path)
+    path.write_text("steps = 5\nleast_price = 3.0\n")
+    with pytest.raises(ConfigError, match="least_price"):
+        load_settings(path)
+    path.write_text("steps = 5\nhiden = 3\n")
+    with pytest.raises(ConfigError, match="hidden"):
+        load_settings(path)

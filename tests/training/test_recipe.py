@@ -1,0 +1,111 @@
+"""Recipes, the schedule that follows from one, and the log that a run keeps."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sayahead.errors import ConfigError
+from sayahead.training.loop.curves import Log, draw_losses, read_log
+from sayahead.training.loop.parallel import ahead
+from sayahead.training.loop.recipe import Recipe, as_toml, load_recipe, recipe_from
+from sayahead.training.loop.schedule import Budget
+from sayahead.training.loop.task import Settings
+
+TOML = """task = "toy"
+[train]
+batch_size = 8
+steps = 20
+"""
+
+
+def test_the_rate_warms_up_halves_and_falls_to_zero() -> None:
+    settings = Settings(8, 100, learning_rate=2.0, warmup_steps=10, half_life_steps=20.0, final_share=0.25)
+    budget = Budget(settings, None, 0.0)
+    assert [budget.rate(step) for step in (0, 4, 9, 10, 30, 50)] == [0.2, 1.0, 2.0, 2.0, 1.0, 0.5]
+    assert budget.rate(75) == pytest.approx(2 * 0.5 ** (65 / 20))
+    assert budget.rate(95) == pytest.approx(0.2 * 2 * 0.5 ** (85 / 20))
+    assert budget.rate(100) == 0
+    # Where the minutes end first, they count.
+    timed = Budget(settings, 10.0, 0.0, seconds=570.0)
+    assert timed.rate(30) == pytest.approx(0.2)
+    assert timed.ended(30) == ""
+    assert timed.left_s(30, 1.0) == pytest.approx(30.0)
+    timed.seconds = 600.0
+    assert timed.ended(30) == "minutes"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (TOML + "step = 3\n", r"train: unknown key 'step' \(did you mean 'steps'\?\)"),
+        (TOML + "[mode]\n", r"unknown key 'mode' \(did you mean 'model'\?\)"),
+        (TOML.replace("toy", "toyy", 1), r"task 'toyy' is not known \(did you mean 'toy'\?\)"),
+        (TOML.replace("steps = 20", ""), "the key 'steps' is missing"),
+        (TOML.replace("[train]", "[model]"), "the key 'train' is missing"),
+        (TOML.replace("20", "0"), "train: steps must be at least 1, found int 0"),
+        (TOML + "ema = 1.0\n", "train: ema must be from 0 to below 1"),
+        (TOML + "precision = 'float16'\n", "precision must be auto, float32 or bfloat16"),
+        ("model = 3\n" + TOML, "model: expected a table"),
+        ("task = [", "is not TOML"),
+    ],
+)
+def test_a_recipe_that_does_not_fit_is_refused_with_its_key(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=why):
+        load_recipe(path)
+
+
+def test_every_recipe_of_the_repository_loads() -> None:
+    paths = sorted((Path(__file__).parents[2] / "recipes").rglob("*.toml"))
+    assert paths
+    for path in paths:
+        assert load_recipe(path).name == path.stem
+
+
+def test_a_recipe_survives_being_written() -> None:
+    settings = replace(
+        Settings(8, 20, ema=0.9), clip=math.inf, learning_rate=1e-5, half_life_steps=None, checkpoint_s=7.0
+    )
+    tables = {"name": 'a "quoted"\\ one', "sizes": (1, 2), "nested": {"on": True, "x": [0.5]}}
+    recipe = Recipe("x", "toy", settings, corpus="a/b", model=tables)
+    again = recipe_from(tomllib.loads(as_toml(recipe.resolved())), name="x", where="x")
+    assert again.resolved() == recipe.resolved()
+
+
+def test_the_documents_name_every_setting() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "training.md").read_text(encoding="utf-8")
+    assert [field.name for field in fields(Settings) if f"| `{field.name}` |" not in text] == []
+
+
+def test_a_log_that_was_cut_off_goes_on_whole(tmp_path: Path) -> None:
+    log = Log(tmp_path / "log.jsonl")
+    log.write({"step": 1, "loss": math.nan})
+    log.write({"step": 2, "loss": 1.0})
+    with log.path.open("a", encoding="utf-8") as file:
+        file.write('{"step": 3, "lo')
+    log.begin(1)
+    log.write({"step": 2, "loss": 2.0})
+    assert read_log(log.path) == [{"step": 1, "loss": None}, {"step": 2, "loss": 2.0}]
+    draw_losses(log.path, tmp_path / "loss.png")
+    assert (tmp_path / "loss.png").exists()
+
+
+def test_batches_made_ahead_come_in_order_with_their_errors() -> None:
+    assert list(ahead(iter(range(50)), 3)) == list(range(50))
+    endless = ahead(iter(int, 1), 2)
+    assert next(endless) == 0
+    endless.close()  # type: ignore[attr-defined]
+
+    def failing() -> Any:
+        yield 1
+        raise ConfigError("no more")
+
+    with pytest.raises(ConfigError, match="no more"):
+        list(ahead(failing(), 2))

@@ -1,0 +1,144 @@
+"""``sayahead train voice``: two runs become a voice that says what it is made of, and speaks."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from support import tiny
+
+from sayahead import ConfigError, VoiceError, load_voice
+from sayahead.cli import main
+from sayahead.training.corpus.frontend import FrontEnd
+from sayahead.training.corpus.making import make_corpus
+from sayahead.training.corpus.store import Item
+from sayahead.training.corpus.teacher import voice_config
+from sayahead.training.loop import run as loop
+from sayahead.training.loop.recipe import recipe_from
+from sayahead.training.loop.run import train
+from sayahead.training.loop.trained import load_trained
+from sayahead.training.ma.network import DeepVoice3Config
+from sayahead.training.ma.task import DeepVoice3Task
+from sayahead.training.mel.task import MelVocoderTask
+from sayahead.training.voice import make_voice
+
+
+@dataclass(frozen=True, slots=True)
+class Hiss:
+    """A corpus of noise, with all that the tasks read."""
+
+    front_end: FrontEnd = FrontEnd()  # noqa: RUF009
+    punctuation: str = "final"
+    seed: int = 0
+
+    @property
+    def inventory(self) -> tuple[dict[str, int], int]:
+        return dict(voice_config().phonemes), 0
+
+    def describe(self) -> dict[str, str]:
+        return {"kind": "teacher", "voice": "noise"}
+
+    def open(self) -> Hiss:
+        return self
+
+    def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
+        draw = np.random.default_rng(len(text))
+        durations, ids = np.full(6, 12, np.int16), np.array([50, 83, 54, 4], np.int16)
+        mel, features = (draw.normal(size=(72, width)).astype(np.float16) for width in (80, 256))
+        f0, audio = np.full(72, 200, np.float16), np.zeros(72 * 300, np.int16)
+        return [Item(name, text, ids, np.array([[0, 3]], np.int16), durations, f0, mel, audio, features)], []
+
+
+MODELS: dict[str, dict[str, Any]] = {
+    "deepvoice3": {
+        "embedding": 32, "encoder_channels": 16, "encoder_layers": 2, "encoder_kernel": 3, "prenet": [16, 32],
+        "decoder_layers": 2, "decoder_kernel": 3, "attention": 16,
+    },
+    "melvocoder": {"front_blocks": 1, "blocks": 1, "right": [1, 0, 1]},
+}  # fmt: skip
+
+
+def test_two_runs_become_a_voice_that_speaks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    torch.set_num_threads(1)
+    monkeypatch.setattr(loop, "draw_losses", lambda log, path: None)
+    for maker in (DeepVoice3Task, MelVocoderTask):
+        monkeypatch.setattr(maker, "samples", lambda self, model, folder: None)
+    texts = [(f"noise-{number}", "a" * number) for number in range(1, 4)]
+    make_corpus(tmp_path / "corpus", Hiss(), {"train": texts, "val": texts})
+    for task, model in MODELS.items():
+        data = {"start": "random"} if task == "melvocoder" else {}
+        table = {"task": task, "model": model, "data": data, "train": {"batch_size": 2, "steps": 1}}
+        train(recipe_from(table, name=task, where="a test"), tmp_path / "corpus", tmp_path / task, device="cpu")
+
+    def key_rate() -> Any:
+        model: Any = load_trained(tmp_path / "deepvoice3").model
+        return model.config.key_rate
+
+    rate = key_rate()
+    assert rate == pytest.approx(72 / DeepVoice3Config().reduction / 6)
+    # All that is needed lies in the runs' folders: no item of the corpus.
+    shutil.rmtree(tmp_path / "corpus")
+    assert key_rate() == rate
+    out = tmp_path / "voice"
+    runs = ["--acoustic", str(tmp_path / "deepvoice3"), "--vocoder", str(tmp_path / "melvocoder")]
+    assert main(["train", "voice", *runs, "--name", "noise", "-o", str(out)]) == 0
+    assert "noise, " in capsys.readouterr().err
+    voice = load_voice(out)
+    assert "(deepvoice3, 1 steps)" in voice.config.source
+    assert len(voice.synthesize("Two words.")) > 0.4 * 24000
+    assert main(["train", "voice", *runs[:3], str(tmp_path / "nowhere"), "--name", "noise", "-o", str(out)]) == 2
+    assert "nowhere" in capsys.readouterr().err
+
+
+def trained_pair(**info: Any) -> tuple[Any, Any]:
+    """Both runs, the acoustic one of a corpus that differs."""
+    return tiny.trained("deepvoice3", tiny.deepvoice3(), **info), tiny.trained("melvocoder", tiny.vocoder("melvocoder"))
+
+
+def test_a_vocoder_that_nobody_knows_is_named(tmp_path: Path) -> None:
+    make_voice(*trained_pair(), tmp_path, name="tiny")
+    path = tmp_path / "voice.json"
+    table = json.loads(path.read_text())
+    table["model"]["vocoder"]["kind"] = "melvocode"
+    path.write_text(json.dumps(table))
+    with pytest.raises(VoiceError, match=r"kind 'melvocode' is unknown \(did you mean 'melvocoder'\?\)"):
+        load_voice(tmp_path)
+
+
+def test_a_folder_says_what_it_is_made_of(tmp_path: Path) -> None:
+    make_voice(*trained_pair(), tmp_path, name="tiny", description="A tiny one")
+    table = json.loads((tmp_path / "voice.json").read_text())
+    assert (table["name"], table["kind"], table["description"]) == ("tiny", "deepvoice3", "A tiny one")
+    assert (table["license"], table["inner_punctuation"], table["speed"]) == ("Apache-2.0", False, [1.0, 1.0])
+    assert table["model"]["acoustic"]["past"] == 3
+    assert sorted(table["files"]) == ["decoder.onnx", "encoder.onnx", "vocoder.onnx"]
+    assert "Apache License" in (tmp_path / "LICENSE").read_text()
+    assert "Kokoro-82M" in (tmp_path / "NOTICE").read_text()
+
+
+def test_recordings_have_a_licence_of_their_own(tmp_path: Path) -> None:
+    pair = trained_pair(source={"kind": "recordings"}, punctuation="all")
+    with pytest.raises(ConfigError, match="--license"):
+        make_voice(*pair, tmp_path, name="tiny")
+    make_voice(*pair, tmp_path, name="tiny", license="CC-BY-4.0")
+    table = json.loads((tmp_path / "voice.json").read_text())
+    assert (table["license"], table["inner_punctuation"]) == ("CC-BY-4.0", True)
+    assert not (tmp_path / "LICENSE").exists()
+
+
+def test_runs_that_make_no_voice_are_refused(tmp_path: Path) -> None:
+    first, second = trained_pair(front_end=FrontEnd(hop=256))
+    with pytest.raises(ConfigError, match="frames of the two runs differ"):
+        make_voice(first, second, tmp_path, name="tiny")
+    with pytest.raises(ConfigError, match="run of melvocoder, which is not an acoustic model"):
+        make_voice(second, second, tmp_path, name="tiny")
+    with pytest.raises(ConfigError, match="run of deepvoice3, which is not a vocoder"):
+        make_voice(first, first, tmp_path, name="tiny")

@@ -1,0 +1,189 @@
+"""WaveRNN: its size, that it sees no future, that the runtime draws as torch expects, streamed as whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from support.tones import Tones
+from torch import nn
+
+from sayahead.errors import ConfigError, VoiceError
+from sayahead.training.corpus.making import make_corpus
+from sayahead.training.corpus.store import Corpus, Item
+from sayahead.training.loop.recipe import load_recipe
+from sayahead.training.wavernn.export import about, export, runtime
+from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig, decoded, encoded
+from sayahead.training.wavernn.task import WaveRNNTask
+from sayahead.vocoders.wavernn import WaveRNNVocoder, load_wavernn
+
+RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
+TINY = WaveRNNConfig(
+    n_mels=5, strides=(2, 3), left=2, right=1, blocks=2, channels=6, aux=8, rnn=10, dense=9, bits=5
+)  # fmt: skip
+
+
+def tiny(config: WaveRNNConfig = TINY) -> WaveRNN:
+    """Random weights, sharp enough that mel matters, with statistics that are not those at the begin."""
+    torch.manual_seed(0)
+    model = WaveRNN(config).eval()
+    model.conditions.mean.fill_(-2.0)
+    model.conditions.std.fill_(1.5)
+    with torch.no_grad():
+        for layer in model.modules():
+            if isinstance(layer, nn.BatchNorm1d):
+                assert layer.running_mean is not None
+                assert layer.running_var is not None
+                layer.running_mean.uniform_(-0.5, 0.5)
+                layer.running_var.uniform_(0.5, 2.0)
+        for kernel in model.conditions.kernels:
+            kernel += 0.1 * torch.rand_like(kernel)
+        model.output.weight.mul_(8)
+    return model
+
+
+def mel(frames: int, *, seed: int = 1) -> torch.Tensor:
+    return torch.randn(1, frames, TINY.n_mels, generator=torch.Generator().manual_seed(seed)) * 2 - 2
+
+
+def test_the_paper_preset_has_the_size_reckoned_by_hand() -> None:
+    recipe = load_recipe(RECIPES / "wavernn-paper.toml")
+    config = WaveRNNConfig(**{**recipe.model, "strides": tuple(recipe.model["strides"])})
+    with torch.device("meta"):
+        model = WaveRNN(config)
+    residual = 128 * 128 * 5 + 2 * 128 + 10 * 2 * (128 * 128 + 128 + 2 * 128) + 128 * 128 + 128
+    smoothing = 9 + 17 + 17
+    gates = 3 * 512 * (512 + 512 + 2)
+    layers = (1 + 128 + 32 + 1) * 512 + 2 * gates + 3 * 512 * 32 + 2 * (512 + 32 + 1) * 512 + 513 * 512
+    assert config == WaveRNNConfig()
+    assert sum(weight.numel() for weight in model.parameters()) == residual + smoothing + layers == 4_538_795
+
+
+def test_mu_law_goes_there_and_back() -> None:
+    values = torch.arange(512)
+    assert torch.equal(encoded(decoded(values, 512), 512), values)
+    x = torch.linspace(-1, 1, 1001)
+    assert (decoded(encoded(x, 512), 512) - x).abs().max() < 0.013
+    assert encoded(torch.tensor([-1.0, 0.0, 1.0]), 256).tolist() == [0, 128, 255]
+
+
+def test_a_sample_sees_no_later_one_and_few_frames() -> None:
+    model, given = tiny(), mel(9)
+    before = torch.rand(1, 54) * 2 - 1
+    with torch.no_grad():
+        whole = model(before, given)
+        changed = before.clone()
+        changed[0, 20:] = 0.5
+        assert torch.equal(model(changed, given)[0, :20], whole[0, :20])
+        assert not torch.equal(model(changed, given)[0, 20], whole[0, 20])
+        seen = about(model)
+        for ahead, same in ((seen.right, False), (seen.right + 1, True)):
+            other = given.clone()
+            other[0, 4 + ahead :] += 1
+            until = slice(4 * TINY.hop, 5 * TINY.hop)
+            assert torch.equal(model(before, other)[0, until], whole[0, until]) is same
+
+
+def test_the_runtime_draws_from_what_torch_expects() -> None:
+    model, given = tiny(), mel(7)
+    vocoder = runtime(model)
+    made, _ = vocoder.step(given[0].numpy(), given[0, :0].numpy(), vocoder.initial(3), seed=11, ended=True)
+    before = torch.from_numpy(np.concatenate([[0.0], made[:-1]]).astype(np.float32))[None]
+    with torch.no_grad():
+        below = model(before, given)[0].softmax(-1).cumsum(-1).numpy()
+    classes = encoded(torch.from_numpy(made), TINY.classes).numpy()
+    drawn = np.concatenate([np.random.default_rng([11, 3 + at]).random(TINY.hop) for at in range(7)])
+    rows = np.arange(len(made))
+    low = np.where(classes > 0, below[rows, np.maximum(classes - 1, 0)], 0)
+    assert (drawn >= low - 1e-4).all()
+    assert (drawn <= below[rows, classes] + 1e-4).all()
+    assert len(set(classes.tolist())) > 5
+
+
+@pytest.mark.parametrize("cuts", [[1, 2, 4], [5], [1, 1, 1, 1, 1, 1, 1], [3, 4]])
+def test_streamed_is_as_whole_to_the_bit(cuts: list[int]) -> None:
+    vocoder, given = runtime(tiny()), mel(sum(cuts))[0].numpy()
+    nothing = given[:0]
+    whole, ended = vocoder.step(given, nothing, vocoder.initial(0), seed=2, ended=True)
+    state, parts, at = vocoder.initial(0), [], 0
+    for cut in cuts:
+        right = given[at + cut : at + cut + vocoder.context]
+        made, after = vocoder.step(given[at : at + cut], right, state, seed=2, ended=at + cut == len(given))
+        again, _ = vocoder.step(given[at : at + cut], right, state, seed=2, ended=at + cut == len(given))
+        assert np.array_equal(made, again)
+        parts.append(made)
+        state, at = after, at + cut
+    assert np.array_equal(np.concatenate(parts), whole)
+    assert np.array_equal(state.second, ended.second)
+    assert len(whole) == len(given) * vocoder.hop_length
+    other, _ = vocoder.step(given, nothing, vocoder.initial(0), seed=3, ended=True)
+    assert not np.array_equal(other, whole)
+
+
+def test_a_folder_has_what_is_needed(tmp_path: Path) -> None:
+    model = tiny()
+    (path,), table = export(model, tmp_path)
+    assert path == tmp_path / "wavernn.npz"
+    vocoder, given = load_wavernn(table, tmp_path, 1), mel(3)[0].numpy()
+    assert isinstance(vocoder, WaveRNNVocoder)
+    made, _ = vocoder.step(given, given[:0], vocoder.initial(0), seed=0, ended=True)
+    assert made.shape == (18,)
+    path.write_bytes(b"no archive")
+    with pytest.raises(VoiceError, match="cannot be read"):
+        load_wavernn(table, tmp_path, 1)
+
+
+class Hum(Tones):
+    """The tones' corpus, with a sound that the mel tells the loudness of."""
+
+    def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
+        (item,), left = super().items(name, text)
+        loud = np.repeat(np.clip(item.mel[:, 0].astype(np.float64), -2, 2) + 2.5, 300)
+        audio = (3000 * loud * np.sin(np.arange(len(loud)) / 7)).astype(np.int16)
+        return [Item(item.name, item.text, item.ids, item.words, item.durations, item.f0, item.mel, audio)], left
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("hum") / "corpus"
+    texts = [(str(number), "ab cd.") for number in range(6)]
+    make_corpus(folder, Hum(), {"train": texts[:4], "val": texts[4:]})
+    return Corpus(folder)
+
+
+def test_the_task_learns_and_says_what_does_not_fit(corpus: Corpus, tmp_path: Path) -> None:
+    small = load_recipe(RECIPES / "wavernn-small.toml")
+    data = {**small.data, "sample_frames": 2}
+    task = WaveRNNTask({**small.model, "rnn": 16, "dense": 16, "channels": 8, "aux": 8, "bits": 6}, data, corpus)
+    torch.manual_seed(0)
+    model = task.model()
+    batch = next(task.batches("train", batch_size=2, seed=0, rank=0, ranks=1))
+    optimizer, losses = torch.optim.Adam(model.parameters(), 1e-2), []
+    for step in range(12):
+        loss, parts = task.loss(model.train(), batch, step)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        losses.append(parts["nll"])
+    assert losses[0] == pytest.approx(np.log(64), rel=0.15)
+    assert losses[-1] < 0.85 * losses[0]
+    task.samples(model.eval(), tmp_path)
+    assert len(list(tmp_path.glob("*.wav"))) == 1
+    with pytest.raises(ConfigError, match="a hop of 256"):
+        WaveRNNTask({"n_mels": 80}, {}, corpus)
+    with pytest.raises(ConfigError, match="at least 8 more"):
+        WaveRNNTask(small.model, {"frames": 9}, corpus)
+
+
+def test_the_paper_preset_takes_a_training_step() -> None:
+    torch.manual_seed(0)
+    model = WaveRNN(WaveRNNConfig())
+    audio = torch.rand(1, 2 * 256) * 2 - 1
+    logits = model(audio, torch.randn(1, 2, 128))
+    loss = torch.nn.functional.cross_entropy(logits.transpose(1, 2), encoded(audio, 512))
+    loss.backward()  # type: ignore[no-untyped-call]
+    assert all(weight.grad is not None and bool(weight.grad.isfinite().all()) for weight in model.parameters())
+    assert loss.item() == pytest.approx(np.log(512), rel=0.05)

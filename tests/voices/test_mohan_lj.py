@@ -1,0 +1,106 @@
+"""The voice mohan-lj: the modified Tacotron 2 with its agent and ma-lj's vocoder, as they are shipped."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sayahead import Policy, Voice, installed_voices, load_voice
+from sayahead.cli import main
+from sayahead.policies.characters import WaitEnd, WaitKSteps
+from sayahead.types import Floats
+
+TEXT = "Nobody had told them, so they came 12 days too late. We knew."
+NAMES = ["agent", "wait-end", "wait-2", "wait-3"]
+
+
+@pytest.fixture(scope="module")
+def voice() -> Voice:
+    return load_voice("mohan-lj")
+
+
+def policy(voice: Voice, name: str) -> Policy:
+    known: dict[str, Policy] = {"wait-end": WaitEnd(), "wait-2": WaitKSteps(2), "wait-3": WaitKSteps(3)}
+    return known.get(name) or voice.agent
+
+
+def joined(voice: Voice, fragments: list[str], name: str) -> tuple[Floats, list[tuple[str, int, int]]]:
+    chunks = list(voice.stream(fragments, policy=policy(voice, name)))
+    words = [(word.text, word.onset, word.offset) for chunk in chunks for word in chunk.words]
+    return np.concatenate([chunk.samples for chunk in chunks]), words
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_split_gives_the_same_sound_and_takes_as_long_as_speech_does(voice: Voice, name: str) -> None:
+    whole, words = joined(voice, [TEXT], name)
+    letters, again = joined(voice, list(TEXT), name)
+    assert np.array_equal(whole, letters)
+    assert words == again
+    assert [word.strip(".,") for word, _, _ in words] == TEXT.replace(".", "").replace(
+        ",", ""
+    ).split()  # fmt: skip
+    edges = [edge for _, onset, offset in words for edge in (onset, offset)]
+    assert edges == sorted(edges)
+    assert 2.5 < len(whole) / 24000 < 7
+
+
+def test_policies_that_read_less_speak_earlier(voice: Voice) -> None:
+    def needed(name: str) -> int:
+        """Characters that must be there for the first sound."""
+        session = voice.session(policy=policy(voice, name))
+        for count, character in enumerate(TEXT, 1):
+            session.push(character)
+            if session.pull() is not None:
+                return count
+        return len(TEXT) + 1
+
+    found = {name: needed(name) for name in NAMES}
+    assert found["wait-end"] > TEXT.index(".")
+    assert found["wait-3"] <= found["wait-2"] < found["wait-end"]
+    assert found["agent"] < found["wait-end"]
+
+
+def test_the_voice_is_small_and_borrows_its_vocoder(voice: Voice) -> None:
+    files = list(installed_voices()["mohan-lj"].iterdir())
+    assert sum(path.stat().st_size for path in files) < 4.2e6
+    assert voice.config.model["vocoder"]["voice"] == "ma-lj"
+    assert voice.config.agent is not None
+
+
+@pytest.mark.parametrize(
+    "options", ["", "--policy agent", "--policy wait-end", "--policy wait-k-steps", "--policy wait-k-steps -k 3"]
+)
+def test_policies_on_the_command_line(options: str, tmp_path: Path) -> None:
+    path = tmp_path / "one.wav"
+    assert main(["say", "--voice", "mohan-lj", *options.split(), "-q", "-o", str(path), "We knew it."]) == 0
+    assert path.stat().st_size > 24000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--voice", "mohan-lj", "--policy", "lookahead"], "decides on words, but this voice reads characters"),
+        (["--voice", "mohan-lj", "-k", "1"], "choose WaitEnd, WaitKSteps or its agent"),
+        (["--policy", "wait-end"], "decides on characters, but this voice reads words"),
+        (["--policy", "agent"], "'heart' has no agent"),
+        (["--voice", "mohan-lj", "--policy", "wait-k-steps", "-k", "1"], "at least 2"),
+        (["--voice", "mohan-lj", "--policy", "wait-end", "-k", "2"], "has no meaning with --policy wait-end"),
+        (["--voice", "mohan-lj", "--context", "random"], "no use for a context"),
+    ],
+)
+def test_what_does_not_fit_is_said(options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["say", *options, "-q", "-o", "never.wav", "Hello."]) == 2
+    assert message in capsys.readouterr().err
+    assert not Path("never.wav").exists()
+
+
+def test_it_speaks_without_torch() -> None:
+    code = (
+        "import sys, sayahead; v = sayahead.load_voice('mohan-lj'); v.synthesize('Hi.', policy=v.agent); "
+        "sys.exit('torch' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

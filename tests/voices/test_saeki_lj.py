@@ -1,0 +1,107 @@
+"""The voice saeki-lj: Tacotron 2 by segments with ma-lj's vocoder and a student of context, as they are shipped."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sayahead import LookaheadK, Voice, VoiceError, WaitAll, installed_voices, load_voice
+from sayahead.cli import main
+from sayahead.contexts.controls import RandomWords, Truth
+from sayahead.engine.context import ContextPredictor, NoContext
+from sayahead.types import Floats
+
+TEXT = "Nobody had told them, so they came too late. We knew."
+
+
+@pytest.fixture(scope="module")
+def voice() -> Voice:
+    return load_voice("saeki-lj")
+
+
+def joined(voice: Voice, fragments: list[str], **options: object) -> tuple[Floats, list[tuple[str, int, int]]]:
+    chunks = list(voice.stream(fragments, **options))
+    words = [(word.text, word.onset, word.offset) for chunk in chunks for word in chunk.words]
+    return np.concatenate([chunk.samples for chunk in chunks]), words
+
+
+def contexts(voice: Voice) -> dict[str, ContextPredictor]:
+    return {"none": NoContext(), "random": RandomWords(), "truth": Truth.of(TEXT), "distilled": voice.distilled}
+
+
+@pytest.mark.parametrize("name", ["none", "random", "truth", "distilled"])
+def test_any_split_gives_the_same_sound(voice: Voice, name: str) -> None:
+    context = contexts(voice)[name]
+    whole, words = joined(voice, [TEXT], context=context)
+    letters, again = joined(voice, list(TEXT), context=context)
+    assert np.array_equal(whole, letters)
+    assert words == again
+    assert [word.strip(".,") for word, _, _ in words] == TEXT.replace(".", "").replace(",", "").split()
+    edges = [edge for _, onset, offset in words for edge in (onset, offset)]
+    assert edges == sorted(edges)
+    assert edges[-1] <= len(whole)
+
+
+def test_segments_take_as_long_as_the_sentence(voice: Voice) -> None:
+    sentence, _ = joined(voice, [TEXT], policy=WaitAll())
+    made, _ = joined(voice, [TEXT], context=voice.distilled)
+    assert 2 < len(sentence) / 24000 < 8
+    assert len(made) == pytest.approx(len(sentence), rel=0.2)
+
+
+def test_contexts_are_heard(voice: Voice) -> None:
+    made = {name: joined(voice, [TEXT], context=context)[0] for name, context in contexts(voice).items()}
+    for a, b in (("none", "random"), ("none", "truth"), ("random", "truth"), ("distilled", "none")):
+        assert len(made[a]) != len(made[b]) or not np.array_equal(made[a], made[b])
+
+
+def test_segments_have_two_words(voice: Voice) -> None:
+    session = voice.session()
+    session.push("Nobody ")
+    assert session.pull() is None
+    session.push("had ")
+    chunk = session.pull()
+    assert chunk is not None
+    assert chunk.words[0].text == "Nobody"
+    one = voice.session(policy=LookaheadK(0))
+    one.push("Nobody ")
+    assert one.pull() is not None
+
+
+@pytest.mark.parametrize("context", ["none", "random", "distilled", "truth"])
+def test_contexts_on_the_command_line(context: str, tmp_path: Path) -> None:
+    path = tmp_path / "one.wav"
+    words = ["say", "--voice", "saeki-lj", "--context", context, "--delta", "1", "--hold-back", "0"]
+    assert main([*words, "-q", "-o", str(path), TEXT]) == 0
+    assert path.stat().st_size > 2 * 24000
+
+
+def test_voices_without_a_predictor_and_texts_that_are_to_come_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["say", "--voice", "ma-lj", "--context", "distilled", "-o", "x.wav", "Hello."]) == 2
+    assert "'ma-lj' has no distilled context" in capsys.readouterr().err
+    assert main(["say", "--context", "truth", "-o", "x.wav", "-f", "-"]) == 2
+    assert "--context truth needs all of the text" in capsys.readouterr().err
+
+
+def test_a_lent_vocoder_is_the_one_that_was_meant(tmp_path: Path) -> None:
+    folders = installed_voices()
+    own, lender = tmp_path / "saeki-lj", tmp_path / "ma-lj"
+    shutil.copytree(folders["saeki-lj"], own)
+    load_voice(own)
+    # A voice beside it goes before one of the package.
+    lender.mkdir()
+    shutil.copy(folders["ma-lj"] / "voice.json", lender)
+    with pytest.raises(VoiceError, match=r"ma-lj/vocoder.onnx is missing"):
+        load_voice(own)
+    (lender / "vocoder.onnx").write_bytes(b"another")
+    with pytest.raises(VoiceError, match=r"ma-lj/vocoder.onnx is damaged"):
+        load_voice(own)
+    table = json.loads((own / "voice.json").read_text(encoding="utf-8"))
+    table["model"]["vocoder"]["voice"] = "nobody"
+    (own / "voice.json").write_text(json.dumps(table), encoding="utf-8")
+    with pytest.raises(VoiceError, match="needs the vocoder of the voice 'nobody'"):
+        load_voice(own)
