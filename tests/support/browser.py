@@ -27,11 +27,11 @@ if not CHROMIUM:
 pytest.importorskip("playwright", reason="The page is not tested: playwright is not installed (pip install '.[dev]').")
 
 from playwright.sync_api import Browser, Page, sync_playwright
-from support.servers import SlowAcoustic
-from support.toy import ToyPhonemizer, ToyVocoder
 
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.voice import Defaults, Voice, VoiceConfig
+from support.servers import SlowAcoustic
+from support.toy import ToyPhonemizer, ToyVocoder
 
 RATE = 1600
 NAME = "sayahead.test"

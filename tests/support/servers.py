@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyState, ToyVocoder
-
 from sayahead.engine.stages import Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.server.hub import Hub, Voices
@@ -19,6 +17,7 @@ from sayahead.server.operation.settings import Limits, Settings
 from sayahead.server.synthesis.processes import ProcessEngine
 from sayahead.types import Rendering, Segment
 from sayahead.voice import Defaults, Voice, VoiceConfig
+from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyState, ToyVocoder
 
 KEY = "key-of-the-tests"
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from support.tiny import trained, vocoder
 from torch import Tensor, nn
 
 from sayahead import Voice, load_voice
@@ -17,6 +16,7 @@ from sayahead.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
 from sayahead.training.mohan.network import ModifiedTacotron, ModifiedTacotronConfig
 from sayahead.training.mohan.task import MohanTask
 from sayahead.training.voice import make_voice
+from support.tiny import trained, vocoder
 
 CONFIG = ModifiedTacotronConfig(
     n_mels=80, reduction=2, embedding=12, encoder=24, prenet=(16, 16), attention_rnn=20, decoder_rnn=28, attention=10,

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from support.tiny import trained, vocoder
 from torch import nn
 
 from sayahead import Voice, load_voice
@@ -16,6 +15,7 @@ from sayahead.training.distilled.network import ContextEmbeddingConfig
 from sayahead.training.saeki.network import Tacotron, TacotronConfig
 from sayahead.training.saeki.task import SaekiTask
 from sayahead.training.voice import make_voice
+from support.tiny import trained, vocoder
 
 CONTEXT = ContextEmbeddingConfig(
     filters=(4, 4, 6), strides=(2, 1, 2), recurrent=12, tokens=4, heads=2, embedding=16

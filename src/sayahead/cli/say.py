@@ -83,12 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--first-chunk", type=number(int, 1), metavar="N", help="least phonemes of a sentence's first piece of speech")
     add("--chunk", type=number(int, 1), metavar="N", help="least phonemes of every other piece of speech")
-    add(
-        "--words",
-        type=number(int, 1),
-        metavar="N",
-        help="least words of a piece of speech (default: the voice's own)",
-    )
+    add("--words", type=number(int, 1), metavar="N", help="least words of a piece of speech (default: the voice's own)")
     add("--hold-back", type=number(float, 0.0, 2000.0), metavar="MS",
         help="milliseconds of sound kept back until more text is there")  # fmt: skip
     add("--k2", type=int, metavar="N", help="pieces of speech that must follow before one becomes sound")

@@ -89,10 +89,7 @@ def test_what_others_decode_is_the_tone(encoding: str) -> None:
 
 @pytest.mark.parametrize(
     ("encoding", "codec", "codes"),
-    [
-        ("mulaw", "pcm_mulaw", "ffff7efe7ef272e767ce4ea0208000"),
-        ("alaw", "pcm_alaw", "d5d555d555d353da5afa7a8a0aaa2a"),
-    ],
+    [("mulaw", "pcm_mulaw", "ffff7efe7ef272e767ce4ea0208000"), ("alaw", "pcm_alaw", "d5d555d555d353da5afa7a8a0aaa2a")],
 )
 def test_logarithmic_samples_are_those_of_the_standard(encoding: str, codec: str, codes: str) -> None:
     ramp = (np.arange(-32767, 32768) / 32767).astype(np.float32)
