@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import platform
 import time
 from collections.abc import Iterator
@@ -58,6 +57,7 @@ def examine() -> Iterator[Finding]:
     import onnxruntime
 
     from sayahead import __version__
+    from sayahead.engine.onnx import cores
     from sayahead.voices import installed_voices
 
     yield Finding("sayahead", __version__)
@@ -67,9 +67,7 @@ def examine() -> Iterator[Finding]:
         yield Finding(name, version or f"not installed: pip install {name}", "ok" if version else "broken")
     provider = "CPUExecutionProvider" in onnxruntime.get_available_providers()
     yield Finding("onnxruntime on the processor", "yes" if provider else "no", "ok" if provider else "broken")
-    yield Finding(
-        "processor cores", str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
-    )
+    yield Finding("processor cores", str(cores()))
     for extra, packages in EXTRAS.items():
         for name in packages:
             version = installed(name)

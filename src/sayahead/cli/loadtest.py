@@ -54,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         from sayahead.eval.speed import load
     except ImportError as error:
         raise ConfigError(f"sayahead loadtest needs {error.name}: pip install 'sayahead[server]'.") from error
+    from sayahead.engine.onnx import cores
     from sayahead.eval.experiment.clock import Reader, Tokens
     from sayahead.eval.experiment.machine import Watch
     from sayahead.eval.speed.bench import processor, sentences
@@ -69,12 +70,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     def measure(sessions: int, places: int) -> dict[str, Any]:
         with server(arguments, places) as (url, process):
-            begun, spent = time.monotonic(), (0.0 if process is None else busy_s(process))
+            begun, spent_s = time.monotonic(), busy_s(process)
             told = {"sessions": sessions, "seconds": arguments.seconds, "warm_s": warm_s, "key": arguments.key}
             tally = asyncio.run(load.load(url, scripts, **told))
             row = load.row(tally, sessions)
-            if process is not None:
-                row["server_cores"] = round((busy_s(process) - spent) / (time.monotonic() - begun), 3)
+            if spent_s is not None:
+                row["server_cores"] = round(((busy_s(process) or 0.0) - spent_s) / (time.monotonic() - begun), 3)
         print(line(row), flush=True)
         return row
 
@@ -86,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
             break
         best = sessions
     result: dict[str, Any] = {
-        "machine": {"cpu": processor(), "cores": len(os.sched_getaffinity(0)), "python": platform.python_version()},
+        "machine": {"cpu": processor(), "cores": cores(), "python": platform.python_version()},
         "clock": arguments.clock, "seconds": arguments.seconds, "synthesis": arguments.synthesis or "threads",
         "workers": arguments.workers or 0, "bound_ms": BOUND_MS, "largest": best, "rounds": rounds,
     }  # fmt: skip
@@ -141,10 +142,12 @@ def server(arguments: argparse.Namespace, places: int) -> Iterator[tuple[str, in
             process.stderr.close()
 
 
-def busy_s(process: int) -> float:
-    """Computing time of a process and its children, ended or not."""
+def busy_s(process: int | None) -> float | None:
+    """Computing time of a process and its children, ended or not; None for none, and on systems without /proc."""
     from sayahead.eval.experiment.machine import PROC
 
+    if process is None or not PROC.is_dir():
+        return None
     total = 0
     for folder in PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError, IndexError):

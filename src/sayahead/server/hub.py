@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sayahead.config import nearest
+from sayahead.engine.onnx import cores
 from sayahead.errors import SayaheadError, VoiceError
 from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.metrics import Metrics
-from sayahead.server.operation.settings import Settings, cores
+from sayahead.server.operation.settings import Settings
 from sayahead.server.synthesis.threads import Engine, ThreadEngine
 from sayahead.voice import Voice, VoiceConfig, load_voice, read_config
 from sayahead.voices import installed_voices
