@@ -27,9 +27,9 @@ from sayahead.engine.stages import Frames, moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.errors import ConfigError
 from sayahead.eval.experiment.clock import Reader, TextClock, Tokens, Typist
-from sayahead.eval.experiment.run import read_texts
 from sayahead.eval.experiment.trace import Trace, measure, retime
 from sayahead.eval.measures.latency import stalls_s, word_lags_s
+from sayahead.text.lists import read_texts, strided
 from sayahead.types import Floats, Rendering, Segment
 
 COMPUTING_S = 0.013
@@ -211,7 +211,7 @@ def run_measure(arguments: argparse.Namespace) -> None:
 
         learned = load_learned(arguments.policy, reader(voice))
         voice = Voice(voice.config, voice.synthesizer, voice.phonemizer, learned=learned)
-    bench, texts = Bench(voice), read_texts(arguments.texts, arguments.count)
+    bench, texts = Bench(voice), strided(read_texts(arguments.texts), arguments.count)
     arguments.out.mkdir(parents=True, exist_ok=True)
     for condition in conditions():
         if arguments.fixed and condition.group == "learned":

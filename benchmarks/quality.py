@@ -24,8 +24,9 @@ import numpy as np
 
 from sayahead.config import from_mapping
 from sayahead.eval.experiment.conditions import Condition, Matrix
-from sayahead.eval.experiment.run import measured_traces, read_texts, run
+from sayahead.eval.experiment.run import measured_traces, run
 from sayahead.eval.speed.bench import versions
+from sayahead.text.lists import read_texts, strided
 
 
 def read_conditions(path: Path) -> list[Condition]:
@@ -102,7 +103,7 @@ def main() -> None:
     parser.add_argument("--lm", help="language model, name or folder, for conditions that want one")
     parser.add_argument("--results", type=Path, help="write FILE.md (the table) and FILE.json (its figures)")
     arguments = parser.parse_args()
-    texts = read_texts(arguments.texts, arguments.count)
+    texts = strided(read_texts(arguments.texts), arguments.count)
     conditions = read_conditions(arguments.conditions)
     if any(condition.context == "lm" for condition in conditions) and not arguments.lm:
         parser.error("a condition wants a language model: give --lm")

@@ -19,9 +19,9 @@ import numpy as np
 from sayahead.engine.policy import Policy, Read, Speak, View
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.eval.experiment.conditions import load_matrix, policy, voice
-from sayahead.eval.experiment.run import read_texts
 from sayahead.eval.measures.latency import path_area
 from sayahead.policies.characters import reading
+from sayahead.text.lists import read_texts, strided
 from sayahead.types import Floats
 from sayahead.voice import Voice
 
@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("-o", "--out", type=Path, default=RESULTS / "proportion.json")
     arguments = parser.parse_args()
     matrix = load_matrix(arguments.experiment)
-    texts, made = read_texts(arguments.texts, matrix.count), dict[str, Any]()
+    texts, made = strided(read_texts(arguments.texts), matrix.count), dict[str, Any]()
     for condition in matrix.conditions:
         condition = replace(condition, cores=None)
         paths = [walked(policy(condition), voice(condition.voice, 1), text.text) for text in texts]

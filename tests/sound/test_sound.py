@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from sayahead.cli.source import Source
 from sayahead.errors import ConfigError
 from sayahead.sound.device import Player
-from sayahead.sound.files import FORMATS, FlacWriter, OutputError, RawWriter, WavWriter, to_pcm16, wav_file
+from sayahead.sound.files import FORMATS, FlacWriter, OutputError, RawWriter, WavWriter, read_wav, wav_file, write_wav
+from sayahead.sound.pcm import AUDIBLE, audible, from_pcm16, to_pcm16
 from sayahead.sound.subtitles import FORMS, lines, write_timings
 from sayahead.types import Floats, WordTiming
 
@@ -38,7 +39,7 @@ def unbuffered(file: int | Path, mode: str = "wb") -> io.FileIO:
     return opened
 
 
-def read_wav(source: Any) -> np.ndarray[Any, np.dtype[np.int16]]:
+def pcm_of(source: Any) -> np.ndarray[Any, np.dtype[np.int16]]:
     with wave.open(source, "rb") as file:
         assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (RATE, 1, 2)
         return np.frombuffer(file.readframes(file.getnframes()), "<i2")
@@ -49,13 +50,50 @@ def test_pcm_clips_and_silences() -> None:
     assert to_pcm16(samples).tolist() == [0, 32767, -32767, 32767, -32767, 0, 32767, 16384]
 
 
+def test_pcm_comes_back_as_samples() -> None:
+    assert from_pcm16(to_pcm16(np.array([0, 1, -1], np.float32)).tobytes() + b"\x00").tolist() == [
+        0.0,
+        32767 / 32768,
+        -32767 / 32768,
+    ]
+
+
+def test_audible_samples_are_those_above_the_threshold() -> None:
+    samples = np.array([0, 1.01 * AUDIBLE, 0.99 * AUDIBLE, -1.01 * AUDIBLE], np.float32)
+    assert audible(samples).tolist() == [1, 3]
+    assert not len(audible(samples[:1]))
+
+
+def test_a_wav_file_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "a.wav"
+    write_wav(path, tone(1000), RATE)
+    samples, rate = read_wav(path)
+    assert rate == RATE
+    assert np.array_equal(np.rint(samples * 32768), to_pcm16(tone(1000)))
+
+
+def test_what_is_no_wav_file_of_16_bit_mono_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.wav"
+    with pytest.raises(ConfigError, match=r"a\.wav cannot be read: No such file"):
+        read_wav(path)
+    for content in (b"", b"RIFF", b"no sound at all"):
+        path.write_bytes(content)
+        with pytest.raises(ConfigError, match=r"cannot be read as a WAV file: \w"):
+            read_wav(path)
+    with wave.open(str(path), "wb") as file:
+        file.setparams((2, 1, RATE, 0, "NONE", ""))
+        file.writeframes(bytes(8))
+    with pytest.raises(ConfigError, match=r"not 16-bit mono \(bits: 8, channels: 2\)"):
+        read_wav(path)
+
+
 def test_wav_is_valid_after_every_chunk(tmp_path: Path) -> None:
     path, made = tmp_path / "a.wav", tone(1000)
     writer = wav_file(path, sample_rate=RATE)
-    assert len(read_wav(str(path))) == 0
+    assert len(pcm_of(str(path))) == 0
     for at in range(0, 1000, 250):
         writer.write(made[at : at + 250])
-        assert np.array_equal(read_wav(str(path)), to_pcm16(made[: at + 250]))
+        assert np.array_equal(pcm_of(str(path)), to_pcm16(made[: at + 250]))
     writer.drain()
     writer.close()
     writer.close()
@@ -69,7 +107,7 @@ def test_wav_survives_half_a_write(tmp_path: Path) -> None:
     writer.write(tone(10))
     file.write(b"\x01\x02\x03")
     writer.close()
-    assert len(read_wav(str(path))) == 11
+    assert len(pcm_of(str(path))) == 11
 
 
 @POSIX
@@ -81,7 +119,7 @@ def test_wav_on_a_pipe_says_that_it_goes_on() -> None:
     with open(end, "rb") as pipe:
         data = pipe.read()
     assert data[4:8] == data[40:44] == b"\xff" * 4
-    assert np.array_equal(read_wav(io.BytesIO(data)), to_pcm16(tone(100)))
+    assert np.array_equal(pcm_of(io.BytesIO(data)), to_pcm16(tone(100)))
 
 
 @POSIX
@@ -92,7 +130,7 @@ def test_wav_does_not_change_what_it_is_appended_to(tmp_path: Path) -> None:
     writer.write(tone(10))
     writer.close()
     assert path.read_bytes()[:6] == b"before"
-    assert np.array_equal(read_wav(io.BytesIO(path.read_bytes()[6:])), to_pcm16(tone(10)))
+    assert np.array_equal(pcm_of(io.BytesIO(path.read_bytes()[6:])), to_pcm16(tone(10)))
 
 
 @POSIX

@@ -20,7 +20,7 @@ from sayahead.errors import ConfigError
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.making import Texts, make_corpus
 from sayahead.training.corpus.store import Corpus, CorpusInfo
-from sayahead.training.corpus.texts import evenly, read_counts, read_texts
+from sayahead.training.corpus.texts import evenly, read_counts
 
 TEXTS = {
     "train": [(f"T{i:02d}", "word " * (1 + i % 3)) for i in range(11)],
@@ -207,7 +207,7 @@ def test_without_sound(tmp_path: Path) -> None:
     assert Corpus(tmp_path).split("train")[2].audio is None
 
 
-def test_parts_are_evenly_spaced(tmp_path: Path) -> None:
+def test_parts_are_evenly_spaced() -> None:
     texts: Texts = [(str(i), "x") for i in range(10)]
     assert [name for name, _ in evenly(texts, 4)] == ["0", "2", "5", "7"]
     assert evenly(texts, 11) == texts
@@ -217,13 +217,6 @@ def test_parts_are_evenly_spaced(tmp_path: Path) -> None:
     for wrong in ("vel=2", "train=x", "0", "test=3"):
         with pytest.raises(ConfigError, match="--count"):
             read_counts(wrong, both)
-    file = tmp_path / "texts.csv"
-    file.write_text("a|raw 1|one\nb|two\n\n", encoding="utf-8")
-    assert read_texts(file) == [("a", "one"), ("b", "two")]
-    for wrong, why in (("a|x\na|y\n", "'a' is there twice"), ("just words\n", "line 1: expected name.text")):
-        file.write_text(wrong, encoding="utf-8")
-        with pytest.raises(ConfigError, match=why):
-            read_texts(file)
 
 
 @pytest.mark.parametrize(

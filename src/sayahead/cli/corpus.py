@@ -9,12 +9,13 @@ from pathlib import Path
 from sayahead.cli import number, one_of
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
+from sayahead.text.lists import read_texts
 from sayahead.training.corpus.frontend import PRESETS
 from sayahead.training.corpus.making import Spec, Texts, make_corpus
 from sayahead.training.corpus.recordings import read_metadata, scan
 from sayahead.training.corpus.store import Corpus
 from sayahead.training.corpus.teacher import TeacherSpec
-from sayahead.training.corpus.texts import CHARACTERS_A_SECOND, evenly, read_counts, read_texts
+from sayahead.training.corpus.texts import CHARACTERS_A_SECOND, evenly, read_counts
 
 HELP = "make a corpus from transcripts and a voice, or from recordings"
 
@@ -84,7 +85,7 @@ def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
     for name in ("alignments", "skip_missing"):
         if getattr(arguments, name):
             raise ConfigError(f"--{name.replace('_', '-')} goes with --recordings, which are not given.")
-    splits = {split: read_texts(path) for split, path in split_files(arguments).items()}
+    splits: dict[str, Texts] = {split: read_texts(path) for split, path in split_files(arguments).items()}
     if not splits:
         raise ConfigError("A corpus needs texts: name files of name|text with --train, --val and --test.")
     spec = TeacherSpec(

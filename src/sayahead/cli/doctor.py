@@ -18,7 +18,6 @@ EXTRAS = {
     "lm": ("torch", "transformers"),
 }
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it sleeps."
-AUDIBLE = 10 ** (-50 / 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +128,7 @@ def speech() -> Finding:
     import numpy as np
 
     from sayahead.errors import SayaheadError
+    from sayahead.sound.pcm import AUDIBLE
     from sayahead.voice import load_voice
 
     try:

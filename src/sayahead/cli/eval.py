@@ -124,13 +124,14 @@ def report_step(arguments: argparse.Namespace, console: Console) -> int:
 def run_step(arguments: argparse.Namespace, console: Console) -> int:
     """Speak and measure all conditions, then the peers."""
     from sayahead.eval.experiment.conditions import load_matrix
-    from sayahead.eval.experiment.run import read_about, read_texts, run
+    from sayahead.eval.experiment.run import read_about, run
+    from sayahead.text.lists import read_texts, strided
 
     for name in ("out", "texts"):
         if getattr(arguments, name) is None:
             raise ConfigError(f"sayahead eval run needs --{name}: see sayahead eval --help.")
     matrix = load_matrix(arguments.path)
-    texts = read_texts(arguments.texts, matrix.count)
+    texts = strided(read_texts(arguments.texts), matrix.count)
     peers = peers_by_name(arguments.peers)
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)

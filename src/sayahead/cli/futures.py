@@ -42,13 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the file; the exit code."""
     import torch
 
-    from sayahead.training.corpus.texts import evenly, read_texts
+    from sayahead.text.lists import read_texts
+    from sayahead.training.corpus.texts import evenly
 
     if arguments.threads:
         torch.set_num_threads(arguments.threads)
     console = Console(quiet=False)
-    texts = read_texts(arguments.texts)
-    texts = evenly(texts, arguments.count or len(texts))
+    scripts = read_texts(arguments.texts)
+    texts = evenly(scripts, arguments.count or len(scripts))
     # A fixed shuffle: where the run is stopped early, what there is is a fair sample.
     order = np.random.default_rng(arguments.seed).permutation(len(texts))
     there = {item.name for item in read_futures(arguments.out)} if arguments.out.exists() else set[str]()

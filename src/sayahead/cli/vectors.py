@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the table and its axes; the exit code."""
-    from sayahead.training.corpus.texts import read_texts
+    from sayahead.text.lists import read_texts
 
     console = Console(quiet=False)
     texts = [tokens_of([word.text for word in normalize(text)]) for _, text in read_texts(arguments.texts)]

@@ -8,12 +8,12 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from sayahead.engine.stages import AcousticModel, Vocoder, moved
+from sayahead.sound.pcm import audible
 from sayahead.types import Floats, Rendering, Segment, Speech
 
 A = TypeVar("A")
 V = TypeVar("V")
 State = TypeVar("State")
-AUDIBLE = np.float32(10 ** (-50 / 20))
 
 
 class Synthesizer(Protocol[State]):
@@ -128,16 +128,16 @@ class TwoStage(Generic[A, V]):
     ) -> tuple[Speech, TwoStageState[A, V]]:
         """Bound the silence at a sentence's two ends, and time the words that begin in what is left."""
         origin, lead, silence = state.origin, state.lead, state.silence
-        audible = np.flatnonzero(np.abs(samples) > AUDIBLE)
+        loud = audible(samples)
         if lead is not None:
             samples = np.concatenate([lead, samples])
-            first = int(audible[0]) + len(lead) if len(audible) else len(samples)
+            first = int(loud[0]) + len(lead) if len(loud) else len(samples)
             cut = max(0, first - self._pauses.lead_in)
             samples, origin = samples[cut:], origin - cut
-            if not len(audible) and not ended:
+            if not len(loud) and not ended:
                 return Speech(samples[:0], ()), replace(state, lead=samples, origin=origin)
-            audible = np.flatnonzero(np.abs(samples) > AUDIBLE)
-        silence = len(samples) - 1 - int(audible[-1]) if len(audible) else silence + len(samples)
+            loud = audible(samples)
+        silence = len(samples) - 1 - int(loud[-1]) if len(loud) else silence + len(samples)
         if ended:
             change = self._pauses.pause - silence
             samples = samples[: max(0, len(samples) + change)]

@@ -9,7 +9,8 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from typing import Any
 
-from sayahead.sound.files import OutputError, to_pcm16
+from sayahead.sound.files import OutputError
+from sayahead.sound.pcm import to_pcm16
 from sayahead.types import Floats
 
 ELSEWHERE = (

@@ -1,4 +1,4 @@
-"""PCM and files: samples in [-1, 1] to the forms that others read."""
+"""Sound in files and pipes: WAV, FLAC, raw samples."""
 
 from __future__ import annotations
 
@@ -7,26 +7,20 @@ import io
 import os
 import struct
 import time
+import wave
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sayahead.errors import ConfigError, SayaheadError
+from sayahead.sound.pcm import from_pcm16, to_pcm16
 from sayahead.types import Floats
 
 
 class OutputError(SayaheadError):
     """Sound or text that this machine cannot give out: no device, a full disk, an extra that is not installed."""
-
-
-def to_pcm16(samples: Floats) -> NDArray[np.int16]:
-    """(S,) little-endian 16-bit samples; what lies outside [-1, 1] is clipped, what is not a number is silence."""
-    clean = np.nan_to_num(np.clip(samples, -1.0, 1.0), nan=0.0)
-    pcm: NDArray[np.int16] = np.rint(clean * 32767.0).astype("<i2")
-    return pcm
 
 
 def wav_header(sample_rate: int, data_bytes: int | None) -> bytes:
@@ -188,6 +182,29 @@ def wav_file(path: Path, *, sample_rate: int) -> WavWriter:
 def flac_file(path: Path, *, sample_rate: int) -> FlacWriter:
     """A new FLAC file."""
     return FlacWriter(path, sample_rate=sample_rate)
+
+
+def write_wav(path: Path, samples: Floats, sample_rate: int) -> None:
+    """Write samples (S,) as a WAV file; missing folders are made. ConfigError or OutputError where it cannot be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writer = wav_file(path, sample_rate=sample_rate)
+    writer.write(samples)
+    writer.close()
+
+
+def read_wav(path: Path) -> tuple[Floats, int]:
+    """Samples (S,) in [-1, 1) and sample rate of a WAV file of 16-bit mono; ConfigError where it is not one."""
+    try:
+        with wave.open(str(path)) as file:
+            channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()
+            data = file.readframes(file.getnframes())
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except (EOFError, wave.Error) as error:
+        raise ConfigError(f"{path} cannot be read as a WAV file: {str(error) or 'it is empty'}.") from error
+    if (channels, width) != (1, 2):
+        raise ConfigError(f"{path} is not 16-bit mono (bits: {8 * width}, channels: {channels}): convert it.")
+    return from_pcm16(data), rate
 
 
 FORMATS: dict[str, Callable[..., Sink]] = {".wav": wav_file, ".flac": flac_file}

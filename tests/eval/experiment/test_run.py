@@ -11,8 +11,9 @@ from eval.experiment.test_word_ends import GRID
 
 from sayahead import ConfigError, Truth, Voice, load_voice
 from sayahead.eval.experiment.conditions import context, load_matrix, voice
-from sayahead.eval.experiment.run import read_texts, run
+from sayahead.eval.experiment.run import run
 from sayahead.eval.experiment.trace import read_traces
+from sayahead.text.lists import read_texts, strided
 
 MATRIX = """
 count = 2
@@ -43,7 +44,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def test_a_run_and_its_continuation(files: Path) -> None:
-    matrix, texts = load_matrix(files / "matrix.toml"), read_texts(files / "texts.csv", 2)
+    matrix, texts = load_matrix(files / "matrix.toml"), strided(read_texts(files / "texts.csv"), 2)
     assert [text.name for text in texts] == ["a", "c"]
     out, lines = files / "out", list[str]()
     run(matrix, texts, out, progress=lines.append)
@@ -65,7 +66,7 @@ def test_a_run_and_its_continuation(files: Path) -> None:
     assert [made.name for made in read_traces(out / "whole" / "llm.jsonl")] == ["a", "c"]
     (files / "texts.csv").write_text("a|Other words.\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="holds a with another text"):
-        run(matrix, read_texts(files / "texts.csv", 1), out)
+        run(matrix, strided(read_texts(files / "texts.csv"), 1), out)
 
 
 @pytest.mark.parametrize(
@@ -94,14 +95,6 @@ def test_the_experiments_that_come_with_the_package_can_be_read(path: Path) -> N
     assert load_matrix(path).conditions[0].policy == "wait-all"
 
 
-def test_bad_texts_say_where(files: Path) -> None:
-    (files / "texts.csv").write_text("a|One.\nno bar\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"line 2: expected name\|text, found 'no bar'"):
-        read_texts(files / "texts.csv", 5)
-    with pytest.raises(ConfigError, match="cannot be read"):
-        read_texts(files / "missing.csv", 5)
-
-
 SHADOWING = (
     MATRIX[: MATRIX.index("[[clocks]]")]
     + """
@@ -121,7 +114,7 @@ def test_shadowing_a_speaker(files: Path) -> None:
     with pytest.raises(ConfigError, match="Clock 'files': there is no folder"):
         load_matrix(files / "matrix.toml")
     (files / "ends").mkdir()
-    matrix, texts, out = load_matrix(files / "matrix.toml"), read_texts(files / "texts.csv", 2), files / "out"
+    matrix, texts, out = load_matrix(files / "matrix.toml"), strided(read_texts(files / "texts.csv"), 2), files / "out"
     (files / "ends" / "a.json").write_text("[0.5, 1.25]", encoding="utf-8")
     # Before anything is measured.
     with pytest.raises(ConfigError, match=r"no word ends of c: neither c\.json nor c\.TextGrid"):
@@ -146,12 +139,12 @@ def test_the_true_future_is_the_utterance_s_own(files: Path) -> None:
     (files / "matrix.toml").write_text(MATRIX.replace('"random"', '"truth"'), encoding="utf-8")
     condition = load_matrix(files / "matrix.toml").conditions[1]
     assert context(condition, "How are you?", None) == Truth.of("How are you?", 5)
-    run(load_matrix(files / "matrix.toml"), read_texts(files / "texts.csv", 2), files / "out")
+    run(load_matrix(files / "matrix.toml"), strided(read_texts(files / "texts.csv"), 2), files / "out")
     assert len(list(read_traces(files / "out" / condition.name / "llm.jsonl"))) == 2
 
 
 def test_what_is_measured_is_kept_with_how_it_was_made(files: Path) -> None:
-    texts, out = read_texts(files / "texts.csv", 2), files / "out"
+    texts, out = strided(read_texts(files / "texts.csv"), 2), files / "out"
     run(load_matrix(files / "matrix.toml"), texts[:1], out)
     run(load_matrix(files / "matrix.toml"), texts, out)
     about = json.loads((out / "k = 0, random" / "about.json").read_text(encoding="utf-8"))
@@ -172,7 +165,7 @@ def test_what_is_measured_is_kept_with_how_it_was_made(files: Path) -> None:
 
 def test_conditions_by_cores(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (files / "matrix.toml").write_text(MATRIX.replace("k = 0\n", "k = 0\ncores = 2\n"), encoding="utf-8")
-    matrix, texts = load_matrix(files / "matrix.toml"), read_texts(files / "texts.csv", 1)
+    matrix, texts = load_matrix(files / "matrix.toml"), strided(read_texts(files / "texts.csv"), 1)
     loaded, bindings = list[int](), list[set[int]]()
 
     def load(name: str, *, threads: int) -> Voice:
@@ -201,4 +194,4 @@ def test_a_language_model_must_be_named(files: Path) -> None:
     (files / "matrix.toml").write_text(MATRIX.replace('"random"', '"lm"'), encoding="utf-8")
     matrix = load_matrix(files / "matrix.toml")
     with pytest.raises(ConfigError, match="wants a language model: give --lm"):
-        run(matrix, read_texts(files / "texts.csv", 1), files / "out")
+        run(matrix, strided(read_texts(files / "texts.csv"), 1), files / "out")

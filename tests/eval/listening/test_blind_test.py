@@ -130,7 +130,7 @@ def test_what_cannot_be_compared_is_an_error(out: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="has no traces"):
         listening_page(out, target, ("other", *CONDITIONS), 3)
     sound(out / CONDITIONS[1] / "wav" / "LJ0.wav", 1, width=1)
-    with pytest.raises(ConfigError, match="8 bits a sample"):
+    with pytest.raises(ConfigError, match="bits: 8, channels: 1"):
         listening_page(out, target, CONDITIONS, 3)
     (out / CONDITIONS[1] / "wav" / "LJ0.wav").unlink()
     with pytest.raises(ConfigError, match=r"LJ0\.wav cannot be read"):

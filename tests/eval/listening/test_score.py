@@ -14,9 +14,8 @@ from sayahead.cli import main
 from sayahead.eval.experiment.trace import read_traces
 from sayahead.eval.listening.quality import MEASURES, Listeners
 from sayahead.eval.listening.score import score
-from sayahead.eval.listening.worker import read_sound
 from sayahead.eval.report.tables import as_markdown, further_tables
-from sayahead.sound.files import FORMATS
+from sayahead.sound.files import read_wav, write_wav
 from sayahead.types import Floats
 
 MATRIX = """
@@ -179,13 +178,11 @@ def test_a_new_column_does_not_have_the_others_made_again(experiment: Path) -> N
 def test_other_sound_is_listened_to_again_and_found_to_be_another(experiment: Path) -> None:
     score(experiment, listeners=ears()[1])
     path = experiment / "k = 1" / "wav" / "a.wav"
-    samples, sample_rate = read_sound(experiment / "k = 1", "a")
+    samples, sample_rate = read_wav(path)
     # A click of an eighth of full scale at the second chunk's first sample.
     at = next(read_traces(experiment / "k = 1" / "llm.jsonl")).chunks[1].start
     samples[at] += 0.125 if samples[at] < 0 else -0.125
-    writer = FORMATS[".wav"](path, sample_rate=sample_rate)
-    writer.write(samples)
-    writer.close()
+    write_wav(path, samples, sample_rate)
     before = {row["name"]: row for row in quality_of(experiment, "k = 1")["rows"]}
     ear, listeners = ears()
     score(experiment, listeners=listeners)

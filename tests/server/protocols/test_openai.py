@@ -19,7 +19,7 @@ import openai
 import pytest
 from support.servers import KEY, Running, serving, toy_voice
 
-from sayahead.sound.files import to_pcm16
+from sayahead.sound.pcm import to_pcm16
 
 TEXT = "Hello there, how are you today? I am fine. "
 FORMATS = ("mp3", "opus", "aac", "flac", "wav", "pcm")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sayahead import ConfigError
 from sayahead.server.synthesis.formats import ENCODINGS, AudioFormat, encoder
 from sayahead.server.synthesis.resample import Resampler
-from sayahead.sound.files import to_pcm16
+from sayahead.sound.pcm import to_pcm16
 from sayahead.types import Floats
 
 RATE = 24000

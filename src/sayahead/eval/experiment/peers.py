@@ -33,8 +33,11 @@ from sayahead.errors import ConfigError, SayaheadError
 from sayahead.eval.experiment import peer_worker
 from sayahead.eval.experiment.conditions import Matrix
 from sayahead.eval.experiment.fragment import Fragment, Fragmenter, by_sentence, first_fragment_early
-from sayahead.eval.experiment.run import Text, keep, on_clocks, open_texts, recorded, write_sound
-from sayahead.eval.experiment.trace import AUDIBLE, Trace, TracedChunk, TracedFragment
+from sayahead.eval.experiment.run import keep, on_clocks, open_texts, recorded
+from sayahead.eval.experiment.trace import Trace, TracedChunk, TracedFragment, wav_path
+from sayahead.sound.files import write_wav
+from sayahead.sound.pcm import audible
+from sayahead.text.lists import Script
 from sayahead.types import Floats, WordTiming
 
 
@@ -214,11 +217,11 @@ def measure_peer(peer: Peer, text: str, *, index: int = 0, name: str = "") -> tu
         unheard_s += spoken.generation_s
         if not length:
             continue
-        loud = np.flatnonzero(np.abs(spoken.samples) > AUDIBLE)
-        audible = int(loud[0]) if len(loud) else None
-        chunks.append(TracedChunk(begin, length, 0.0, now_s, unheard_s, piece.read, audible))
-        first, end = (begin + int(loud[0]), begin + int(loud[-1]) + 1) if len(loud) else (begin, begin + length)
-        words += spread(text, piece, first, end)
+        loud = audible(spoken.samples)
+        onset, offset = (int(loud[0]), int(loud[-1]) + 1) if len(loud) else (0, length)
+        first_loud = onset if len(loud) else None
+        chunks.append(TracedChunk(begin, length, 0.0, now_s, unheard_s, piece.read, first_loud))
+        words += spread(text, piece, begin + onset, begin + offset)
         sounds.append(spoken.samples)
         begin, unheard_s = begin + length, 0.0
     if not sounds:
@@ -240,7 +243,7 @@ def spread(text: str, piece: Fragment, onset: int, offset: int) -> list[WordTimi
 
 
 def run_peer(
-    peer: Peer, matrix: Matrix, texts: list[Text], out: Path, *, progress: Callable[[str], None] = lambda line: None
+    peer: Peer, matrix: Matrix, texts: list[Script], out: Path, *, progress: Callable[[str], None] = lambda line: None
 ) -> None:
     """All texts by one peer, measured and timed on the matrix's clocks in OUT/<peer>/, as ``run.run`` leaves them."""
     if any(condition.name == peer.name for condition in matrix.conditions):
@@ -257,12 +260,12 @@ def run_peer(
     on_clocks(matrix, texts, folder)
 
 
-def speak_all(peer: Peer, left: list[tuple[int, Text]], folder: Path, progress: Callable[[str], None]) -> None:
+def speak_all(peer: Peer, left: list[tuple[int, Script]], folder: Path, progress: Callable[[str], None]) -> None:
     """Have a started peer say the texts, each with its number, and keep what is measured."""
     begun = time.monotonic()
     for number, (index, text) in enumerate(left, start=1):
         made, samples = measure_peer(peer, text.text, index=index, name=text.name)
-        write_sound(made, samples, folder)
+        write_wav(wav_path(folder, made.name), samples, made.sample_rate)
         keep(made, folder)
         left_s = (time.monotonic() - begun) / number * (len(left) - number)
         progress(f"{number} of {len(left)} utterances, {peer.name}; about {left_s / 60:.0f} min left")

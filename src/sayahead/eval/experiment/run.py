@@ -16,7 +16,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,42 +25,15 @@ from sayahead.errors import ConfigError
 from sayahead.eval.experiment.clock import TextClock
 from sayahead.eval.experiment.conditions import Clock, Condition, Matrix, needs, session, text_clock
 from sayahead.eval.experiment.machine import Watch, bound
-from sayahead.eval.experiment.trace import Trace, measure, read_traces, retime, write_traces
+from sayahead.eval.experiment.trace import Trace, measure, read_traces, retime, wav_path, write_traces
 from sayahead.eval.experiment.word_ends import read_word_ends, spoken_word_ends, word_ends_file
-from sayahead.sound.files import FORMATS
-from sayahead.types import Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """One utterance's text."""
-
-    name: str
-    """What it is called; its sound's file has this name."""
-    text: str
-    """What is said."""
-
-
-def read_texts(path: Path, count: int) -> list[Text]:
-    """Up to ``count`` texts, evenly spaced over a file of ``name|text`` lines."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read as UTF-8 text: {error}.") from error
-    texts = []
-    for number, line in enumerate(lines, start=1):
-        name, bar, text = line.partition("|")
-        if not bar or not name.strip() or "/" in name or "\\" in name:
-            raise ConfigError(f"{path}, line {number}: expected name|text, found {line[:60]!r}.")
-        texts.append(Text(name.strip(), text.strip()))
-    if not texts:
-        raise ConfigError(f"{path} has no texts.")
-    return texts[:: max(1, len(texts) // count)][:count]
+from sayahead.sound.files import write_wav
+from sayahead.text.lists import Script
 
 
 def run(
     matrix: Matrix,
-    texts: list[Text],
+    texts: list[Script],
     out: Path,
     *,
     lm: str | None = None,
@@ -68,7 +41,7 @@ def run(
     progress: Callable[[str], None] = lambda line: None,
 ) -> None:
     """All conditions of the matrix; ``progress`` gets a line an utterance. Several jobs disturb each other's times."""
-    left = list[tuple[Condition, list[tuple[int, Text]]]]()
+    left = list[tuple[Condition, list[tuple[int, Script]]]]()
     for condition in matrix.conditions:
         needs(condition, lm)
         if condition.cores is not None and jobs > 1:
@@ -93,7 +66,7 @@ def run(
         on_clocks(matrix, texts, out / condition.name)
 
 
-def on_clocks(matrix: Matrix, texts: list[Text], folder: Path) -> None:
+def on_clocks(matrix: Matrix, texts: list[Script], folder: Path) -> None:
     """Time what was measured in a condition's folder on every clock of the matrix."""
     measured = measured_traces(folder, texts)
     for clock in matrix.clocks:
@@ -106,14 +79,14 @@ def on_clocks(matrix: Matrix, texts: list[Text], folder: Path) -> None:
         fresh.replace(path)
 
 
-def measured_traces(folder: Path, texts: list[Text]) -> list[Trace]:
+def measured_traces(folder: Path, texts: list[Script]) -> list[Trace]:
     """What was measured of the texts in a condition's folder, by number."""
     wanted = {text.name for text in texts}
     measured = [made for made in read_traces(folder / "measured.jsonl") if made.name in wanted]
     return sorted(measured, key=lambda made: made.index)
 
 
-def clock_of(clock: Clock, texts: list[Text], out: Path) -> Callable[[str], TextClock]:
+def clock_of(clock: Clock, texts: list[Script], out: Path) -> Callable[[str], TextClock]:
     """An utterance's text clock by its name.
 
     Word ends come from the clock's folder, or from whole sentences by its voice, which are made once in OUT and kept.
@@ -133,7 +106,7 @@ def clock_of(clock: Clock, texts: list[Text], out: Path) -> Callable[[str], Text
     return lambda name: text_clock(clock, ends[name])
 
 
-def open_texts(folder: Path, texts: list[Text], settings: dict[str, Any]) -> list[tuple[int, Text]]:
+def open_texts(folder: Path, texts: list[Script], settings: dict[str, Any]) -> list[tuple[int, Script]]:
     """The texts, by number, that a condition's folder does not have; ConfigError where it was made otherwise."""
     made_with = read_about(folder).get("settings", settings)
     for key in sorted(settings.keys() & made_with.keys()):
@@ -176,7 +149,7 @@ def save_about(folder: Path, about: dict[str, Any]) -> None:
     fresh.replace(folder / "about.json")
 
 
-def done(folder: Path, texts: list[Text]) -> set[str]:
+def done(folder: Path, texts: list[Script]) -> set[str]:
     """Names of the utterances that a condition's folder has; a line that was cut short is dropped.
 
     ConfigError where an utterance of the same name was made from another text.
@@ -194,7 +167,7 @@ def done(folder: Path, texts: list[Text]) -> set[str]:
             raise ConfigError(
                 f"{folder} holds {made.name} with another text: choose another folder, or empty this one."
             )
-        if (folder / "wav" / f"{made.name}.wav").exists():
+        if wav_path(folder, made.name).exists():
             there.add(made.name)
     return there
 
@@ -211,7 +184,7 @@ def processes(jobs: int) -> Iterator[ProcessPoolExecutor | None]:
 
 
 def work(
-    condition: Condition, tasks: list[tuple[int, Text]], out: Path, lm: str | None, pool: ProcessPoolExecutor | None
+    condition: Condition, tasks: list[tuple[int, Script]], out: Path, lm: str | None, pool: ProcessPoolExecutor | None
 ) -> Iterator[Trace]:
     """Carry out a condition's tasks, in this process or in a pool's; the trace of each when it is kept."""
     if pool is None:
@@ -224,7 +197,7 @@ def work(
         yield made
 
 
-def synthesize(condition: Condition, number: int, text: Text, out: Path, lm: str | None) -> Trace:
+def synthesize(condition: Condition, number: int, text: Script, out: Path, lm: str | None) -> Trace:
     """Say one text, write its sound, and return its measured trace."""
     with bound(condition.cores):
         warm(condition, lm)
@@ -232,16 +205,8 @@ def synthesize(condition: Condition, number: int, text: Text, out: Path, lm: str
     # Once more: torch gets its threads where the first time has loaded it.
     with bound(condition.cores):
         made, samples = measure(session(condition, text.text, lm), text.text, index=number, **about)
-    write_sound(made, samples, out / condition.name)
+    write_wav(wav_path(out / condition.name, made.name), samples, made.sample_rate)
     return made
-
-
-def write_sound(made: Trace, samples: Floats, folder: Path) -> None:
-    """Write an utterance's sound into its condition's folder."""
-    (folder / "wav").mkdir(parents=True, exist_ok=True)
-    writer = FORMATS[".wav"](folder / "wav" / f"{made.name}.wav", sample_rate=made.sample_rate)
-    writer.write(samples)
-    writer.close()
 
 
 _WARM: set[tuple[Condition, str | None]] = set()

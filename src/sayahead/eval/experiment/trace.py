@@ -19,9 +19,8 @@ from sayahead.config import from_mapping
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.eval.experiment.clock import Arrival
+from sayahead.sound.pcm import audible
 from sayahead.types import Floats, WordTiming
-
-AUDIBLE = 10 ** (-50 / 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ def trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **ab
         while (chunk := session.pull()) is not None:
             generation_s = time.perf_counter() - begun
             now_s += generation_s
-            loud = np.flatnonzero(np.abs(chunk.samples) > AUDIBLE)
+            loud = audible(chunk.samples)
             chunks.append(
                 TracedChunk(
                     chunk.start,
@@ -166,6 +165,11 @@ def as_json(made: Trace) -> dict[str, Any]:
         "source_length": 1000 * made.fragments[-1].at_s if made.fragments else 0.0,
         "prediction_length": 1000 * made.duration_s,
     }
+
+
+def wav_path(folder: Path, name: str) -> Path:
+    """Where a condition's folder has the sound of the utterance of that name."""
+    return folder / "wav" / f"{name}.wav"
 
 
 def write_traces(path: Path, traces: Iterable[Trace]) -> None:

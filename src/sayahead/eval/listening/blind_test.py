@@ -11,11 +11,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
 import itertools
 import json
 import math
-import wave
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
@@ -26,10 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayahead.errors import ConfigError
-from sayahead.eval.experiment.trace import Trace, read_traces
+from sayahead.eval.experiment.trace import Trace, read_traces, wav_path
 from sayahead.eval.listening.loudness import matched
-from sayahead.sound.files import to_pcm16
-from sayahead.types import Floats
+from sayahead.sound.files import read_wav, wav_header
+from sayahead.sound.pcm import to_pcm16
+from sayahead.text.lists import strided
 
 MOST = 9
 """Conditions that the number keys can play."""
@@ -65,13 +64,12 @@ def listening_page(
         raise ConfigError(f"A listening page compares 2 to {MOST} different conditions, not {', '.join(conditions)}.")
     if count < 1:
         raise ConfigError(f"A listening page needs at least 1 sentence, not {count}.")
-    made = utterances(out / conditions[0])
-    made = made[:: max(1, len(made) // count)][:count]
-    sounds = equally_loud([out / name / "wav" / f"{one.name}.wav" for one in made for name in conditions])
+    made = strided(utterances(out / conditions[0]), count)
+    sounds = equally_loud([wav_path(out / name, one.name) for one in made for name in conditions])
     draw, sentences, key = np.random.default_rng(seed), [], []
     for one in made:
         for group in groups(conditions, design, draw):
-            samples = [sounds[out / name / "wav" / f"{one.name}.wav"] for name in group]
+            samples = [sounds[wav_path(out / name, one.name)] for name in group]
             sentences.append({"text": one.source, "samples": samples})
             key.append({"name": one.name, "conditions": group})
     secret = json.dumps(key)
@@ -103,33 +101,12 @@ def utterances(folder: Path) -> list[Trace]:
 
 def equally_loud(paths: Sequence[Path]) -> dict[Path, str]:
     """WAV files at one loudness, in base64; ConfigError where one is missing or not 16-bit PCM."""
-    sounds = [decoded(path) for path in paths]
-    return {
-        path: encoded(samples, rate) for path, samples, (_, rate) in zip(paths, matched(sounds), sounds, strict=True)
-    }
-
-
-def decoded(path: Path) -> tuple[Floats, int]:
-    """A WAV file's samples (S,) in [-1, 1] and their rate."""
-    try:
-        with wave.open(str(path)) as sound:
-            bits, rate, data = 8 * sound.getsampwidth(), sound.getframerate(), sound.readframes(sound.getnframes())
-    except (OSError, wave.Error, EOFError) as error:
-        raise ConfigError(f"{path} cannot be read as a WAV file of 16-bit PCM: {error}.") from error
-    if bits != 16:
-        raise ConfigError(f"{path} has {bits} bits a sample, but the listening page takes 16-bit PCM only.")
-    return np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768), rate
-
-
-def encoded(samples: Floats, sample_rate: int) -> str:
-    """A WAV file of the samples in base64."""
-    file = io.BytesIO()
-    with wave.open(file, "wb") as sound:
-        sound.setnchannels(1)
-        sound.setsampwidth(2)
-        sound.setframerate(sample_rate)
-        sound.writeframes(to_pcm16(samples).tobytes())
-    return base64.b64encode(file.getvalue()).decode()
+    sounds = [read_wav(path) for path in paths]
+    encoded = {}
+    for path, samples, (_, rate) in zip(paths, matched(sounds), sounds, strict=True):
+        pcm = to_pcm16(samples).tobytes()
+        encoded[path] = base64.b64encode(wav_header(rate, len(pcm)) + pcm).decode()
+    return encoded
 
 
 def listening_statistics(files: Sequence[Path], *, seed: int = 0, draws: int = 2000) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from sayahead.eval.listening.worker import GROUPS, Result, Task, scorer, sound_o
 from sayahead.eval.measures.latency import summarize as summarize_latency
 from sayahead.eval.measures.streamed import same_words
 from sayahead.eval.measures.word_errors import Errors
+from sayahead.text.lists import strided
 
 ONE_SHOT = 10
 """Utterances of a condition that are synthesised again, their text at once."""
@@ -156,7 +157,7 @@ def chosen(spoken: Spoken, lm: str | None, notes: dict[str, None]) -> set[str]:
     if condition.context == "lm" and lm is None:
         notes["Left out: one-shot equality of conditions with a language model: give it (as for the run)."] = None
         return set()
-    return set(names[:: max(1, len(names) // ONE_SHOT)][:ONE_SHOT])
+    return set(strided(names, ONE_SHOT))
 
 
 def read_scores(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import wave
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -13,14 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sayahead.errors import ConfigError
 from sayahead.eval.experiment.conditions import Condition
-from sayahead.eval.experiment.trace import Trace
+from sayahead.eval.experiment.trace import Trace, wav_path
 from sayahead.eval.listening.quality import Listeners, Row, Utterance
 from sayahead.eval.measures.streamed import Said, against_full, at_seams, one_shot
-from sayahead.types import Floats
+from sayahead.sound.files import read_wav
 
 GROUPS = {"transcript": ("wer", "cer"), "distillmos": ("distillmos",), "dnsmos": ("dnsmos",), "utmos": ("utmos",)}
 """Columns that come together, and so are kept together."""
@@ -97,10 +94,10 @@ def begin(listeners: Listeners) -> None:
 def listen(task: Task, listeners: Listeners | None = None) -> Result:
     """What the listeners and measurements say of one utterance."""
     listeners = listeners or _LISTENERS[0]
-    made = Said(task.trace, read_sound(task.folder, task.trace.name)[0])
+    made = Said(task.trace, read_wav(wav_path(task.folder, task.trace.name))[0])
     full = None
     if task.full is not None and task.full_folder is not None and task.wanted.keys() & {"seams", "prosody"}:
-        full = Said(task.full, read_sound(task.full_folder, task.trace.name)[0])
+        full = Said(task.full, read_wav(wav_path(task.full_folder, task.trace.name))[0])
     by: dict[str, dict[str, Any]] = {}
     columns = [column for group in task.wanted for column in GROUPS.get(group, ())]
     if columns:
@@ -122,21 +119,10 @@ def of_group(row: Row, group: str) -> dict[str, Any]:
     return {field: data[field] for field in FIELDS.get(group, (group,))}
 
 
-def read_sound(folder: Path, name: str) -> tuple[Floats, int]:
-    """Samples (S,) and rate of an utterance's sound; ConfigError where it cannot be read."""
-    path = folder / "wav" / f"{name}.wav"
-    try:
-        with wave.open(str(path)) as file:
-            rate, data = file.getframerate(), file.readframes(file.getnframes())
-    except (OSError, EOFError, wave.Error) as error:
-        raise ConfigError(f"{path} cannot be read: {error}. Run the experiment again.") from error
-    return np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768), rate
-
-
 def sound_of(folder: Path, name: str) -> str:
     """Checksum of an utterance's file; ConfigError where it cannot be read."""
-    path = folder / "wav" / f"{name}.wav"
+    path = wav_path(folder, name)
     try:
         return f"{zlib.crc32(path.read_bytes()):08x}"
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error}. Run the experiment again.") from error
+        raise ConfigError(f"{path} cannot be read: {error.strerror or error}. Run the experiment again.") from error

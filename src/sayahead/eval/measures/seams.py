@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from sayahead.errors import ConfigError
+from sayahead.sound.pcm import AUDIBLE
 from sayahead.types import Floats
 
-AUDIBLE = 10 ** (-50 / 20)
 WINDOW_S = 0.020
 """Reach to each side of a seam within which sound is compared with the seam's own."""
 NEAR_S = 0.005

@@ -14,7 +14,7 @@ from sayahead.eval.experiment.trace import Trace
 from sayahead.eval.measures.pitch import pitch_hz
 from sayahead.eval.measures.prosody import Heard, from_sound, sums
 from sayahead.eval.measures.seams import COUNTS, corresponding, one_shot_difference, seams
-from sayahead.sound.files import to_pcm16
+from sayahead.sound.pcm import to_pcm16
 from sayahead.types import Floats, Word
 
 

@@ -12,15 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from sayahead.eval.experiment.clock import TextClock
 from sayahead.eval.measures.statistics import quantile
+from sayahead.sound.pcm import audible, from_pcm16
 from sayahead.voice import Voice
 
-AUDIBLE = round(32768 * 10 ** (-50 / 20))
 # A player that ran dry for less did not stop to the ear.
 TOLERANCE_S = 0.005
 # A player that is dry when text comes waits for its sound at least as long as that takes to make: due after this.
@@ -73,7 +72,7 @@ def script(voice: Voice, text: str, clock: TextClock) -> Script:
         for chunk in session.chunks():
             made += len(chunk.samples)
             released.append((made, arrival.at_s))
-            if not sounded and np.abs(chunk.samples).max(initial=0.0) > AUDIBLE / 32768:
+            if not sounded and len(audible(chunk.samples)):
                 sounded, settled_s = True, arrival.at_s
     return Script(tuple((a.text, a.at_s) for a in arrivals), tuple(released), settled_s)
 
@@ -161,7 +160,7 @@ class Turn:
                     self._stalls.append(late_s)
             dry = max(dry or now, now) + count / self._rate
             if self._first is None:
-                loud = np.flatnonzero(np.abs(np.frombuffer(message, "<i2").astype(np.int32)) > AUDIBLE)
+                loud = audible(from_pcm16(message))
                 if len(loud):
                     self._first = now + float(loud[0]) / self._rate
             self._samples += count

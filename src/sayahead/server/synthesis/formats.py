@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.server.synthesis.resample import Resampler
-from sayahead.sound.files import to_pcm16, wav_header
+from sayahead.sound.files import wav_header
+from sayahead.sound.pcm import to_pcm16
 from sayahead.types import Floats
 
 LEAST_RATE, MOST_RATE = 8000, 48000

@@ -15,19 +15,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
-import numpy as np
-
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.policies.characters import WaitEnd
 from sayahead.policies.rules import LookaheadK, WaitAll
 from sayahead.server.messages import ContextOptions
 from sayahead.server.synthesis.formats import encoder
+from sayahead.sound.pcm import audible
 from sayahead.types import WordTiming
 from sayahead.voice import Voice
 
 T = TypeVar("T")
-AUDIBLE = 10 ** (-50 / 20)
 MOST_LOOKAHEAD = 16
 
 
@@ -115,8 +113,8 @@ class Work:
         chunk = self._session.pull()
         if chunk is not None:
             data = self._encoder.push(chunk.samples)
-            audible = bool(np.abs(chunk.samples).max(initial=0.0) > AUDIBLE)
-            return Piece(data, len(chunk.samples), chunk.words, audible, waited_s, time.perf_counter() - begun)
+            heard = len(audible(chunk.samples)) > 0
+            return Piece(data, len(chunk.samples), chunk.words, heard, waited_s, time.perf_counter() - begun)
         if self._session.finished and not self._over:
             self._over = True
             data = self._encoder.finish()

@@ -129,7 +129,8 @@ def free_pulses(conditioner: Conditioner, mel: Tensor, sample_rate: int) -> Tens
 
 def write_sample(folder: Path, name: str, samples: Floats, mel: Floats, corpus: Corpus) -> None:
     """Write a validation sample as NAME.wav, and its mel over the one it was made of as NAME.png."""
-    from sayahead.training.loop.pictures import spectrogram, write_wav
+    from sayahead.sound.files import write_wav
+    from sayahead.training.loop.pictures import spectrogram
 
     front = corpus.info.front_end
     write_wav(folder / f"{name}.wav", samples, front.sample_rate)

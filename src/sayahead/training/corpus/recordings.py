@@ -7,7 +7,6 @@ where text is read: it lasts as long as the pause that the aligner found there, 
 from __future__ import annotations
 
 import re
-import wave
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,8 @@ from numpy.typing import NDArray
 from sayahead.errors import ConfigError
 from sayahead.eval.measures.pitch import HOP_S, pitch_hz
 from sayahead.eval.measures.textgrid import Interval, read_textgrid, tier
-from sayahead.sound.files import to_pcm16
+from sayahead.sound.files import read_wav
+from sayahead.sound.pcm import to_pcm16
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.store import Item
 from sayahead.training.corpus.teacher import resample
@@ -119,7 +119,7 @@ class Recordings:
 
     def _item(self, name: str, text: str) -> Item:
         spec, front = self.spec, self.spec.front_end
-        samples = read_wav(spec.folder / "wavs" / f"{name}.wav", front.sample_rate)
+        samples = read_recording(spec.folder / "wavs" / f"{name}.wav", front.sample_rate)
         path = found(self._files, name, spec.alignments)
         tiers = read_textgrid(path)
         spoken = [word for word in tier(tiers, "words", path) if word.label not in SILENCES]
@@ -211,19 +211,12 @@ def read_metadata(folder: Path) -> dict[str, str]:
     return texts
 
 
-def read_wav(path: Path, rate: int) -> Floats:
+def read_recording(path: Path, rate: int) -> Floats:
     """(S,) samples in [-1, 1] of a 16-bit mono WAV file at the wanted rate; ConfigError where it is not one."""
-    try:
-        with wave.open(str(path)) as file:
-            kind, found_rate = (file.getnchannels(), file.getsampwidth()), file.getframerate()
-            data = file.readframes(file.getnframes())
-    except FileNotFoundError as error:
-        raise ConfigError(f"The recording {path} is missing: leave its name out, or use --skip-missing.") from error
-    except (OSError, EOFError, wave.Error) as error:
-        raise ConfigError(f"The recording {path} cannot be read: {error}.") from error
-    if kind != (1, 2):
-        raise ConfigError(f"{path} has {kind[0]} channels of {8 * kind[1]} bits: convert it to one of 16.")
-    return resample(np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32768), found_rate, rate)
+    if not path.is_file():
+        raise ConfigError(f"The recording {path} is missing: leave its name out, or use --skip-missing.")
+    samples, found_rate = read_wav(path)
+    return resample(samples, found_rate, rate)
 
 
 def textgrids(folder: Path) -> dict[str, Path]:

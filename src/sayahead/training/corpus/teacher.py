@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.sound.files import to_pcm16
+from sayahead.sound.pcm import audible, to_pcm16
 from sayahead.text.normalizer import Normalizer
 from sayahead.text.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.training.corpus.frontend import FrontEnd
@@ -38,7 +38,6 @@ EARLY = 4
 """Frames by which its sound is ahead of its durations: as measured, phonemes so shifted explain the mel best."""
 DURATIONS, FEATURES = "/Clip_output_0", "/dec_norm/LayerNormalization_output_0"
 """Tensors of its graph: units of each id (P + 2,), and what its last layer gets (1, T, 256)."""
-AUDIBLE = 10 ** (-50 / 20)
 """-50 dBFS, as where a session bounds silence."""
 PUNCTUATION = ("all", "final")
 Frames = NDArray[np.int64]
@@ -183,8 +182,8 @@ def trim(edges: Frames, samples: Floats, marks: int, *, lead: int, tail: int) ->
     the rest.
     """
     whole, edges = int(edges[-1]), np.maximum(edges - EARLY, 0)
-    audible = np.flatnonzero(np.abs(samples) > AUDIBLE)
-    silent = int(audible[-1]) // HOP + 1 if len(audible) else 0
+    loud = audible(samples)
+    silent = int(loud[-1]) // HOP + 1 if len(loud) else 0
     last = len(edges) - 3 - marks
     sounding = min(int(edges[last + 1]), max(silent, int(edges[last])) + 2)
     end = min(whole, max(silent, sounding - 2) + tail)

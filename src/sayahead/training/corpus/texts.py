@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.making import Texts
@@ -26,26 +24,6 @@ def read_counts(given: str | None, texts: dict[str, Texts]) -> dict[str, int]:
             raise ConfigError(f"--count {part}: expected a number from 1 on, found {count!r}.")
         counts[split] = int(count)
     return counts
-
-
-def read_texts(path: Path) -> Texts:
-    """Name and text of each line name|text; what has more columns is LJ Speech's, whose last is the spoken text."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    texts, seen = [], set[str]()
-    for row, line in enumerate(lines, 1):
-        name, *rest = line.split("|")
-        if not line.strip():
-            continue
-        if not rest or not name or "/" in name:
-            raise ConfigError(f"{path}, line {row}: expected name|text, found {line[:60]!r}.")
-        if name in seen:
-            raise ConfigError(f"{path}, line {row}: the name {name!r} is there twice.")
-        seen.add(name)
-        texts.append((name, rest[-1]))
-    return texts
 
 
 def evenly(texts: Texts, count: int) -> Texts:

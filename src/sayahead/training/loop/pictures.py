@@ -1,19 +1,10 @@
-"""Sounds and pictures of a training run."""
+"""Pictures of a training run."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from sayahead.sound.files import FORMATS
 from sayahead.types import Floats
-
-
-def write_wav(path: Path, samples: Floats, sample_rate: int) -> None:
-    """Write samples (S,) as a WAV file; folders on the way are made."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    writer = FORMATS[".wav"](path, sample_rate=sample_rate)
-    writer.write(samples)
-    writer.close()
 
 
 def spectrogram(path: Path, made: Floats, meant: Floats, *, alignment: Floats | None = None) -> None:

@@ -215,8 +215,9 @@ class DeepVoice3Task:
     @torch.no_grad()
     def samples(self, model: nn.Module, folder: Path) -> None:
         """See Task: validation sentences spoken freely, with the first attention's alignment."""
+        from sayahead.sound.files import write_wav
         from sayahead.training.corpus.griffinlim import griffin_lim
-        from sayahead.training.loop.pictures import spectrogram, write_wav
+        from sayahead.training.loop.pictures import spectrogram
 
         assert isinstance(model, DeepVoice3)
         items, front = self.corpus.split("val"), self.corpus.info.front_end

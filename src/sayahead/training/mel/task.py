@@ -148,7 +148,8 @@ class MelVocoderTask:
     @torch.no_grad()
     def samples(self, model: nn.Module, folder: Path) -> None:
         """See Task: two validation sentences from their own mel."""
-        from sayahead.training.loop.pictures import spectrogram, write_wav
+        from sayahead.sound.files import write_wav
+        from sayahead.training.loop.pictures import spectrogram
 
         items = self.corpus.split("val")
         device = next(model.parameters()).device

@@ -228,8 +228,9 @@ class MohanTask:
     @torch.no_grad()
     def samples(self, model: nn.Module, folder: Path) -> None:
         """See Task: validation sentences spoken freely, with the attention's weights."""
+        from sayahead.sound.files import write_wav
         from sayahead.training.corpus.griffinlim import griffin_lim
-        from sayahead.training.loop.pictures import spectrogram, write_wav
+        from sayahead.training.loop.pictures import spectrogram
 
         assert isinstance(model, ModifiedTacotron)
         items, front = self.corpus.split("val"), self.corpus.info.front_end

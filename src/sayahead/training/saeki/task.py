@@ -177,8 +177,9 @@ class SaekiTask:
     @torch.no_grad()
     def samples(self, model: nn.Module, folder: Path) -> None:
         """See Task: validation sentences spoken freely, two words at a time, with the true future."""
+        from sayahead.sound.files import write_wav
         from sayahead.training.corpus.griffinlim import griffin_lim
-        from sayahead.training.loop.pictures import spectrogram, write_wav
+        from sayahead.training.loop.pictures import spectrogram
 
         tacotron = getattr(model, "tacotron", model)
         assert isinstance(tacotron, Tacotron)

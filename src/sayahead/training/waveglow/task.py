@@ -71,7 +71,8 @@ class WaveGlowTask:
     @torch.no_grad()
     def samples(self, model: nn.Module, folder: Path) -> None:
         """See Task: validation sentences made anew of their own mel."""
-        from sayahead.training.loop.pictures import spectrogram, write_wav
+        from sayahead.sound.files import write_wav
+        from sayahead.training.loop.pictures import spectrogram
 
         assert isinstance(model, WaveGlow)
         items, front, group = self.corpus.split("val"), self.corpus.info.front_end, self.config.group

@@ -77,7 +77,8 @@ class WaveRNNTask:
     @torch.no_grad()
     def samples(self, model: nn.Module, folder: Path) -> None:
         """See Task: the begin of validation sentences, sampled from their own mel."""
-        from sayahead.training.loop.pictures import spectrogram, write_wav
+        from sayahead.sound.files import write_wav
+        from sayahead.training.loop.pictures import spectrogram
         from sayahead.training.wavernn.export import runtime
 
         assert isinstance(model, WaveRNN)

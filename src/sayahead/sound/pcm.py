@@ -1,0 +1,28 @@
+"""Samples in [-1, 1]: as 16-bit PCM, and what of them can be heard."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.types import Floats
+
+AUDIBLE = 10 ** (-50 / 20)
+"""Amplitude above which a sample counts as audible: -50 dBFS."""
+
+
+def audible(samples: Floats) -> NDArray[np.intp]:
+    """Indices, in order, of the samples (S,) above -50 dBFS."""
+    return np.flatnonzero(np.abs(samples) > AUDIBLE)
+
+
+def to_pcm16(samples: Floats) -> NDArray[np.int16]:
+    """(S,) little-endian 16-bit samples; what lies outside [-1, 1] is clipped, what is not a number is silence."""
+    clean = np.nan_to_num(np.clip(samples, -1.0, 1.0), nan=0.0)
+    pcm: NDArray[np.int16] = np.rint(clean * 32767.0).astype("<i2")
+    return pcm
+
+
+def from_pcm16(data: bytes) -> Floats:
+    """(S,) samples in [-1, 1) of little-endian 16-bit PCM; a last odd byte is left out."""
+    return np.frombuffer(data[: len(data) // 2 * 2], "<i2").astype(np.float32) / np.float32(32768)
