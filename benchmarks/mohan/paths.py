@@ -111,13 +111,14 @@ def main() -> None:
     for seed, run in enumerate(arguments.agent):
         task, agent = load(run, arguments.corpus)
         sentences = chosen(task, arguments.split, arguments.sentences, longest=arguments.longest)
-        made = compared(task, sentences, agent, only=None if seed == 0 else ["agent"])
+        made = compared(task.episodes, sentences, agent, only=["agent"] if seed else [])
         rows |= {f"{name}, seed {seed}" if name == "agent" else name: row for name, row in made.items()}
         if seed == 0:
             front = task.corpus.info.front_end
             hop_s = task.speaking.config.reduction * front.hop / front.sample_rate
             sentence = sentences[arguments.drawn]
-            drawn = {NAMES[name]: followed(task, sentence, choose) for name, choose in policies(agent).items()}
+            choosers = policies(agent).items()
+            drawn = {NAMES[name]: followed(task.episodes([sentence], False), choose) for name, choose in choosers}
             save(policy_over_alignment(drawn, hop_s=hop_s), arguments.out / "paths.png")
     rewards(arguments.agent, arguments.out / "rewards.png")
     (arguments.out / "environment.md").write_text(table(rows), encoding="utf-8")

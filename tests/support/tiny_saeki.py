@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from sayahead import Voice, load_voice
-from sayahead.training.distilled.network import ContextEmbeddingConfig
+from sayahead.training.layers import ContextEmbeddingConfig
 from sayahead.training.saeki.network import Tacotron, TacotronConfig
 from sayahead.training.saeki.task import SaekiTask
 from sayahead.training.voice import make_voice

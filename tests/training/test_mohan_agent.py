@@ -148,7 +148,7 @@ def test_teacher_forced_with_everything_read_is_as_in_the_speakers_training(corp
 def test_what_was_said_does_not_change_by_what_is_read_later(corpus: Corpus, speaker: Path) -> None:
     task = made(corpus, speaker)
     (sentence,) = task.said("train", [1])
-    attention, read = followed(task, sentence, wait_k_steps(3), taught=True)
+    attention, read = followed(task.episodes([sentence]), wait_k_steps(3))
     assert read[0] == 1
     assert read.max() <= len(sentence.ids)
     assert (np.diff(read) >= 0).all()
@@ -156,7 +156,7 @@ def test_what_was_said_does_not_change_by_what_is_read_later(corpus: Corpus, spe
     unread = np.arange(len(sentence.ids)) >= read[:, None]
     assert not attention[unread].any()
     shorter = replace(sentence, ids=torch.cat([sentence.ids[:4], sentence.ids[4:].flip(0)]))
-    other, _ = followed(task, shorter, wait_k_steps(3), taught=True)
+    other, _ = followed(task.episodes([shorter]), wait_k_steps(3))
     before = int((read <= 4).sum())
     assert np.allclose(other[:before], attention[:before], atol=1e-6)
     assert not np.allclose(other[before:], attention[before:], atol=1e-6)
@@ -165,7 +165,7 @@ def test_what_was_said_does_not_change_by_what_is_read_later(corpus: Corpus, spe
 def test_policies_are_compared_on_the_same_sentences(corpus: Corpus, speaker: Path) -> None:
     task = made(corpus, speaker)
     sentences = task.said("val", range(3))
-    table = compared(task, sentences, task.model().eval(), batch=2)
+    table = compared(task.episodes, sentences, task.model().eval(), batch=2)
     assert list(table) == ["wait-end", "wait-2-steps", "wait-3-steps", "agent"]
     assert table["wait-end"]["d_T"] == table["wait-end"]["d_T_free"] == 1
     assert table["wait-3-steps"]["d_T"] < table["wait-2-steps"]["d_T"] <= 1

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
 from sayahead.training.mohan.agent_export import agent_graph
-
-if TYPE_CHECKING:
-    pass
 
 HELP = "make a graph of an agent's run"
 

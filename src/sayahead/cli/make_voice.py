@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
 from sayahead.training.voice import make_voice
 from sayahead.voice import load_voice
 from sayahead.voices import installed_voices
-
-if TYPE_CHECKING:
-    pass
 
 HELP = "make a voice of an acoustic model's run and a vocoder's"
 

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 
 from sayahead.errors import ConfigError
-from sayahead.training.clarinet.conditioner import ConditionerConfig
 from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.loop.task import Batch
 from sayahead.types import Floats
@@ -32,20 +31,16 @@ class Crops:
     pulses: bool
     """Whether batches have pulses."""
 
-    def check(self, conditioner: ConditionerConfig) -> None:
-        """ConfigError where the corpus does not fit the model, or a crop holds nothing that counts."""
+    def check(self, n_mels: int, hop: int, table: str = "[model]") -> None:
+        """ConfigError where the corpus does not fit a model, or a crop holds nothing that counts."""
         front = self.corpus.info.front_end
-        if front.n_mels != conditioner.n_mels:
+        if (front.n_mels, front.hop) != (n_mels, hop):
             raise ConfigError(
-                f"The corpus has {front.n_mels} mel bands, but [model.conditioner] n_mels is {conditioner.n_mels}."
-            )
-        if front.hop != conditioner.hop:
-            raise ConfigError(
-                f"The corpus has a hop of {front.hop} samples, but [model.conditioner] makes {conditioner.hop} a "
-                f"frame: {conditioner.bands} bands times strides {list(conditioner.strides)}."
+                f"The corpus has {front.n_mels} mel bands and a hop of {front.hop} samples, but {table} takes {n_mels} "
+                f"bands and makes {hop} samples a frame."
             )
         if self.frames < self.edge + 8:
-            raise ConfigError(f"[data] frames is {self.frames}: it must be 8 more than edge, {self.edge}, or larger.")
+            raise ConfigError(f"[data] frames is {self.frames}, but must be at least 8 more than edge, {self.edge}.")
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: every item is cut from a random frame on, once a pass each way, and the crops are shuffled.

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import numpy_helper
-
-if TYPE_CHECKING:
-    pass
 
 Array = NDArray[Any]
 
@@ -61,8 +58,6 @@ def assets() -> Path:
     return Path(hibari.__file__).parent / "assets"
 
 
-def heart_weights() -> Any:
+def heart_weights() -> Teacher:
     """The weights of the graph in hibari-tts, by their names."""
-    from sayahead.training.hibari import Teacher, assets
-
     return Teacher(assets() / "hibari.onnx")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.parametrizations import weight_norm
-
-from sayahead.training.distilled.network import ContextEmbeddingConfig
 
 HALF = math.sqrt(0.5)
 """Keeps the variance of a sum of two."""
@@ -145,6 +144,24 @@ class MaskedNorm(nn.Module):
         if len(rows) > 1:
             out[there] = self.norm(rows).to(x.dtype)
         return out
+
+
+@dataclass(frozen=True, slots=True)
+class ContextEmbeddingConfig:
+    """Sizes; the defaults are those of global style tokens (Wang et al. 2018), Saeki-a's by way of Cong et al."""
+
+    filters: tuple[int, ...] = (32, 32, 64, 64, 128, 128)
+    """Channels of the 2-D convolutions, each with kernel 3."""
+    strides: tuple[int, ...] = (2, 2, 2, 2, 2, 2)
+    """Phonemes of each convolution's step; along the states' channels all have 2."""
+    recurrent: int = 128
+    """D of the recurrent layer, whose last state stands for past or future."""
+    tokens: int = 10
+    """Style tokens."""
+    heads: int = 8
+    """Heads of the attention to them."""
+    embedding: int = 256
+    """E: what comes out."""
 
 
 class TokenAttention(nn.Module):

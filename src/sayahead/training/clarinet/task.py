@@ -57,9 +57,10 @@ class ClariNetTask:
         self.config = from_mapping(IAFConfig, model, where="[model]")
         self.data = from_mapping(ClariNetData, data, where="[data]")
         self.corpus = corpus
-        self.crops = Crops(corpus, self.data.frames, self.data.edge, bool(self.config.conditioner.pulses))
-        self.crops.check(self.config.conditioner)
-        self.signal = make_signal(self.config.conditioner, corpus)
+        conditioner = self.config.conditioner
+        self.crops = Crops(corpus, self.data.frames, self.data.edge, conditioner.pulses)
+        self.crops.check(conditioner.n_mels, conditioner.hop, "[model.conditioner]")
+        self.signal = make_signal(conditioner, corpus)
 
     @functools.cached_property
     def teacher(self) -> WaveNet:

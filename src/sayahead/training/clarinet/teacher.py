@@ -46,9 +46,10 @@ class WaveNetTask:
         self.config = from_mapping(WaveNetConfig, model, where="[model]")
         self.data = from_mapping(WaveNetData, data, where="[data]")
         self.corpus = corpus
-        self.crops = Crops(corpus, self.data.frames, self.data.edge, bool(self.config.conditioner.pulses))
-        self.crops.check(self.config.conditioner)
-        self.signal = make_signal(self.config.conditioner, corpus)
+        conditioner = self.config.conditioner
+        self.crops = Crops(corpus, self.data.frames, self.data.edge, conditioner.pulses)
+        self.crops.check(conditioner.n_mels, conditioner.hop, "[model.conditioner]")
+        self.signal = make_signal(conditioner, corpus)
 
     def model(self) -> WaveNet:
         """See Task."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 from torch import nn
 
 from sayahead.training.distilled.network import Student
 from sayahead.training.graph.builder import Array, Graph
 from sayahead.training.graph.recurrent import dense, lstm
-from sayahead.training.saeki.export import folded
 
 
 def student_graph(model: Student, axes: Array | None = None) -> Graph:
@@ -24,3 +24,12 @@ def student_graph(model: Student, axes: Array | None = None) -> Graph:
     flat = g.op("Reshape", made, g.constant(np.array([-1])))
     g.output(flat, "embedding", np.float32, [config.embedding])
     return g
+
+
+def folded(layer: nn.LSTM, axes: Array) -> nn.LSTM:
+    """The layer for inputs (N, K) in place of inputs times axes (K, D)."""
+    made = nn.LSTM(len(axes), layer.hidden_size)
+    weights = {name: weight.detach() for name, weight in layer.named_parameters()}
+    weights["weight_ih_l0"] = weights["weight_ih_l0"] @ torch.from_numpy(axes).T
+    made.load_state_dict(weights)
+    return made

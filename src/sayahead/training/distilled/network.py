@@ -9,24 +9,6 @@ from torch import Tensor, nn
 
 
 @dataclass(frozen=True, slots=True)
-class ContextEmbeddingConfig:
-    """Sizes; the defaults are those of global style tokens (Wang et al. 2018), Saeki-a's by way of Cong et al."""
-
-    filters: tuple[int, ...] = (32, 32, 64, 64, 128, 128)
-    """Channels of the 2-D convolutions, each with kernel 3."""
-    strides: tuple[int, ...] = (2, 2, 2, 2, 2, 2)
-    """Phonemes of each convolution's step; along the states' channels all have 2."""
-    recurrent: int = 128
-    """D of the recurrent layer, whose last state stands for past or future."""
-    tokens: int = 10
-    """Style tokens."""
-    heads: int = 8
-    """Heads of the attention to them."""
-    embedding: int = 256
-    """E: what comes out."""
-
-
-@dataclass(frozen=True, slots=True)
 class StudentConfig:
     """Sizes of the distilled context prediction network (Saeki-b, 4.2: 100, 300, 500 with 200, 600, 1000)."""
 

@@ -21,6 +21,7 @@ from sayahead.training.loop.task import Batch
 from sayahead.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
 from sayahead.training.mohan.environment import Episodes, RewardConfig, Sentence, walk
 from sayahead.training.mohan.network import ModifiedTacotron
+from sayahead.training.mohan.paths import followed, policies
 from sayahead.training.mohan.reinforce import Learning, Sampled, outcome, reinforce
 from sayahead.training.mohan.task import MohanTask, Spelling
 
@@ -88,7 +89,7 @@ class AgentTask:
         counts = {"characters": made["scope"][:, 0], "steps": made["learned"].sum(1).long()}
         return {**{name: made[name] for name in ("items", "ids", "frames")}, **counts}
 
-    def episodes(self, sentences: Sequence[Sentence], *, taught: bool = True) -> Episodes:
+    def episodes(self, sentences: Sequence[Sentence], taught: bool = True) -> Episodes:
         """Fresh episodes about the sentences, with this speaker and these rewards."""
         return Episodes(self.speaker, sentences, self.data.rewards, scale=self.speaker.std, taught=taught)
 
@@ -136,7 +137,6 @@ class AgentTask:
         """See Task: paths over the attention of validation sentences, spoken freely, beside the paper's benchmarks."""
         from sayahead.eval.report.attention import policy_over_alignment
         from sayahead.eval.report.canvas import save
-        from sayahead.training.mohan.paths import followed, policies
 
         assert isinstance(model, Agent)
         items = self.corpus.split("val")
@@ -145,5 +145,6 @@ class AgentTask:
         short = [int(i) for i in np.flatnonzero(items.lengths <= (self.data.longest or items.lengths.max()))]
         for number in short[:: max(1, len(short) // max(1, self.data.samples))][: self.data.samples]:
             (sentence,) = self.said("val", [number])
-            drawn = {name: followed(self, sentence, choose) for name, choose in policies(model).items()}
+            chosen = policies(model).items()
+            drawn = {name: followed(self.episodes([sentence], False), choose) for name, choose in chosen}
             save(policy_over_alignment(drawn, hop_s=hop_s), folder / f"{items[number].name}.png")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 
 from sayahead.training.mohan.agent_network import READ, Agent
-from sayahead.training.mohan.environment import Chooser, Sentence, wait_end, wait_k_steps, walk
+from sayahead.training.mohan.environment import Chooser, Episodes, Sentence, wait_end, wait_k_steps, walk
 from sayahead.training.mohan.reinforce import Sampled
 from sayahead.types import Floats, Ids
 
-if TYPE_CHECKING:
-    from sayahead.training.mohan.agent import AgentTask
-
+Begin = Callable[[Sequence[Sentence], bool], Episodes]
+"""Fresh episodes about sentences, each frame after the true ones or spoken freely: ``AgentTask.episodes``."""
 ENOUGH = 4
 """SPEAKs a character after which a sentence that does not end is left."""
 
@@ -27,47 +25,42 @@ def policies(agent: Agent | None) -> dict[str, Chooser]:
 
 
 @torch.no_grad()
-def followed(task: AgentTask, sentence: Sentence, choose: Chooser, *, taught: bool = False) -> tuple[Floats, Ids]:
-    """Attention (S, P) of one sentence under a policy, and the characters read (S,) when each step was spoken.
-
-    Spoken freely, or after the true frames where ``taught``.
-    """
-    episodes = task.episodes([sentence], taught=taught)
-    episodes.most = ENOUGH * len(sentence.ids)
-    looked, read, number = list[Floats](), list[int](), 0
-    while not bool(episodes.ended):
+def followed(episode: Episodes, choose: Chooser) -> tuple[Floats, Ids]:
+    """Attention (S, P) in an episode of one sentence under a policy, and the characters read (S,) at each SPEAK."""
+    episode.most = ENOUGH * int(episode.characters)
+    attention, read, number = list[Floats](), list[int](), 0
+    while not bool(episode.ended):
         number += 1
-        deciding = not bool(episodes.all_read)
-        actions = choose(episodes.observe(), number) if deciding else 1 + torch.zeros_like(episodes.read)
+        deciding = not bool(episode.all_read)
+        actions = choose(episode.observe(), number) if deciding else 1 + torch.zeros_like(episode.read)
         if not deciding or int(actions) != READ:
-            looked.append(episodes.look.weights[0].cpu().numpy())
-            read.append(int(episodes.read))
-        episodes.step(actions)
-    return np.stack(looked), np.array(read, np.int64)
+            attention.append(episode.look.weights[0].cpu().numpy())
+            read.append(int(episode.read))
+        episode.step(actions)
+    return np.stack(attention), np.array(read, np.int64)
 
 
 def compared(
-    task: AgentTask, sentences: Sequence[Sentence], agent: Agent | None, *, batch: int = 25,
-    only: Sequence[str] | None = None,
-) -> dict[str, dict[str, float]]:  # fmt: skip
+    begin: Begin, sentences: Sequence[Sentence], agent: Agent | None, *, batch: int = 25, only: Sequence[str] = ()
+) -> dict[str, dict[str, float]]:
     """Means over sentences by policy, or by those named: ``d_T`` and ``mse`` after true frames, ``d_T_free`` freely.
 
     ``unread`` and ``unended`` are shares of sentences: whose true frames were over before all was read, and that,
     spoken freely, did not end by themselves.
     """
-    made: dict[str, dict[str, float]] = {}
+    means: dict[str, dict[str, float]] = {}
     ordered = sorted(sentences, key=lambda one: len(one.frames))
-    for name in policies(agent) if only is None else only:
+    for name in only or policies(agent):
         rows = list[tuple[float, float, float, float, float]]()
         for at in range(0, len(ordered), batch):
-            own = ordered[at : at + batch]
-            path = walk(task.episodes(own), policies(agent)[name])
-            free = task.episodes(own, taught=False)
-            free.most = ENOUGH * max(len(one.ids) for one in own)
+            group = ordered[at : at + batch]
+            path = walk(begin(group, True), policies(agent)[name])
+            free = begin(group, False)
+            free.most = ENOUGH * max(len(one.ids) for one in group)
             spoken = walk(free, policies(agent)[name])
             unread, unended = path.earned.unread < 0, spoken.spoken >= free.most
             columns = (path.proportion, path.error, spoken.proportion, unread.float(), unended.float())
             rows += zip(*(column.tolist() for column in columns), strict=True)
-        means = np.array(rows).mean(0).tolist()
-        made[name] = dict(zip(("d_T", "mse", "d_T_free", "unread", "unended"), means, strict=True))
-    return made
+        row = np.array(rows).mean(0).tolist()
+        means[name] = dict(zip(("d_T", "mse", "d_T_free", "unread", "unended"), row, strict=True))
+    return means

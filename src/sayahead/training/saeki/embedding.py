@@ -10,8 +10,7 @@ import itertools
 import torch
 from torch import Tensor, nn
 
-from sayahead.training.distilled.network import ContextEmbeddingConfig
-from sayahead.training.layers import MaskedNorm, TokenAttention
+from sayahead.training.layers import ContextEmbeddingConfig, MaskedNorm, TokenAttention
 
 
 class ReferenceEncoder(nn.Module):

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from sayahead.systems.saeki import GRAPHS, SegmentalModel
-from sayahead.training.graph.builder import Array, Graph
+from sayahead.training.graph.builder import Graph
 from sayahead.training.graph.recurrent import (
     FLOAT,
     Gru,
@@ -149,12 +149,3 @@ def postnet_graph(model: Tacotron) -> Graph:
     mel = g.op("Mul", g.op("Add", frames, x), g.constant(array(model.std)))
     g.output(g.op("Add", mel, g.constant(array(model.mean))), "mel", np.float32, ["T", config.n_mels])
     return g
-
-
-def folded(layer: nn.LSTM, axes: Array) -> nn.LSTM:
-    """The layer for inputs (N, K) in place of inputs times axes (K, D)."""
-    made = nn.LSTM(len(axes), layer.hidden_size)
-    weights = {name: weight.detach() for name, weight in layer.named_parameters()}
-    weights["weight_ih_l0"] = weights["weight_ih_l0"] @ torch.from_numpy(axes).T
-    made.load_state_dict(weights)
-    return made

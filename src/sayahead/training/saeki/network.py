@@ -14,8 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead.training.distilled.network import ContextEmbeddingConfig
-from sayahead.training.layers import MaskedNorm
+from sayahead.training.layers import ContextEmbeddingConfig, MaskedNorm
 from sayahead.training.saeki.embedding import ContextEmbedding
 
 

@@ -39,18 +39,14 @@ class WaveGlowTask:
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(WaveGlowConfig, model, where="[model]")
         self.data, self.corpus = from_mapping(WaveGlowData, data, where="[data]"), corpus
-        front = corpus.info.front_end
-        if (front.n_mels, front.hop) != (self.config.n_mels, self.config.hop):
+        self.crops = Crops(corpus, self.data.frames, edge=0, pulses=False)
+        self.crops.check(self.config.n_mels, self.config.hop)
+        samples = self.data.frames * self.config.hop
+        if samples % self.config.group:
             raise ConfigError(
-                f"The corpus has {front.n_mels} mel bands and a hop of {front.hop}, but [model] n_mels and hop are "
-                f"{self.config.n_mels} and {self.config.hop}."
+                f"[data] frames is {self.data.frames}: their {samples} samples must make whole groups of "
+                f"{self.config.group}."
             )
-        if self.data.frames < 1 or self.data.frames * front.hop % self.config.group:
-            raise ConfigError(
-                f"[data] frames is {self.data.frames}: their {self.data.frames * front.hop} samples must make whole "
-                f"groups of {self.config.group}."
-            )
-        self.crops = Crops(corpus, self.data.frames, 0, False)
 
     def model(self) -> nn.Module:
         """See Task."""

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead.config import from_mapping
-from sayahead.errors import ConfigError
 from sayahead.training.crops import Crops
 from sayahead.training.loop.task import Batch
 from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig, decoded, encoded
@@ -42,15 +41,8 @@ class WaveRNNTask:
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(WaveRNNConfig, model, where="[model]")
         self.data, self.corpus = from_mapping(WaveRNNData, data, where="[data]"), corpus
-        front = corpus.info.front_end
-        if (front.n_mels, front.hop) != (self.config.n_mels, self.config.hop):
-            raise ConfigError(
-                f"The corpus has {front.n_mels} mel bands and a hop of {front.hop}, but [model] has n_mels "
-                f"{self.config.n_mels} and strides {list(self.config.strides)}, a hop of {self.config.hop}."
-            )
-        if self.data.frames < self.data.edge + 8:
-            raise ConfigError(f"[data] frames is {self.data.frames}: at least 8 more than edge, {self.data.edge}.")
-        self.crops = Crops(corpus, self.data.frames, self.data.edge, False)
+        self.crops = Crops(corpus, self.data.frames, self.data.edge, pulses=False)
+        self.crops.check(self.config.n_mels, self.config.hop)
 
     def model(self) -> WaveRNN:
         """See Task."""
