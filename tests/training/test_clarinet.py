@@ -402,7 +402,7 @@ def test_a_step_of_the_student(size: str, tones: Corpus, tmp_path: Path) -> None
 def test_what_does_not_fit_is_named(tones: Corpus, tmp_path: Path) -> None:
     model, data = with_data("clarinet-small", teacher=str(tmp_path / "no"))
     conditioner = model["conditioner"]
-    with pytest.raises(ConfigError, match=r"a hop of 300 samples, but .* makes 320 samples a frame"):
+    with pytest.raises(ConfigError, match=r"a hop of 300 samples, but .* a hop of 320"):
         ClariNetTask(model | {"conditioner": conditioner | {"strides": [4, 4]}}, data, tones)
     with pytest.raises(ConfigError, match=r"80 mel bands .* takes 40 bands"):
         WaveNetTask({"conditioner": {"n_mels": 40}}, {}, tones)

@@ -31,16 +31,17 @@ class Crops:
     pulses: bool
     """Whether batches have pulses."""
 
-    def check(self, n_mels: int, hop: int, table: str = "[model]") -> None:
+    def check(self, n_mels: int, hop: int, table: str = "[model]", *, counted: int = 8) -> None:
         """ConfigError where the corpus does not fit a model, or a crop holds nothing that counts."""
         front = self.corpus.info.front_end
         if (front.n_mels, front.hop) != (n_mels, hop):
             raise ConfigError(
                 f"The corpus has {front.n_mels} mel bands and a hop of {front.hop} samples, but {table} takes {n_mels} "
-                f"bands and makes {hop} samples a frame."
+                f"bands and a hop of {hop}."
             )
-        if self.frames < self.edge + 8:
-            raise ConfigError(f"[data] frames is {self.frames}, but must be at least 8 more than edge, {self.edge}.")
+        if self.frames < self.edge + counted:
+            least = f"at least {counted} more than edge, {self.edge}"
+            raise ConfigError(f"[data] frames is {self.frames}, but must be {least}.")
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: every item is cut from a random frame on, once a pass each way, and the crops are shuffled.

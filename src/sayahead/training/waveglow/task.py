@@ -40,7 +40,7 @@ class WaveGlowTask:
         self.config = from_mapping(WaveGlowConfig, model, where="[model]")
         self.data, self.corpus = from_mapping(WaveGlowData, data, where="[data]"), corpus
         self.crops = Crops(corpus, self.data.frames, edge=0, pulses=False)
-        self.crops.check(self.config.n_mels, self.config.hop)
+        self.crops.check(self.config.n_mels, self.config.hop, counted=1)
         samples = self.data.frames * self.config.hop
         if samples % self.config.group:
             raise ConfigError(
