@@ -22,7 +22,8 @@ import numpy as np
 
 from sayahead import LookaheadK, Voice, WaitAll, load_voice
 from sayahead.engine.onnx import OnnxGraph, count
-from sayahead.eval.speed.bench import PASSAGE, pin, processor
+from sayahead.eval.experiment.machine import pin, processor
+from sayahead.eval.speed.bench import PASSAGE
 
 KINDS = ("int8", "block8", "dynamic8")
 

@@ -19,8 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from sayahead import load_voice
+from sayahead.eval.experiment.machine import pin, processor
 from sayahead.eval.measures.statistics import regress
-from sayahead.eval.speed.bench import PASSAGE, pin, processor
+from sayahead.eval.speed.bench import PASSAGE
 
 
 def words(endless: bool) -> Iterator[str]:

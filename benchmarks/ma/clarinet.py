@@ -22,7 +22,7 @@ import sayahead
 from sayahead import load_voice
 from sayahead.engine.stages import Vocoder as AnyVocoder
 from sayahead.engine.synthesizer import TwoStage
-from sayahead.eval.speed.bench import pin, processor
+from sayahead.eval.experiment.machine import pin, processor
 from sayahead.training.clarinet.network import GaussianIAF, Vocoder
 from sayahead.training.corpus.store import Corpus
 from sayahead.training.loop.trained import load_trained

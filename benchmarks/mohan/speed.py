@@ -21,8 +21,7 @@ import torch
 
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph
-from sayahead.eval.experiment.machine import Watch
-from sayahead.eval.speed.bench import processor
+from sayahead.eval.experiment.machine import Watch, processor
 from sayahead.training.loop.recipe import load_recipe
 from sayahead.training.mohan.agent_export import agent_graph
 from sayahead.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig

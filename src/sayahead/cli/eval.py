@@ -185,7 +185,7 @@ def machine() -> dict[str, Any]:
     import os
     import platform
 
-    from sayahead.eval.speed.bench import processor, versions
+    from sayahead.eval.experiment.machine import processor, versions
 
     return {
         "machine": {"cpu": processor(), "cores": os.cpu_count(), "system": platform.system()},

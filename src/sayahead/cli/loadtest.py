@@ -56,8 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"sayahead loadtest needs {error.name}: pip install 'sayahead[server]'.") from error
     from sayahead.engine.onnx import cores
     from sayahead.eval.experiment.clock import Reader, Tokens
-    from sayahead.eval.experiment.machine import Watch
-    from sayahead.eval.speed.bench import processor, sentences
+    from sayahead.eval.experiment.machine import Watch, processor
+    from sayahead.eval.speed.bench import sentences
     from sayahead.voice import load_voice
 
     voice = load_voice()

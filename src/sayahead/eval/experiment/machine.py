@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from sayahead.errors import ConfigError
@@ -93,19 +95,36 @@ def allowed_cores() -> set[int] | None:
     return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
 
 
+def pin(core: int | None) -> int | None:
+    """Keep this process, and those it starts, on one core: the last one allowed, unless one is named.
+
+    Returns the core, or None where the system cannot bind a process. ConfigError for a core that cannot be had.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        if core is not None:
+            raise ConfigError("This system cannot keep a process on a core of its own: leave --core out.")
+        return None
+    allowed = sorted(os.sched_getaffinity(0))
+    if core is not None and core not in allowed:
+        others = ", ".join(map(str, allowed))
+        raise ConfigError(f"There is no processor core {core} for this process: choose one of {others}.")
+    core = allowed[-1] if core is None else core
+    os.sched_setaffinity(0, {core})
+    return core
+
+
 def check_cores(who: str, cores: int | None) -> None:
     """ConfigError unless there are so many cores to be had; ``who`` begins the sentence."""
     if cores is None:
         return
     if cores < 1:
         raise ConfigError(f"{who} has {cores} cores, but must have at least 1.")
-    allowed = allowed_cores()
-    there = (os.cpu_count() or 1) if allowed is None else len(allowed)
-    if cores > there:
-        raise ConfigError(
-            f"{who} wants {cores} processor cores, but this process may use {there}: leave it out, or run it where "
-            "there are more."
-        )
+    # Imports numpy, whose threads would not be kept on one core by pin().
+    from sayahead.engine.onnx import cores as usable
+
+    if cores > usable():
+        where = "leave it out, or run it where there are more"
+        raise ConfigError(f"{who} wants {cores} processor cores, but this process may use {usable()}: {where}.")
 
 
 @contextlib.contextmanager
@@ -130,3 +149,19 @@ def bound(cores: int | None) -> Iterator[None]:
             os.sched_setaffinity(0, allowed)
         if torch is not None:
             torch.set_num_threads(threads)
+
+
+def processor() -> str:
+    """The processor's name as the system gives it."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as info:
+            return next(line.split(":", 1)[1].strip() for line in info if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
+
+
+def versions() -> dict[str, str]:
+    """Versions of what the figures depend on."""
+    from sayahead import __version__
+
+    return {"sayahead": __version__, **{name: version(name) for name in ("numpy", "onnxruntime", "hibari-tts")}}

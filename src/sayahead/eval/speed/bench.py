@@ -1,44 +1,95 @@
-"""``sayahead bench``: how fast the engine is on one core, beside its peer in the same run."""
+"""How fast the engine is on one core, beside hibari-tts in the same run; ``sayahead bench`` prints it."""
 
 from __future__ import annotations
 
-import os
-import platform
+import random
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+from sayahead.engine.session import Session
+from sayahead.eval.measures.statistics import quantile, regress
+from sayahead.policies.rules import LookaheadK, WaitAll
+from sayahead.sound.files import OutputError
+from sayahead.sound.pcm import audible, from_pcm16
+from sayahead.voice import Voice
+
 LENGTHS = (5, 10, 20, 30, 40, 60, 80)
-
-
-AUDIBLE = 10 ** (-50 / 20)
-
+"""Words of the sentences that are said."""
 
 # Lewis Carroll, Alice's Adventures in Wonderland (1865), punctuation removed: sentences of any length are cut from it.
 PASSAGE = """
-Alice was beginning to get very tired of sitting by her sister on the bank and of having nothing to do once or
-twice she had peeped into the book her sister was reading but it had no pictures or conversations in it and what is
-the use
+Alice was beginning to get very tired of sitting by her sister on the bank and of having nothing to do once or twice
+she had peeped into the book her sister was reading but it had no pictures or conversations in it and what is the use
 of a book thought Alice without pictures or conversation so she was considering in her own mind as well as she could
-for the
-hot day made her feel very sleepy and stupid whether the pleasure of making a daisy chain would be worth the trouble of
-getting up and picking the daisies when suddenly a white rabbit with pink eyes ran close by her there was nothing so
-very
-remarkable in that nor did Alice think it so very much out of the way to hear the rabbit say to itself oh dear oh dear I
-shall be late but when the rabbit actually took a watch out of its waistcoat pocket and looked at it and then hurried on
-Alice started to her feet for it flashed across her mind that she had never before seen a rabbit with either a waistcoat
-pocket or a watch to take out of it""".split()
+for the hot day made her feel very sleepy and stupid whether the pleasure of making a daisy chain would be worth the
+trouble of getting up and picking the daisies when suddenly a white rabbit with pink eyes ran close by her there was
+nothing so very remarkable in that nor did Alice think it so very much out of the way to hear the rabbit say to itself
+oh dear oh dear I shall be late but when the rabbit actually took a watch out of its waistcoat pocket and looked at it
+and then hurried on Alice started to her feet for it flashed across her mind that she had never before seen a rabbit
+with either a waistcoat pocket or a watch to take out of it
+""".split()
 
 
-def pin(core: int | None) -> int | None:
-    """Keep this process, and those it starts, on one core where the system can; returns the core."""
-    if not hasattr(os, "sched_setaffinity"):
-        return None
-    chosen = max(os.sched_getaffinity(0)) if core is None else core
-    os.sched_setaffinity(0, {chosen})
-    return chosen
+@dataclass(slots=True)
+class Speed:
+    """Computing time and audio of what one way of speaking has said so far."""
+
+    computing_s: float = 0.0
+    """Time it took."""
+    audio_s: float = 0.0
+    """Length of the sound."""
+
+    def add(self, computing_s: float, audio_s: float) -> None:
+        """Count one more text."""
+        self.computing_s += computing_s
+        self.audio_s += audio_s
+
+
+def measure(voice: Voice, lookahead: int, rounds: int) -> dict[str, Any]:
+    """First sound, time per SPEAK and real-time factors over ``rounds`` sentences of each length, times in ms.
+
+    The same sentences are streamed with ``lookahead`` words, said whole, and said by hibari-tts.
+    """
+
+    def session() -> Session:
+        return voice.session(policy=LookaheadK(lookahead))
+
+    def whole(text: str) -> Any:
+        return voice.synthesize(text, policy=WaitAll())
+
+    peer = load_peer()
+    for text in sentences(5, 3):
+        streamed(session(), text)
+        whole(text)
+        peer(text)
+    lengths, first_ms, step_ms = list[int](), list[float](), list[float]()
+    speeds = {"streamed": Speed(), "oneshot": Speed(), "peer_oneshot": Speed()}
+    # Lengths take turns in changing order, so that neither a slow minute of the machine nor the caches that the one
+    # before has left fall on one of them.
+    texts = {length: sentences(length, rounds) for length in LENGTHS}
+    order = random.Random(0)
+    for number in range(rounds):
+        for length in order.sample(LENGTHS, len(LENGTHS)):
+            text = texts[length][number]
+            steps_s, audio_s, first_s = streamed(session(), text)
+            lengths.append(length)
+            first_ms.append(1000 * first_s)
+            step_ms += [1000 * seconds for seconds in steps_s]
+            speeds["streamed"].add(sum(steps_s), audio_s)
+            speeds["oneshot"].add(*oneshot(whole, text, voice.sample_rate))
+            speeds["peer_oneshot"].add(*oneshot(peer, text, voice.sample_rate))
+    slope, low, high = regress(lengths, first_ms)
+    first = {"p50": quantile(first_ms, 0.5), "p95": quantile(first_ms, 0.95)}
+    return {
+        "sentences": {"lengths": list(LENGTHS), "of_each": rounds},
+        "first_audio_ms": {**first, "slope_ms_per_word": slope, "slope_ci95": [low, high]},
+        "word_ms": {f"p{percent}": quantile(step_ms, percent / 100) for percent in (50, 95, 99)},
+        "rtf": {name: speed.computing_s / speed.audio_s for name, speed in speeds.items()},
+    }
 
 
 def sentences(words: int, number: int) -> list[str]:
@@ -47,31 +98,30 @@ def sentences(words: int, number: int) -> list[str]:
     return [" ".join(PASSAGE[at : at + words]).capitalize() + "." for at in starts]
 
 
-def streamed(make: Callable[[], Any], text: str) -> tuple[float, float, float, list[float]]:
-    """Computing time, seconds of audio, first audible sample, time per SPEAK; text comes word by word without pauses.
+def streamed(session: Session, text: str) -> tuple[list[float], float, float]:
+    """Time of each SPEAK, length of the sound, first audible sample, in s; text comes word by word without pauses.
 
     The first audible sample is timed from the arrival of the word that made it possible: its lookahead.
     """
-    session, times, audio, sounded = make(), list[float](), 0.0, None
+    steps_s, audio_s, first_s = list[float](), 0.0, None
     for fragment in [*(word + " " for word in text.split()), None]:
-        begun = time.perf_counter()
+        begun = before = time.perf_counter()
         if fragment is None:
             session.finish()
         else:
             session.push(fragment)
-        before = begun
         while (chunk := session.pull()) is not None:
             now = time.perf_counter()
-            times.append(now - before)
+            steps_s.append(now - before)
             before = now
-            audio += chunk.duration_s
-            if sounded is None and float(abs(chunk.samples).max()) > AUDIBLE:
-                sounded = now - begun
-    return sum(times), audio, sounded or 0.0, times
+            audio_s += chunk.duration_s
+            if first_s is None and len(audible(chunk.samples)):
+                first_s = now - begun
+    return steps_s, audio_s, first_s or 0.0
 
 
 def oneshot(synthesize: Callable[[str], Any], text: str, rate: int) -> tuple[float, float]:
-    """Computing time and seconds of audio of a whole text."""
+    """Computing time and length of a whole text's sound, in s."""
     begun = time.perf_counter()
     samples = synthesize(text)
     return time.perf_counter() - begun, len(samples) / rate
@@ -85,30 +135,22 @@ def load_peer() -> Callable[[str], Any]:
     return peer
 
 
-def add(total: list[float], elapsed: float, audio: float) -> None:
-    total[0] += elapsed
-    total[1] += audio
-
-
 def cold_start(voice: str) -> float:
-    """Seconds from the start of a new process to its first audible sample on a pipe."""
-    import numpy as np
-
+    """Seconds from the start of a new process to its first audible sample on a pipe; OutputError where it is silent."""
     command = [sys.executable, "-m", "sayahead", "say", "--raw", "-q", "--voice", voice, "Hello there, how are you?"]
     begun = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         while data := process.stdout.read1(1 << 16):  # type: ignore[attr-defined]
-            whole = np.frombuffer(data[: len(data) // 2 * 2], "<i2")
-            if np.abs(whole.astype(np.int32)).max(initial=0) > AUDIBLE * 32768:
+            if len(audible(from_pcm16(data))):
                 elapsed = time.perf_counter() - begun
                 process.stdout.read()
                 return elapsed
-    raise SystemExit(f"The command {' '.join(command)} gave no sound.")
+    raise OutputError(f"The command {' '.join(command)} gave no sound.")
 
 
-def child_memory(voice: str) -> float:
-    """Peak resident memory in megabytes of a process that speaks a sentence from start to end."""
+def child_memory(voice: str) -> float | None:
+    """Peak resident memory in megabytes of a process that speaks a sentence; None where the system does not tell."""
     # A process inherits the peak of the one that started it, except in the figure of its own address space.
     code = (
         "import sys, resource, sayahead\n"
@@ -119,22 +161,5 @@ def child_memory(voice: str) -> float:
         "scale = 2**20 if sys.platform == 'darwin' else 2**10\n"
         "print(peak[0] / 2**10 if peak else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale)\n"
     )
-    return float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
-
-
-def processor() -> str:
-    """The processor's name as the system gives it."""
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as info:
-            return next(line.split(":", 1)[1].strip() for line in info if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-def versions() -> dict[str, str]:
-    """Versions of what the figures depend on."""
-    from importlib.metadata import version
-
-    from sayahead import __version__
-
-    return {"sayahead": __version__, **{name: version(name) for name in ("numpy", "onnxruntime", "hibari-tts")}}
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return float(process.stdout) if process.returncode == 0 else None
