@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.effort import examples
 from support.texts import splits, texts
 from support.toy import ToyPhonemizer, toy_session
 
@@ -101,7 +102,7 @@ def test_any_split_gives_the_same_words_and_audio(data: st.DataObject) -> None:
     assert [w for c in whole for w in c.words] == [w for c in parts for w in c.words]
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_every_word_once_in_order_with_timings_in_order(data: st.DataObject) -> None:
     text = data.draw(texts())

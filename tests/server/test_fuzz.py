@@ -20,13 +20,14 @@ import msgpack
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from support.effort import examples
 from support.servers import Running, serving
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from sayahead.client import Client
 
-MESSAGES = int(os.environ.get("SAYAHEAD_FUZZ_MESSAGES", "10000"))
+MESSAGES = int(os.environ.get("SAYAHEAD_FUZZ_MESSAGES", examples(10_000)))
 # Messages of one example: a connection, or requests one after the other.
 BATCH = 25
 # Size of a message that is too big.
@@ -133,7 +134,7 @@ REQUESTS = [
 ]
 
 
-def examples() -> settings:
+def effort() -> settings:
     """So many examples that all protocols together are sent MESSAGES messages."""
     count = -(-MESSAGES // (len(SOCKETS) + len(REQUESTS) + 1) // BATCH)
     quiet = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.large_base_example]
@@ -204,7 +205,7 @@ async def read_all(socket: Any) -> None:
 def test_a_socket_survives_nonsense(server: Running, target: Target) -> None:
     codes = set[int]()
 
-    @examples()
+    @effort()
     @given(st.lists(target.messages, min_size=BATCH, max_size=BATCH))
     def run(messages: list[str | bytes]) -> None:
         sent = [expand(message) for message in messages]
@@ -222,7 +223,7 @@ def test_a_socket_survives_nonsense(server: Running, target: Target) -> None:
 def test_an_endpoint_survives_nonsense(server: Running, target: Target) -> None:
     statuses = set[int]()
 
-    @examples()
+    @effort()
     @given(st.lists(target.messages, min_size=BATCH, max_size=BATCH))
     def run(messages: list[str | bytes]) -> None:
         for message in messages:
@@ -236,7 +237,7 @@ def test_an_endpoint_survives_nonsense(server: Running, target: Target) -> None:
 
 @pytest.mark.usefixtures("unharmed")
 def test_wyoming_survives_nonsense(server: Running) -> None:
-    @examples()
+    @effort()
     @given(st.lists(RAW | almost(WYOMING), min_size=BATCH, max_size=BATCH), st.booleans())
     def run(messages: list[str | bytes], breaks: bool) -> None:
         sent = [expand(message) for message in messages]

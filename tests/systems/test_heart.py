@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.effort import examples
 from support.texts import splits, texts
 
 from sayahead import LookaheadK, Policy, RandomWords, Read, Speak, View, Voice, WaitAll
@@ -29,7 +30,7 @@ def streamed(voice: Voice, fragments: list[str], **options: object) -> Floats:
     return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_split_gives_bit_identical_audio(heart: Voice, data: st.DataObject) -> None:
     text = data.draw(texts())

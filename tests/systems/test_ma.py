@@ -13,6 +13,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import tiny
+from support.effort import examples
 from support.texts import splits, texts
 
 from sayahead import AudioChunk, ConfigError, LookaheadK, Policy, Session, Voice, WaitAll
@@ -320,7 +321,7 @@ def sound(made: list[AudioChunk]) -> Floats:
     return np.concatenate([np.zeros(0, np.float32), *(chunk.samples for chunk in made)])
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(st.data())
 def test_sessions_keep_their_promises(voice: Voice, data: st.DataObject) -> None:
     text = data.draw(texts())

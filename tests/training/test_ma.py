@@ -71,6 +71,7 @@ def test_paper_preset_has_the_papers_blocks_and_sizes(corpus: Corpus) -> None:
     assert count(model) == 5_501_185 + 256 * 7
 
 
+@pytest.mark.slow
 def test_paper_preset_takes_a_training_step(corpus: Corpus) -> None:
     recipe = load_recipe(RECIPES / "dv3-paper.toml")
     task = made(corpus, dict(recipe.model), dict(recipe.data))

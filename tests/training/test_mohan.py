@@ -14,6 +14,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.effort import examples
 from support.texts import splits, texts
 from support.tiny import trained
 from support.tiny_mohan import CONFIG, tacotron, tiny_mohan
@@ -375,7 +376,9 @@ def policies(voice: Voice) -> list[Policy]:
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=examples(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
 def test_any_split_gives_the_same_words_and_audio(voice: Voice, data: st.DataObject) -> None:

@@ -94,6 +94,7 @@ def test_a_fresh_agent_prefers_nothing() -> None:
     assert 0.2 < outcome(path)["speaking"].item() < 0.8
 
 
+@pytest.mark.slow
 def test_it_learns_to_read_just_in_time() -> None:
     """The toy's right policy is known: wait-3-steps, whose error is 0 with the least d_T."""
     torch.manual_seed(2)

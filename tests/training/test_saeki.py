@@ -97,6 +97,7 @@ def test_paper_preset_is_the_published_tacotron_with_the_context_joined(corpus: 
     assert count(context.attention) == 10 * 32 + 256 * 256 + 2 * 32 * 256
 
 
+@pytest.mark.slow
 def test_paper_preset_takes_a_training_step(corpus: Corpus) -> None:
     preset = load_recipe(RECIPES / "tacotron-paper.toml")
     task = SaekiTask(preset.model, preset.data, corpus)

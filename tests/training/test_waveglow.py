@@ -82,7 +82,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return Corpus(path)
 
 
-@pytest.mark.parametrize("preset", ["paper", "tiny"])
+@pytest.mark.parametrize("preset", [pytest.param("paper", marks=pytest.mark.slow), "tiny"])
 def test_a_training_step(preset: str, corpus: Corpus, tmp_path: Path) -> None:
     recipe = load_recipe(Path(__file__).parents[2] / "recipes" / "saeki" / "waveglow-paper.toml")
     sizes = dict(recipe.model) if preset == "paper" else {"channels": 4, "layers": 2}

@@ -178,6 +178,7 @@ def test_the_task_learns_and_says_what_does_not_fit(corpus: Corpus, tmp_path: Pa
         WaveRNNTask(small.model, {"frames": 9}, corpus)
 
 
+@pytest.mark.slow
 def test_the_paper_preset_takes_a_training_step() -> None:
     torch.manual_seed(0)
     model = WaveRNN(WaveRNNConfig())
