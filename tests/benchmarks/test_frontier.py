@@ -12,16 +12,16 @@ import pytest
 
 from sayahead import READ, Speak, View, Word
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+FRONTIER = Path(__file__).parents[2] / "benchmarks" / "frontier"
 
 
 @pytest.fixture
 def scripts(monkeypatch: pytest.MonkeyPatch) -> tuple[Any, Any]:
-    """``frontier`` and ``frontier_report``."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
-    for name in ("frontier", "frontier_report"):
+    """The modules ``conditions`` and ``report``."""
+    monkeypatch.syspath_prepend(str(FRONTIER))
+    for name in ("conditions", "report"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    return importlib.import_module("frontier"), importlib.import_module("frontier_report")
+    return importlib.import_module("conditions"), importlib.import_module("report")
 
 
 @pytest.mark.parametrize(
@@ -34,10 +34,10 @@ def test_mixtures_of_points_draw_their_lower_hull(scripts: tuple[Any, Any], at: 
 
 
 def measured(scripts: tuple[Any, Any], lag_s: float, lost: float) -> Any:
-    frontier, report = scripts
+    conditions, report = scripts
     words, spread = np.full(40, 10.0), np.random.default_rng(0).normal(1.0, 0.2, 40)
     spread /= spread.mean()
-    condition = frontier.conditions()[0]
+    condition = conditions.conditions()[0]
     return report.Measured(
         condition, np.stack([lost * words * spread, words], axis=1), np.zeros((40, 4)), words, lag_s * spread, words
     )
@@ -59,16 +59,16 @@ def count(word: Word) -> int:
 
 
 def test_the_control_knows_places_and_no_words(scripts: tuple[Any, Any]) -> None:
-    frontier, _ = scripts
+    conditions, _ = scripts
     two = (Word("a", 0, 1), Word("b", 2, 3))
-    control = frontier.FirstFast(1)
+    control = conditions.FirstFast(1)
     assert control.decide(View(two[:1], True, count)) == Speak(1, 0)
     assert control.decide(View(two[:1], False, count, past=("x",))) == READ
     assert control.decide(View(two, False, count, past=("x",))) == Speak(1, 1)
 
 
 def test_every_condition_has_a_file_of_its_own(scripts: tuple[Any, Any]) -> None:
-    frontier, _ = scripts
-    files = [frontier.file_of(Path("out"), condition) for condition in frontier.conditions()]
+    conditions, _ = scripts
+    files = [conditions.file_of(Path("out"), condition) for condition in conditions.conditions()]
     assert len(set(files)) == len(files)
     assert all(file.parent == Path("out") for file in files)

@@ -1,7 +1,11 @@
-"""Tables and pictures of what ``frontier.py measure`` left: which points lie beyond the frontier of fixed settings."""
+"""Tables and pictures of what ``measure.py`` left: which points lie beyond the frontier of fixed settings.
+
+python benchmarks/frontier/report.py OUT --results benchmarks/results/frontier
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from frontier import CLOCKS, Condition, file_of
+from conditions import CLOCKS, Condition, conditions, file_of
 from numpy.typing import NDArray
 
 from sayahead.eval.measures.intervals import estimate, interval, quotient, resampled
@@ -38,28 +42,22 @@ class Measured:
     """(S,) sum of stalls."""
 
 
-def read(out: Path, conditions: Sequence[Condition], clock: str) -> list[Measured]:
+def read(out: Path, measured: Sequence[Condition], clock: str) -> list[Measured]:
     """What was measured of the conditions that are made for a clock."""
-    rows = {condition.name: json.loads(file_of(out, condition).read_text(encoding="utf-8")) for condition in conditions}
+    rows = {condition.name: json.loads(file_of(out, condition).read_text(encoding="utf-8")) for condition in measured}
     base = rows[BASE]
     unit = np.sum([row["parts"] for row in base], axis=0) / sum(row["words"] for row in base)
-    made = []
-    for condition in conditions:
+    points = []
+    for condition in measured:
         if condition.clock not in (None, clock):
             continue
-        own = rows[condition.name]
-        parts, words = np.array([row["parts"] for row in own]), np.array([float(row["words"]) for row in own])
-        made.append(
-            Measured(
-                condition,
-                lost=np.stack([(parts / unit).mean(axis=1), words], axis=1),
-                parts=np.column_stack([parts, words]),
-                frames=np.array([float(row["frames"]) for row in own]),
-                lag_s=np.array([row[clock]["lag_s"] for row in own]),
-                stall_s=np.array([row[clock]["stall_s"] for row in own]),
-            )
-        )
-    return made
+        table = rows[condition.name]
+        parts, words = np.array([row["parts"] for row in table]), np.array([float(row["words"]) for row in table])
+        lost = np.stack([(parts / unit).mean(axis=1), words], axis=1)
+        frames = np.array([float(row["frames"]) for row in table])
+        lag_s, stall_s = (np.array([row[clock][key] for row in table]) for key in ("lag_s", "stall_s"))
+        points.append(Measured(condition, lost, np.column_stack([parts, words]), frames, lag_s, stall_s))
+    return points
 
 
 def hull(lags: Values, lost: Values, at: float) -> float:
@@ -98,18 +96,23 @@ def beyond(point: Measured, others: Sequence[Measured]) -> dict[str, float]:
     return {"value": apart(np.ones(len(words))), "low": low, "high": high}
 
 
-def summary(one: Measured, fixed: Sequence[Measured], everything: Sequence[Measured]) -> dict[str, Any]:
+def summary(point: Measured, fixed: Sequence[Measured], others: Sequence[Measured]) -> dict[str, Any]:
     """The figures of a condition on a clock."""
-    lost, lag = estimate(one.lost, quotient), estimate(np.column_stack([one.lag_s, np.ones(len(one.lag_s))]), quotient)
-    parts = one.parts[:, :3].sum(axis=0)
+    lost = estimate(point.lost, quotient)
+    lag = estimate(np.column_stack([point.lag_s, np.ones(len(point.lag_s))]), quotient)
+    duration, pitch, frames = point.parts[:, :3].sum(axis=0)
     row: dict[str, Any] = {
-        "name": one.condition.name, "group": one.condition.group,
-        "distance": [lost.value, lost.low, lost.high], "lag_s": [lag.value, lag.low, lag.high],
-        "stall_s": float(one.stall_s.mean()), "duration_ms": parts[0] / one.lost[:, 1].sum(),
-        "pitch_cents": parts[1] / one.frames.sum(), "frames": parts[2] / one.frames.sum(),
-    }  # fmt: skip
-    if one.condition.group == "learned":
-        row["beyond_fixed"], row["beyond_all"] = beyond(one, fixed), beyond(one, everything)
+        "name": point.condition.name,
+        "group": point.condition.group,
+        "distance": [lost.value, lost.low, lost.high],
+        "lag_s": [lag.value, lag.low, lag.high],
+        "stall_s": float(point.stall_s.mean()),
+        "duration_ms": duration / point.lost[:, 1].sum(),
+        "pitch_cents": pitch / point.frames.sum(),
+        "frames": frames / point.frames.sum(),
+    }
+    if point.condition.group == "learned":
+        row["beyond_fixed"], row["beyond_all"] = beyond(point, fixed), beyond(point, others)
     return row
 
 
@@ -155,17 +158,33 @@ def picture(clock: str, rows: Sequence[dict[str, Any]], path: Path) -> None:
     save(figure, path)
 
 
-def report(out: Path, results: Path, conditions: Sequence[Condition]) -> None:
+def report(out: Path, results: Path, measured: Sequence[Condition]) -> None:
     """Write ``frontier.md``, ``frontier.json`` and a picture a clock."""
     results.mkdir(parents=True, exist_ok=True)
     data, parts = {}, list[str]()
     for number, clock in enumerate(CLOCKS, start=1):
-        made = read(out, conditions, clock)
-        fixed = [one for one in made if one.condition.group.startswith("fixed")]
-        others = [one for one in made if one.condition.group != "learned"]
-        rows = [summary(one, fixed, others) for one in made]
+        points = read(out, measured, clock)
+        fixed = [point for point in points if point.condition.group.startswith("fixed")]
+        others = [point for point in points if point.condition.group != "learned"]
+        rows = [summary(point, fixed, others) for point in points]
         picture(clock, rows, results / f"frontier-{number}.png")
         data[clock] = rows
         parts.append(table(clock, rows))
     (results / "frontier.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     (results / "frontier.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--results", type=Path, required=True)
+    arguments = parser.parse_args()
+    measured = [condition for condition in conditions() if file_of(arguments.out, condition).is_file()]
+    for condition in conditions():
+        if condition not in measured:
+            print(f"Left out, as it is not measured: {condition.name}.")
+    report(arguments.out, arguments.results, measured)
+
+
+if __name__ == "__main__":
+    main()

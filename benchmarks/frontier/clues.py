@@ -1,6 +1,6 @@
 """What a word more is worth, by what stands at the word, and how much of it clues can tell.
 
-    python benchmarks/frontier_clues.py RUN [--results FILE]
+    python benchmarks/frontier/clues.py RUN [--results FILE]
 
 RUN holds the tables of ``python -m sayahead.training.learned.task tables``. The gain of a word is its distance to the
 full sentence without lookahead less that with one word, 1 being the mean loss without lookahead. A ridge regression on
@@ -27,9 +27,8 @@ from sayahead.voices import installed_voices
 
 Values = NDArray[np.float64]
 NAMES = (
-    "determiner, possessive", "preposition, to", "conjunction", "pronoun", "modal", "verb", "noun", "name", "adjective",
-    "adverb", "number", "other",
-)  # fmt: skip
+    "determiner, possessive|preposition, to|conjunction|pronoun|modal|verb|noun|name|adjective|adverb|number|other"
+).split("|")
 RIDGE = 30.0
 
 
