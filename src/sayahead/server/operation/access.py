@@ -57,13 +57,11 @@ class Access:
             return None
         if credential.lower().startswith(SCHEMES):
             credential = credential.partition(" ")[2].strip()
-        found, given = None, hashlib.sha256(credential.encode()).digest()
+        digest = hashlib.sha256(credential.encode(errors="replace")).digest()
         # All keys are compared, each in constant time: how long it takes says nothing.
-        for digest, name in self._keys.items():
-            if hmac.compare_digest(digest, given):
-                found = name
-        if found is not None:
-            return Caller(found)
+        names = [name for key, name in self._keys.items() if hmac.compare_digest(key, digest)]
+        if names:
+            return Caller(names[0])
         return self._token_caller(credential) if tokens else None
 
     def token(self, caller: Caller) -> tuple[str, float]:
@@ -73,11 +71,12 @@ class Access:
         return f"{encode(claim)}.{encode(self._sign(claim))}", end
 
     def _token_caller(self, token: str) -> Caller | None:
+        part, _, signature = token.partition(".")
         try:
-            claim, signature = (decode(part) for part in token.split("."))
+            claim = decode(part)
         except ValueError:
             return None
-        if not hmac.compare_digest(self._sign(claim), signature):
+        if not hmac.compare_digest(encode(self._sign(claim)).encode(), signature.encode(errors="replace")):
             return None
         end, _, name = claim.decode().split(" ", 2)
         return Caller(name) if time.time() < float(end) and name in self._keys.values() else None
