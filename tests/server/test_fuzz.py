@@ -162,12 +162,12 @@ def server() -> Iterator[Running]:
 @pytest.fixture
 def unharmed(server: Running, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Checks that the server is as it was."""
-    threads = {thread.name for thread in server.hub.engine._pool._threads}  # type: ignore[attr-defined]
+    threads = {thread.name for thread in server.hub.pool._threads}
     with caplog.at_level(logging.ERROR):
         yield
     server.settle(30)
     assert caplog.text == ""
-    assert all(thread.is_alive() for thread in server.hub.engine._pool._threads)  # type: ignore[attr-defined]
+    assert all(thread.is_alive() for thread in server.hub.pool._threads)
     assert threads
     asyncio.run(speaks(server))
 

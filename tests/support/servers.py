@@ -14,7 +14,6 @@ from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.server.hub import Hub, Voices
 from sayahead.server.operation.run import Server
 from sayahead.server.operation.settings import Limits, Settings
-from sayahead.server.synthesis.processes import ProcessEngine
 from sayahead.types import Rendering, Segment
 from sayahead.voice import Defaults, Voice, VoiceConfig
 from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyState, ToyVocoder
@@ -46,11 +45,6 @@ def toy_voice(step_s: float = 0.0) -> Voice:
     )  # fmt: skip
     synthesizer = TwoStage(SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
     return Voice(config, synthesizer, ToyPhonemizer())
-
-
-def toy_by_name(name: str) -> Voice:
-    """The toy, for other processes."""
-    return toy_voice()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +86,7 @@ def serving(*, step_s: float = 0.0, voice: Voice | None = None, limits: dict[str
     chosen = Settings(port=0, limits=Limits(**{"sessions": 1000, **(limits or {})}), **settings)
     voices = Voices(("heart",))
     voices.put(voice or toy_voice(step_s))
-    engine = None
-    if chosen.synthesis == "processes":
-        engine = ProcessEngine(toy_by_name, processes=chosen.workers or 1, first=["toy"])
-    hub = Hub(chosen, voices=voices, engine=engine)
+    hub = Hub(chosen, voices=voices)
     server = Server(hub)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

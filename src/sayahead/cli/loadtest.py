@@ -19,13 +19,15 @@ from sayahead.cli import number, one_of
 from sayahead.errors import ConfigError, SayaheadError
 
 HELP = "measure how many sessions a server can speak at once"
-EPILOG = """The sessions run in this process, the server in one of its own, on the same machine. Each session is an
-agent that talks without end: a text comes on its clock, is played by a player without a buffer, and after half a
-second the next text begins. A round passes when no player stood still for want of sound whose text had been there
-for 100 ms, and the first audible sample came within 150 ms in 95 of 100 turns. Clocks: llm is 50 tokens a second,
-and the first audible sample counts from the turn's first character; reader is 180 words a minute, and it counts from
-the text that it needs.
+EPILOG = """The sessions run in this process, the server in another on the same machine. Each session is an agent that
+talks without end: a text arrives on its clock and is played by a player without a buffer; half a second later the next
+one begins. A round passes when no player stalled for want of sound whose text had been there for 100 ms, and the first
+audible sample came within 150 ms in 95 of 100 turns. Clocks: llm is 50 tokens a second, and the first audible sample
+counts from the turn's first character; reader is 180 words a minute, and it counts from the text that it needs.
 """
+SESSIONS = [8, 16, 24, 32, 48, 64]
+SESSIONS_HELP = "rounds, by their number of sessions (default: 8 16 24 32 48 64); the first to fail is the last"
+OVERLOAD_HELP = "end with twice the sessions that passed, on a server with places for those that did"
 CLOCKS = ("llm", "reader")
 BOUND_MS = 150.0
 
@@ -36,13 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--url", metavar="URL", help="a server that runs, such as ws://127.0.0.1:8000 (default: one of its own)")
     add("--key", metavar="KEY", help="its key")
     add("--clock", type=one_of(*CLOCKS), default="llm", metavar="NAME", help="llm (default) or reader")
-    add("--sessions", type=number(int, 1), nargs="+", default=[8, 16, 24, 32, 48, 64], metavar="N",
-        help="rounds, each with so many sessions (default: 8 16 24 32 48 64); ends at the first to fail")  # fmt: skip
+    add("--sessions", type=number(int, 1), nargs="+", default=SESSIONS, metavar="N", help=SESSIONS_HELP)
     add("--seconds", type=number(float, 1.0), default=30.0, metavar="S", help="length of a round (default: 30)")
-    add("--overload", action="store_true",
-        help="at the end, twice as many sessions as passed, and places for those that did")  # fmt: skip
-    add("--synthesis", type=one_of("threads", "processes"), metavar="NAME", help="passed on to sayahead serve")
-    add("--workers", type=number(int, 0), metavar="N", help="passed on to sayahead serve")
+    add("--overload", action="store_true", help=OVERLOAD_HELP)
+    add("--workers", type=number(int, 1, 1024), metavar="N", help="passed on to sayahead serve")
     add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
 
 
@@ -65,36 +64,34 @@ def run(arguments: argparse.Namespace) -> int:
     texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
     scripts = [load.script(voice, text, clock) for text in texts]
     watch = Watch(2)
-    # They begin over this time, and what they see in it does not count.
+    # Sessions begin over this time, and what they see in it does not count.
     warm_s = 6.0 if arguments.seconds > 6.0 else 0.0
+    times = {"seconds": arguments.seconds, "warm_s": warm_s}
 
     def measure(sessions: int, places: int) -> dict[str, Any]:
         with server(arguments, places) as (url, process):
             begun, spent_s = time.monotonic(), busy_s(process)
-            told = {"sessions": sessions, "seconds": arguments.seconds, "warm_s": warm_s, "key": arguments.key}
-            tally = asyncio.run(load.load(url, scripts, **told))
-            row = load.row(tally, sessions)
+            row = load.row(
+                asyncio.run(load.load(url, scripts, sessions=sessions, key=arguments.key, **times)), sessions
+            )
             if spent_s is not None:
                 row["server_cores"] = round(((busy_s(process) or 0.0) - spent_s) / (time.monotonic() - begun), 3)
         print(line(row), flush=True)
-        return row
+        return row | {"places": places}
 
     rounds, best = list[dict[str, Any]](), 0
     for sessions in arguments.sessions:
-        rounds.append(measure(sessions, max(sessions, 1)) | {"places": sessions})
+        rounds.append(measure(sessions, sessions))
         rounds[-1]["passed"] = passed(rounds[-1], arguments.clock)
         if not rounds[-1]["passed"]:
             break
         best = sessions
-    result: dict[str, Any] = {
-        "machine": {"cpu": processor(), "cores": cores(), "python": platform.python_version()},
-        "clock": arguments.clock, "seconds": arguments.seconds, "synthesis": arguments.synthesis or "threads",
-        "workers": arguments.workers or 0, "bound_ms": BOUND_MS, "largest": best, "rounds": rounds,
-    }  # fmt: skip
+    machine = {"cpu": processor(), "cores": cores(), "python": platform.python_version()}
+    conditions = {"clock": arguments.clock, "seconds": arguments.seconds, "workers": arguments.workers or cores()}
+    result: dict[str, Any] = {"machine": machine, **conditions, "bound_ms": BOUND_MS, "largest": best, "rounds": rounds}
     if arguments.overload and best:
-        result["overload"] = measure(2 * best, best) | {"places": best}
-    load_seen = watch.load()
-    result["other_cores"] = load_seen.other_cores
+        result["overload"] = measure(2 * best, best)
+    result["other_cores"] = watch.load().other_cores
     print(f"The largest round that passed: {best} sessions.")
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -124,11 +121,10 @@ def server(arguments: argparse.Namespace, places: int) -> Iterator[tuple[str, in
     if arguments.url:
         yield arguments.url.rstrip("/") + "/v1/stream", None
         return
-    command = [sys.executable, "-m", "sayahead", "serve", "--port", "0", "--log", "json", "--voice", "heart", "--set",
-               f"limits.sessions={places}", "--drain", "0"]  # fmt: skip
-    for name in ("synthesis", "workers"):
-        if getattr(arguments, name) is not None:
-            command += [f"--{name}", str(getattr(arguments, name))]
+    options = f"serve --port 0 --log json --voice heart --drain 0 --set limits.sessions={places}".split()
+    if arguments.workers is not None:
+        options += ["--workers", str(arguments.workers)]
+    command = [sys.executable, "-m", "sayahead", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:

@@ -17,43 +17,24 @@ EPILOG = """examples:
 Every setting can also be set by an environment variable: SAYAHEAD_SERVE_PORT=9000, SAYAHEAD_SERVE_LIMITS_IDLE_S=60.
 """
 # Flags that are settings under the same name.
-SAME = (
-    "host",
-    "port",
-    "keys_file",
-    "synthesis",
-    "workers",
-    "wyoming",
-    "log",
-    "certificate",
-    "certificate_key",
-    "drain_s",
-)
+SAME = "host port keys_file workers wyoming log certificate certificate_key drain_s".split()
+VOICE_HELP = "offer only this voice, a name or a folder; the first is the default one (default: all that are installed)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
-    add = parser.add_argument
+    add, port, seconds = parser.add_argument, number(int, 0, 65535), number(float, 0.0)
     add("--host", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
-    add(
-        "--port",
-        type=number(int, 0, 65535),
-        metavar="N",
-        help="port to listen on; 0 is any that is free (default: 8000)",
-    )
-    add("--voice", action="append", metavar="NAME", help="offer only this voice, a name or a folder; the first is the "
-        "default one (default: all that are installed)")  # fmt: skip
+    add("--port", type=port, metavar="N", help="port to listen on; 0 is any that is free (default: 8000)")
+    add("--voice", action="append", metavar="NAME", help=VOICE_HELP)
     add("--keys-file", metavar="FILE", help="file with one API key a line, as NAME:KEY; then nobody speaks without one")
     add("--origin", action="append", metavar="URL", help="let web pages of that origin connect; * is any")
     add("--wyoming", metavar="URL", help="also listen for Home Assistant, such as tcp://0.0.0.0:10200")
     add("--zeroconf", action="store_true", help="announce the Wyoming address on the local network")
-    add("--synthesis", type=one_of("threads", "processes"), metavar="NAME",
-        help="where speech is made: threads (default) or processes")  # fmt: skip
-    add("--workers", type=number(int, 0), metavar="N", help="how many of them (default: one a processor core)")
+    add("--workers", type=number(int, 1, 1024), metavar="N", help="synthesis threads (default: one a processor core)")
     add("--certificate", metavar="FILE", help="PEM certificate, for https and wss")
     add("--certificate-key", metavar="FILE", help="its private key")
-    add("--drain", dest="drain_s", type=number(float, 0.0), metavar="SECONDS",
-        help="how long texts may go on after SIGTERM (default: 30)")  # fmt: skip
+    add("--drain", dest="drain_s", type=seconds, metavar="S", help="how long texts go on after SIGTERM (default: 30)")
     add("--log", type=one_of("text", "json"), metavar="FORM", help="form of the log: text (default) or json")
     add("--config", type=Path, metavar="FILE", help="TOML file with settings")
     add("--set", action="append", metavar="NAME=VALUE", help="any setting, such as limits.sessions=64")
@@ -71,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = load_settings(arguments.config, given=given(arguments))
     logs.set_up(settings.log, text=settings.log_text)
     hub = Hub(settings)
-    # What is wrong with a voice is to be told in a sentence, before anybody connects.
+    # What is wrong with a voice is reported before anybody connects.
     try:
         hub.start()
     except BaseException:
@@ -84,16 +65,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def given(arguments: argparse.Namespace) -> dict[str, Any]:
     """The settings that were given as flags."""
-    chosen: dict[str, Any] = {name: getattr(arguments, name) for name in SAME if getattr(arguments, name) is not None}
+    flags: dict[str, Any] = {name: getattr(arguments, name) for name in SAME if getattr(arguments, name) is not None}
     if arguments.voice:
-        chosen["voices"] = tuple(arguments.voice)
+        flags["voices"] = tuple(arguments.voice)
     if arguments.origin:
-        chosen["origins"] = tuple(arguments.origin)
+        flags["origins"] = tuple(arguments.origin)
     if arguments.zeroconf:
-        chosen["zeroconf"] = True
+        flags["zeroconf"] = True
     for entry in arguments.set or ():
         name, equals, value = entry.partition("=")
         if not equals:
             raise ConfigError(f"--set {entry}: write NAME=VALUE, for example limits.sessions=64.")
-        chosen[name.strip()] = value.strip()
-    return chosen
+        flags[name.strip()] = value.strip()
+    return flags

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Protocol, TypeAlias
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope
-from starlette.types import Send as AsgiSend
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sayahead.errors import SayaheadError
+from sayahead.errors import ConfigError, SayaheadError
+from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
-from sayahead.server.messages import Audio, Command, ContextOptions, End, Event, Failed, GoneError, Open, Text
 from sayahead.server.operation.access import Caller, credential
 from sayahead.server.synthesis.formats import AudioFormat
-
-STATUS = {
-    "unauthorized": 401, "overloaded": 429, "too_many_contexts": 429, "shutdown": 503, "failed": 500,
-    "stalled": 408, "idle": 408, "unknown_voice": 404, "too_big": 413,
-}  # fmt: skip
-"""HTTP status of a ``Failed.code``; all others are 400."""
-
+from sayahead.server.wire import MessageError, json_object
 
 RETRY_S = 2
-
-
 # Texts reach the engine in parts of this size.
 PART = 1000
 
@@ -43,7 +33,7 @@ class RequestError(SayaheadError):
     @property
     def status(self) -> int:
         """Its HTTP status."""
-        return STATUS.get(self.code, 400)
+        return m.STATUS.get(self.code, 400)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -51,6 +41,33 @@ class RequestError(SayaheadError):
         if self.status in (429, 503):
             return {"Retry-After": str(RETRY_S)}
         return {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
+
+
+Failure: TypeAlias = Callable[[RequestError], Response]
+"""Makes a protocol's answer of an error."""
+Endpoint: TypeAlias = Callable[[Request, Caller], Awaitable[ASGIApp]]
+
+
+def answers(
+    hub: Hub, failure: Failure, *, tokens: bool = True
+) -> Callable[[Endpoint], Callable[[Request], Awaitable[ASGIApp]]]:
+    """Makes an endpoint of a function of the request and its caller, for whom (without ``tokens``) a token is not
+    enough; ``failure`` answers what it raises."""
+
+    def endpoint(answer: Endpoint) -> Callable[[Request], Awaitable[ASGIApp]]:
+        async def guarded(request: Request) -> ASGIApp:
+            try:
+                return await answer(request, caller_of(hub, request, tokens=tokens))
+            except RequestError as error:
+                return failure(error)
+            except MessageError as error:
+                return failure(RequestError("invalid_message", str(error)))
+            except ConfigError as error:
+                return failure(RequestError("invalid_option", str(error)))
+
+        return guarded
+
+    return endpoint
 
 
 def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
@@ -63,7 +80,7 @@ def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
 
 
 async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
-    """The request's body, a JSON object. RequestError for what is none, or too big."""
+    """The request's body. MessageError for what is no JSON object, RequestError for what is too big or late."""
     body = bytearray()
     try:
         async with asyncio.timeout(hub.limits.first_message_s):
@@ -75,13 +92,7 @@ async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
         raise RequestError("idle", f"The body did not come in {hub.limits.first_message_s:g} seconds.") from error
     except ClientDisconnect as error:
         raise RequestError("invalid_message", "The body is not whole.") from error
-    try:
-        data = json.loads(body.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise RequestError("invalid_message", "The body is no JSON.") from error
-    if not isinstance(data, dict):
-        raise RequestError("invalid_message", "The body must be a JSON object.")
-    return data
+    return json_object(bytes(body))
 
 
 def text_of(hub: Hub, body: dict[str, Any], field: str) -> str:
@@ -99,7 +110,7 @@ class Wrapping(Protocol):
 
     media_type: str
 
-    def wrap(self, event: Event) -> bytes:
+    def wrap(self, event: m.Event) -> bytes:
         """Bytes for an event; none where nothing is to be said."""
         ...
 
@@ -113,75 +124,64 @@ class SpeechResponse:
         caller: Caller,
         protocol: str,
         text: str,
-        options: ContextOptions,
+        options: m.Options,
         *,
         wrapping: Wrapping,
-        error: Callable[[RequestError], Response],
-        headers: dict[str, str] | None = None,
+        failure: Failure,
     ) -> None:
-        """``error`` makes the protocol's error answer; ``headers`` are sent with the sound."""
         self._hub, self._caller, self._protocol = hub, caller, protocol
-        self._text, self._options, self._wrapping, self._error = text, options, wrapping, error
-        self._headers: dict[str, str] = {
-            "Content-Type": wrapping.media_type,
-            "Cache-Control": "no-store",
-            "X-Accel-Buffering": "no",
-        }
-        self._headers |= headers or {}
+        self._text, self._options, self._wrapping, self._failure = text, options, wrapping, failure
         self._started = False
-        self._failure: RequestError | None = None
+        self._error: RequestError | None = None
 
-    async def __call__(self, scope: Scope, receive: Receive, send: AsgiSend) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             lease = self._hub.enter(self._protocol, self._caller)
         except RefusedError as refused:
-            await self._error(RequestError(refused.code, str(refused)))(scope, receive, send)
+            await self._failure(RequestError(refused.code, str(refused)))(scope, receive, send)
             return
         try:
-            outcome = await serve_session(
-                self._hub, self._commands(receive), lambda event: self._send(send, event), lease=lease
-            )
+            commands = self._commands(receive)
+            outcome = await serve_session(self._hub, commands, lambda event: self._send(send, event), lease=lease)
         finally:
             self._hub.leave(lease)
-        if outcome.code == "done" and self._failure is None:
+        if outcome.code == "done" and self._error is None:
             await self._body(send, b"", more=False)
         elif not self._started and outcome.code != "gone":
-            failure = self._failure or RequestError(outcome.code, outcome.message)
-            await self._error(failure)(scope, receive, send)
+            await self._failure(self._error or RequestError(outcome.code, outcome.message))(scope, receive, send)
         elif outcome.code != "gone":
             # What was sent is not whole, and no status can say so any more: the connection breaks.
             abort = scope.get("state", {}).get("abort")
             if abort is not None:
                 abort()
 
-    async def _commands(self, receive: Receive) -> AsyncIterator[Command]:
-        yield Open("", self._options)
+    async def _commands(self, receive: Receive) -> AsyncIterator[m.Command]:
+        yield m.Open("", self._options)
         for at in range(0, len(self._text), PART):
-            yield Text("", self._text[at : at + PART])
-        yield End()
+            yield m.Text("", self._text[at : at + PART])
+        yield m.End()
         while (await receive())["type"] != "http.disconnect":
             pass
-        raise GoneError("The client closed the connection.")
+        raise m.GoneError("The client closed the connection.")
 
-    async def _send(self, send: AsgiSend, event: Event) -> None:
-        if isinstance(event, Failed):
-            self._failure = self._failure or RequestError(event.code, event.message)
+    async def _send(self, send: Send, event: m.Event) -> None:
+        if isinstance(event, m.Failed):
+            self._error = self._error or RequestError(event.code, event.message)
             return
         data = self._wrapping.wrap(event)
         if data:
             await self._body(send, data, more=True)
 
-    async def _body(self, send: AsgiSend, data: bytes, *, more: bool) -> None:
+    async def _body(self, send: Send, data: bytes, *, more: bool) -> None:
         try:
             if not self._started:
                 self._started = True
-                headers: Sequence[tuple[bytes, bytes]] = [
-                    (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in self._headers.items()
-                ]
+                kind = self._wrapping.media_type.encode("latin-1")
+                headers = [(b"content-type", kind), (b"cache-control", b"no-store"), (b"x-accel-buffering", b"no")]
                 await send({"type": "http.response.start", "status": 200, "headers": headers})
             await send({"type": "http.response.body", "body": data, "more_body": more})
         except OSError as error:
-            raise GoneError("The client closed the connection.") from error
+            raise m.GoneError("The client closed the connection.") from error
 
 
 class Sound:
@@ -190,6 +190,6 @@ class Sound:
     def __init__(self, form: AudioFormat) -> None:
         self.media_type = form.media_type
 
-    def wrap(self, event: Event) -> bytes:
+    def wrap(self, event: m.Event) -> bytes:
         """The sound's bytes."""
-        return event.data if isinstance(event, Audio) else b""
+        return event.data if isinstance(event, m.Audio) else b""

@@ -1,4 +1,4 @@
-"""What all connections share: settings, voices, the engine, who may come in, and how many are there."""
+"""What all connections share: settings, voices, threads, who may come in, and how many are there."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from pathlib import Path
 from sayahead.config import nearest
 from sayahead.engine.onnx import cores
 from sayahead.errors import SayaheadError, VoiceError
+from sayahead.server import messages as m
 from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Settings
-from sayahead.server.synthesis.threads import Engine, ThreadEngine
+from sayahead.server.synthesis.threads import Pool, Speaking
 from sayahead.voice import Voice, VoiceConfig, load_voice, read_config
 from sayahead.voices import installed_voices
 
@@ -32,18 +33,6 @@ class RefusedError(SayaheadError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
-
-
-class FolderVoices:
-    """Voices by name, loaded once each; it travels to other processes while it is empty."""
-
-    def __init__(self, folders: dict[str, Path]) -> None:
-        self._folders, self._loaded = folders, dict[str, Voice]()
-
-    def __call__(self, name: str) -> Voice:
-        if name not in self._loaded:
-            self._loaded[name] = load_voice(self._folders[name])
-        return self._loaded[name]
 
 
 class Voices:
@@ -81,10 +70,6 @@ class Voices:
                 log.info("voice loaded", extra={"voice": name, "took_s": round(time.perf_counter() - begun, 3)})
             return self._loaded[name]
 
-    def copy(self) -> FolderVoices:
-        """The same for another process."""
-        return FolderVoices(dict(self._folders))
-
     def put(self, voice: Voice) -> None:
         """Offer a voice that is loaded already, as the default one."""
         name = voice.config.name
@@ -108,13 +93,12 @@ class Lease:
 class Hub:
     """One server's shared things."""
 
-    def __init__(self, settings: Settings, *, voices: Voices | None = None, engine: Engine | None = None) -> None:
-        """``voices`` and ``engine`` take the place of those of the settings, for tests."""
+    def __init__(self, settings: Settings, *, voices: Voices | None = None) -> None:
+        """``voices`` take the place of those of the settings, for tests."""
         self.settings, self.limits = settings, settings.limits
         self.access, self.metrics = Access(settings), Metrics()
         self.voices = voices or Voices(settings.voices)
-        self._workers = settings.workers or cores()
-        self.engine: Engine = engine or self._make_engine()
+        self.pool = Pool(settings.workers or cores())
         self.places = settings.limits.sessions or PLACES_PER_CORE * cores()
         self.closing = asyncio.Event()
         """Set when connections must end now."""
@@ -123,17 +107,16 @@ class Hub:
         self._leases: dict[str, int] = {}
         self._by_caller: Counter[str] = Counter()
 
-    def _make_engine(self) -> Engine:
-        first = list(self.voices.configs) if self.settings.preload else [self.voices.default]
-        if self.settings.synthesis == "threads":
-            return ThreadEngine(self.voices.load, threads=self._workers, first=first)
-        from sayahead.server.synthesis.processes import ProcessEngine
-
-        return ProcessEngine(self.voices.copy(), processes=self._workers, first=first)
-
     def start(self) -> None:
-        """Be ready for the first word; takes its time."""
-        self.engine.start()
+        """Load voices, to be ready for the first word; takes its time."""
+        for name in self.voices.configs if self.settings.preload else (self.voices.default,):
+            self.voices.load(name)
+
+    async def speaking(self, options: m.Options) -> Speaking:
+        """A new text to be spoken. VoiceError or ConfigError for what cannot be."""
+        name = self.voices.name(options.voice, any_voice=options.any_voice)
+        # A voice may have to be loaded first, which must not take the turn of those who speak.
+        return await asyncio.to_thread(lambda: Speaking(self.voices.load(name), options, self.pool))
 
     @property
     def ready(self) -> bool:
@@ -142,8 +125,8 @@ class Hub:
 
     @property
     def taken(self) -> int:
-        """Places that are taken: a connection has one from its beginning, and one for each context after its first."""
-        return sum(max(1, contexts) for contexts in self._leases.values())
+        """Places that are taken: one for a connection, and one for each utterance after its first."""
+        return sum(max(1, utterances) for utterances in self._leases.values())
 
     @property
     def connections(self) -> int:
@@ -163,28 +146,28 @@ class Hub:
         return lease
 
     def leave(self, lease: Lease) -> None:
-        """A connection is gone, with all its contexts."""
-        contexts = self._leases.pop(lease.id)
-        self._by_caller[lease.caller.name] -= max(1, contexts)
+        """A connection is gone, with all its utterances."""
+        utterances = self._leases.pop(lease.id)
+        self._by_caller[lease.caller.name] -= max(1, utterances)
         self.metrics.connections.labels(lease.protocol).dec()
         self.metrics.active.set(self.taken)
 
-    def open_context(self, lease: Lease) -> None:
-        """Take a place for one more context; RefusedError where there is none."""
-        contexts = self._leases[lease.id]
-        if contexts >= self.limits.contexts:
+    def open_utterance(self, lease: Lease) -> None:
+        """Take a place for one more utterance; RefusedError where there is none."""
+        utterances = self._leases[lease.id]
+        if utterances >= self.limits.contexts:
             raise self._refuse(
                 "too_many_contexts",
-                f"This connection has {contexts} open contexts, and may not have more: finish or cancel one first.",
+                f"This connection has {utterances} open contexts, and may not have more: finish or cancel one first.",
             )
-        if contexts:
+        if utterances:
             self._check_place(lease.caller)
             self._by_caller[lease.caller.name] += 1
-        self._leases[lease.id] = contexts + 1
+        self._leases[lease.id] = utterances + 1
         self.metrics.active.set(self.taken)
 
-    def close_context(self, lease: Lease) -> None:
-        """A context's place is free again."""
+    def close_utterance(self, lease: Lease) -> None:
+        """An utterance's place is free again."""
         if self._leases[lease.id] > 1:
             self._by_caller[lease.caller.name] -= 1
         self._leases[lease.id] -= 1
@@ -212,5 +195,5 @@ class Hub:
             await asyncio.sleep(0.02)
 
     def close(self) -> None:
-        """End the engine."""
-        self.engine.close()
+        """End the threads."""
+        self.pool.close()

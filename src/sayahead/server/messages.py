@@ -1,7 +1,8 @@
 """What every protocol is made of: commands a client gives, events it gets, free of any wire format.
 
 A protocol translates its messages into commands and the events into its messages; ``driver.serve_session`` does all the
-rest. Characters count code points of the text that a context was given; seconds count from its first sample.
+rest. An utterance is one stream of text that is spoken with one voice; most protocols call it a context. Characters
+count code points of the utterance's text; seconds count from its first sample.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from sayahead.errors import SayaheadError
+from sayahead.errors import ConfigError, SayaheadError, VoiceError
 from sayahead.server.synthesis.formats import AudioFormat
 
 
@@ -19,8 +20,8 @@ class GoneError(SayaheadError):
 
 
 @dataclass(frozen=True, slots=True)
-class ContextOptions:
-    """What a client may choose for one context: one stream of text that is spoken with one voice."""
+class Options:
+    """What a client may choose for one utterance."""
 
     voice: str | None = None
     """A voice's name; None: the server's default."""
@@ -42,9 +43,9 @@ class ContextOptions:
     """Longest piece of bare samples in one Audio event; None: as it was made. Formats with frames of their own have
     none."""
     idle_s: float | None = None
-    """Seconds without text after which the context fails; None: the server's."""
+    """Seconds without text after which the utterance fails; None: the server's."""
     sole: bool = False
-    """Whether the connection ends where the context fails."""
+    """Whether the connection ends where the utterance fails."""
 
 
 # Commands.
@@ -52,48 +53,48 @@ class ContextOptions:
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Begin a context; nothing happens where it is open already."""
+    """Begin an utterance; nothing happens where it is open already."""
 
-    context: str
-    options: ContextOptions = field(default_factory=ContextOptions)
+    utterance: str
+    options: Options = field(default_factory=Options)
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """More text for an open context, taken in verbatim."""
+    """More text for an open utterance, taken in verbatim."""
 
-    context: str
+    utterance: str
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Speak all text so far without waiting for more; answered by Flushed. The context stays open."""
+    """Speak all text so far without waiting for more; answered by Flushed. The utterance stays open."""
 
-    context: str
+    utterance: str
     mark: str | int | None = None
     """Comes back in Flushed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """No more text comes for this context; answered by Finished after its last sound."""
+    """No more text comes for this utterance; answered by Finished after its last sound."""
 
-    context: str
+    utterance: str
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
     """Fall silent at once; answered by Cancelled. The name can be used again."""
 
-    context: str
+    utterance: str
 
 
 @dataclass(frozen=True, slots=True)
 class KeepAlive:
-    """Nothing but a sign of life: for one context, or for all."""
+    """Nothing but a sign of life: for one utterance, or for all."""
 
-    context: str | None = None
+    utterance: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class Refuse:
 
     code: str
     message: str
-    context: str | None = None
+    utterance: str | None = None
     fatal: bool = False
     """Whether the connection ends with it."""
 
@@ -132,11 +133,11 @@ class SpokenWord:
     text: str
     """The word as it is spoken."""
     start: int
-    """First character in the context's text."""
+    """First character in the utterance's text."""
     end: int
-    """End in the context's text (exclusive)."""
+    """End in the utterance's text (exclusive)."""
     onset_s: float
-    """First moment of the word, from the context's first sample."""
+    """First moment of the word, from the utterance's first sample."""
     offset_s: float
     """End of its last phoneme."""
 
@@ -145,17 +146,17 @@ class SpokenWord:
 class Audio:
     """A piece of sound, in order, without gaps."""
 
-    context: str
+    utterance: str
     data: bytes
-    """Encoded as the context's format says."""
+    """Encoded as the utterance's format says."""
     start_s: float
-    """Its first moment, from the context's first sample."""
+    """Its first moment, from the utterance's first sample."""
     duration_s: float
     """Its playing time; of formats with frames of their own, that of the sound put in."""
     words: tuple[SpokenWord, ...]
     """The words that begin in it."""
     text: str
-    """The context's text from where earlier pieces ended to the end of this one's last word, and the blanks behind it
+    """The utterance's text from where earlier pieces ended to the end of this one's last word, and the blanks behind it
     that are known by now."""
     text_start: int
     """Where that begins, in characters."""
@@ -165,17 +166,17 @@ class Audio:
 class Flushed:
     """All sound of the text before a Flush was sent."""
 
-    context: str
+    utterance: str
     mark: str | int | None
     audio_s: float
-    """Sound of this context so far."""
+    """Sound of this utterance so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """All sound of a context was sent; the context is gone."""
+    """All sound of an utterance was sent; the utterance is gone."""
 
-    context: str
+    utterance: str
     audio_s: float
     """All its sound."""
     characters: int
@@ -184,15 +185,15 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """A context fell silent; it is gone."""
+    """An utterance fell silent; it is gone."""
 
-    context: str
+    utterance: str
     audio_s: float
     """Sound that was handed to the transport."""
     words: int
     """Words that begin in it."""
     end: int
-    """End of the last of them in the context's text: what lies behind was not sent."""
+    """End of the last of them in the utterance's text: what lies behind was not sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +204,10 @@ class Failed:
     """A word for programs: see CODES."""
     message: str
     """A sentence for people."""
-    context: str | None = None
-    """The context that it concerns; None: the connection."""
+    utterance: str | None = None
+    """The utterance that it concerns; None: the connection."""
     gone: bool = False
-    """Whether that context is gone with it (or, without one, the connection)."""
+    """Whether that utterance is gone with it (or, without one, the connection)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,10 +249,28 @@ class Outcome:
     """A sentence for people."""
 
 
-CLOSING = {
-    "done": 1000, "gone": 1000, "shutdown": 1001, "stalled": 1008, "too_big": 1009, "failed": 1011, "overloaded": 1013,
-}  # fmt: skip
+CLOSING = {"done": 1000, "gone": 1000, "shutdown": 1001, "too_big": 1009, "failed": 1011, "overloaded": 1013}
 """Closing codes of sockets by outcome; all others are 1008, a breach of policy."""
+
+
+STATUS = {
+    "unauthorized": 401,
+    "unknown_voice": 404,
+    "stalled": 408,
+    "idle": 408,
+    "too_big": 413,
+    "overloaded": 429,
+    "too_many_contexts": 429,
+    "failed": 500,
+    "shutdown": 503,
+}
+"""HTTP status by code; all others are 400."""
+
+
+def code_of(error: SayaheadError, *, otherwise: str) -> str:
+    """The code of an error about what a client chose; ``otherwise`` for errors of other kinds."""
+    kinds = {VoiceError: "unknown_voice", ConfigError: "invalid_option"}
+    return next((code for kind, code in kinds.items() if isinstance(error, kind)), otherwise)
 
 
 def closing_code(outcome: Outcome) -> int:

@@ -7,41 +7,38 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sayahead.errors import SayaheadError
-from sayahead.server.messages import (
-    Audio,
-    Cancelled,
-    ContextOptions,
-    Event,
-    Failed,
-    Finished,
-    Flushed,
-    GoneError,
-    SpokenWord,
-)
+from sayahead.server import messages as m
+from sayahead.server.hub import Hub, Lease
+from sayahead.server.outbox import Outbox
 from sayahead.server.synthesis.pacing import Pacing
-from sayahead.server.synthesis.threads import Item, Mark, Piece, Stream
-
-if TYPE_CHECKING:
-    from sayahead.server.driver import Connection
+from sayahead.server.synthesis.threads import Piece, Speaking
 
 log = logging.getLogger("sayahead.server")
 
 
-class Context:
-    """A stream of text on its way through an engine to the peer."""
+class Utterance:
+    """A stream of text on its way through a voice to the peer."""
 
-    def __init__(self, connection: Connection, name: str, options: ContextOptions) -> None:
+    def __init__(
+        self,
+        name: str,
+        options: m.Options,
+        hub: Hub,
+        lease: Lease,
+        outbox: Outbox,
+        *,
+        leave: Callable[[Utterance, str], None],
+    ) -> None:
+        """``leave`` is called with the outcome once it is over."""
         self.name, self.finishing = name, False
-        self._connection, self._options = connection, options
-        limits = connection.limits
+        self._options, self._hub, self._lease, self._outbox, self._leave = options, hub, lease, outbox, leave
+        limits = hub.limits
         self.idle_s = min(options.idle_s or limits.idle_s, limits.idle_most_s)
         self.sent_s = 0.0
-        # What was pushed and not yet taken by the stream: text, or a flush with its mark.
-        self._inbox: deque[str | _Flush] = deque()
+        # What was pushed and not yet passed on to the session.
+        self._inbox: deque[str | m.Flush] = deque()
         self._wake = asyncio.Event()
         # The text from `_told` on, of which no piece has told yet.
         self._text, self._told, self._characters = "", 0, 0
@@ -49,10 +46,11 @@ class Context:
         self._spoken = 0
         self._waiting = self._words = 0
         # Words whose sound an encoder still has, and how much sound that is.
-        self._held, self._held_s = list[SpokenWord](), 0.0
+        self._held, self._held_s = list[m.SpokenWord](), 0.0
         self._over = self._resting = False
-        self._pacing = Pacing(connection.hub.metrics, connection.loop)
-        self._heard = connection.loop.time()
+        self._loop = asyncio.get_running_loop()
+        self._pacing = Pacing(hub.metrics, self._loop)
+        self._heard = self._loop.time()
         self._task: asyncio.Task[None] | None = None
 
     # Commands; none of them waits for speech.
@@ -63,7 +61,8 @@ class Context:
 
     def push(self, text: str) -> str | None:
         """Take in text; the reason where it is too much."""
-        limits, self._heard = self._connection.limits, self._connection.loop.time()
+        limits = self._hub.limits
+        self.touch()
         if len(text) > limits.message_characters:
             return f"The text has {len(text)} characters; a message may have {limits.message_characters}: send parts."
         if self._waiting + len(text) > limits.pending_characters:
@@ -72,21 +71,21 @@ class Context:
                 "send more when these were heard."
             )
         if text:
-            if self._connection.hub.settings.log_text:
-                log.info("text", extra={"session": self._connection.lease.id, "context": self.name, "text": text})
+            if self._hub.settings.log_text:
+                log.info("text", extra={"session": self._lease.id, "context": self.name, "text": text})
             self._inbox.append(text)
             self._text += text
             self._characters += len(text)
             self._waiting += len(text)
             self._pacing.text(self._characters)
-            self._connection.hub.metrics.characters.labels(self._connection.lease.protocol).inc(len(text))
+            self._hub.metrics.characters.labels(self._lease.protocol).inc(len(text))
             self._wake.set()
         return None
 
-    def flush(self, mark: str | int | None) -> None:
+    def flush(self, flush: m.Flush) -> None:
         """Speak all so far."""
-        self._heard = self._connection.loop.time()
-        self._inbox.append(_Flush(mark))
+        self.touch()
+        self._inbox.append(flush)
         self._pacing.settled()
         self._wake.set()
 
@@ -98,7 +97,7 @@ class Context:
 
     def touch(self) -> None:
         """A sign of life."""
-        self._heard = self._connection.loop.time()
+        self._heard = self._loop.time()
 
     def idle(self, now: float) -> bool:
         """Whether no text came for too long, while nothing is left to speak."""
@@ -107,24 +106,24 @@ class Context:
 
     async def cancel(self) -> None:
         """Fall silent at once, and tell what was sent."""
-        await self._close(lambda: Cancelled(self.name, self.sent_s, self._words, self._spoken), "cancelled")
+        await self._close(lambda: m.Cancelled(self.name, self.sent_s, self._words, self._spoken), "cancelled")
 
     async def fail(self, code: str, message: str) -> None:
-        """Tell why the context ends, and end it."""
-        await self._close(lambda: Failed(code, message, self.name, gone=True), code)
+        """Tell why the utterance ends, and end it."""
+        await self._close(lambda: m.Failed(code, message, self.name, gone=True), code)
         if self._options.sole:
-            self._connection.end(code, message)
+            self._outbox.end(code, message)
 
-    async def _close(self, last: Callable[[], Event], outcome: str) -> None:
-        """Send the context's last event and free its name; nothing happens where that was done before."""
-        async with self._connection.turn():
+    async def _close(self, last: Callable[[], m.Event], outcome: str) -> None:
+        """Send the last event and free the name; nothing happens where that was done before."""
+        async with self._outbox.turn():
             if self._over:
                 return
             self._over = True
             try:
-                await self._connection.send_next(last())
+                await self._outbox.send_next(last())
             finally:
-                self._connection.leave(self, outcome)
+                self._leave(self, outcome)
         await self.stop()
 
     async def stop(self) -> None:
@@ -137,60 +136,54 @@ class Context:
     # Speaking.
 
     async def _run(self) -> None:
-        stream: Stream | None = None
         try:
-            hub = self._connection.hub
-            voice = hub.voices.name(self._options.voice, any_voice=self._options.any_voice)
-            stream = await hub.engine.open(voice, self._options)
-            await self._speak(stream)
-        except GoneError:
+            await self._speak(await self._hub.speaking(self._options))
+        except m.GoneError:
             return
         except SayaheadError as error:
-            code = {"VoiceError": "unknown_voice", "ConfigError": "invalid_option"}.get(type(error).__name__, "failed")
-            with contextlib.suppress(GoneError):
-                await self.fail(code, str(error))
+            with contextlib.suppress(m.GoneError):
+                await self.fail(m.code_of(error, otherwise="failed"), str(error))
         except Exception as error:
-            log.exception("A context failed", extra={"session": self._connection.lease.id})
-            with contextlib.suppress(GoneError):
+            log.exception("A context failed", extra={"session": self._lease.id})
+            with contextlib.suppress(m.GoneError):
                 await self.fail("failed", f"The server failed ({type(error).__name__}); the text is not to blame.")
-        finally:
-            if stream is not None:
-                stream.close()
 
-    async def _speak(self, stream: Stream) -> None:
-        flush, last = None, False
+    async def _speak(self, speaking: Speaking) -> None:
+        flush, ending = None, False
         while True:
-            items = list[Item]()
-            if flush is None and not last:
-                items, flush, last = self._take()
-            piece = await stream.pull(items, deadline=self._pacing.deadline())
+            if flush is None and not ending:
+                flush = self._feed(speaking)
+                ending = self.finishing and flush is None
+            piece = await speaking.pull(deadline=self._pacing.deadline())
             if piece is not None:
-                await self._give(piece, stream.sample_rate)
+                await self._give(piece, speaking.sample_rate)
                 # Whoever is far ahead waits, so that a text that will be cancelled costs little.
-                await asyncio.sleep(max(0.0, self._pacing.ahead_s() - self._connection.limits.ahead_s))
+                await asyncio.sleep(max(0.0, self._pacing.ahead_s() - self._hub.limits.ahead_s))
             elif flush is not None:
-                await self._send(Flushed(self.name, flush.mark, self.sent_s))
+                await self._send(m.Flushed(self.name, flush.mark, self.sent_s))
                 flush = None
-            elif last:
-                await self._close(lambda: Finished(self.name, self.sent_s, self._characters), "done")
+            elif ending:
+                await self._close(lambda: m.Finished(self.name, self.sent_s, self._characters), "done")
                 return
             elif not (self._inbox or self.finishing):
                 await self._rest()
 
-    def _take(self) -> tuple[list[Item], _Flush | None, bool]:
-        """What the stream gets next: text up to a flush, or all with the end."""
-        items = list[Item]()
+    def _feed(self, speaking: Speaking) -> m.Flush | None:
+        """Pass on the text up to the next flush, which is returned, or all of it, with the end where it came."""
         while self._inbox:
             item = self._inbox.popleft()
-            if isinstance(item, _Flush):
-                return [*items, Mark(False)], item, False
-            items.append(item)
-        return ([*items, Mark(True)], None, True) if self.finishing else (items, None, False)
+            if isinstance(item, m.Flush):
+                speaking.session.flush()
+                return item
+            speaking.session.push(item)
+        if self.finishing:
+            speaking.session.finish()
+        return None
 
     async def _rest(self) -> None:
         """Wait for a command: all text so far was read."""
         self._waiting = 0
-        surplus = len(self._text) - self._connection.limits.pending_characters
+        surplus = len(self._text) - self._hub.limits.pending_characters
         if surplus > 0:
             # Text without words, such as blanks without end, is not kept.
             self._text, self._told = self._text[surplus:], self._told + surplus
@@ -199,14 +192,14 @@ class Context:
         await self._wake.wait()
         self._resting = False
 
-    async def _send(self, event: Event) -> None:
-        async with self._connection.turn():
+    async def _send(self, event: m.Event) -> None:
+        async with self._outbox.turn():
             if not self._over:
-                await self._connection.send_next(event)
+                await self._outbox.send_next(event)
 
     async def _give(self, piece: Piece, rate: int) -> None:
         """Send a piece, in frames where the client wants them."""
-        words = [SpokenWord(w.text, w.start, w.end, w.onset / rate, w.offset / rate) for w in piece.words]
+        words = [m.SpokenWord(w.text, w.start, w.end, w.onset / rate, w.offset / rate) for w in piece.words]
         self._held = [*self._held, *words]
         if not piece.data:
             # An encoder collects until its frame is full: the words come with the sound.
@@ -216,22 +209,22 @@ class Context:
             self._waiting = min(self._waiting, self._characters - words[-1].end)
         width = self._options.format.width
         out_rate = self._options.format.sample_rate or rate
-        whole_s = len(piece.data) / width / out_rate if width else self._held_s + piece.samples / rate
+        piece_s = len(piece.data) / width / out_rate if width else self._held_s + piece.samples / rate
         self._held_s = 0.0
         step = len(piece.data)
         if width and self._options.frame_s is not None:
             step = width * max(1, round(self._options.frame_s * out_rate))
         for at in range(0, len(piece.data), step):
             data = piece.data[at : at + step]
-            duration_s = whole_s * len(data) / len(piece.data)
+            duration_s = piece_s * len(data) / len(piece.data)
             end_s = self.sent_s + duration_s if at + step < len(piece.data) else float("inf")
-            async with self._connection.turn():
+            async with self._outbox.turn():
                 if self._over:
                     return
-                await self._connection.send_next(self._audio(data, duration_s, end_s))
-        self._pacing.sent(piece, duration_s=whole_s)
+                await self._outbox.send_next(self._audio(data, duration_s, end_s))
+        self._pacing.sent(piece, duration_s=piece_s)
 
-    def _audio(self, data: bytes, duration_s: float, end_s: float) -> Audio:
+    def _audio(self, data: bytes, duration_s: float, end_s: float) -> m.Audio:
         """A piece of sound with the words that begin before ``end_s``; from now on it counts as sent."""
         words = tuple(word for word in self._held if word.onset_s < end_s)
         self._held = self._held[len(words) :]
@@ -243,13 +236,5 @@ class Context:
             self._text, self._told = rest, start + len(text)
             self._words += len(words)
         self.sent_s += duration_s
-        self._connection.hub.metrics.audio.labels(self._connection.lease.protocol).inc(duration_s)
-        return Audio(self.name, data, start_s, duration_s, words, text, start)
-
-
-@dataclass(frozen=True, slots=True)
-class _Flush:
-    """A flush at its place in the text."""
-
-    mark: str | int | None
-    """What Flushed gives back."""
+        self._hub.metrics.audio.labels(self._lease.protocol).inc(duration_s)
+        return m.Audio(self.name, data, start_s, duration_s, words, text, start)

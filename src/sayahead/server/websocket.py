@@ -10,11 +10,12 @@ from typing import ClassVar
 from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from sayahead.errors import ConfigError, SayaheadError
+from sayahead.errors import SayaheadError
+from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
-from sayahead.server.messages import Command, Event, Failed, GoneError, Outcome, Refuse, closing_code
 from sayahead.server.operation.access import SUBPROTOCOL, Caller, credential
+from sayahead.server.wire import MessageError
 
 CLOSE_S = 2.0
 MOST_REASON = 123
@@ -28,7 +29,7 @@ class SocketProtocol:
     key_in_first_message: ClassVar[bool] = False
     """Whether a key may also come in the first message: then ``credential`` finds it."""
     idle_s: float | None = None
-    """How long the client wants to stay without a context; None: as the server's limits say."""
+    """How long the client wants to stay without an utterance; None: as the server's limits say."""
 
     def greeting(self) -> Iterable[str | bytes]:
         """Messages before all others."""
@@ -38,21 +39,22 @@ class SocketProtocol:
         """The key in the first message."""
         raise NotImplementedError
 
-    def read(self, message: str | bytes) -> Iterable[Command]:
+    def read(self, message: str | bytes) -> Iterable[m.Command]:
         """The commands in a message. A SayaheadError becomes a Refuse by ``refuse``."""
         raise NotImplementedError
 
-    def write(self, event: Event) -> Iterable[str | bytes]:
+    def write(self, event: m.Event) -> Iterable[str | bytes]:
         """The messages that tell of an event."""
         raise NotImplementedError
 
-    def refuse(self, error: SayaheadError) -> Refuse:
+    def refuse(self, error: SayaheadError) -> m.Refuse:
         """What a message that could not be read leads to."""
-        return Refuse("invalid_option" if isinstance(error, ConfigError) else "invalid_message", str(error))
+        name = error.utterance if isinstance(error, MessageError) else None
+        return m.Refuse(m.code_of(error, otherwise="invalid_message"), str(error), name)
 
-    def closing(self, outcome: Outcome) -> tuple[int, str]:
+    def closing(self, outcome: m.Outcome) -> tuple[int, str]:
         """Closing code and reason."""
-        return closing_code(outcome), outcome.message
+        return m.closing_code(outcome), outcome.message
 
 
 async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol) -> None:
@@ -75,7 +77,7 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
                 await transport.refuse("unauthorized", "A valid key is needed.")
                 return
         await serve_caller(hub, transport, caller)
-    except GoneError:
+    except m.GoneError:
         return
 
 
@@ -111,10 +113,10 @@ class Transport:
                 self._first = await self._receive()
         except TimeoutError:
             await self.refuse("idle", "The first message did not come.")
-            raise GoneError("The first message did not come.") from None
+            raise m.GoneError("The first message did not come.") from None
         return self._first
 
-    async def commands(self) -> AsyncIterator[Command]:
+    async def commands(self) -> AsyncIterator[m.Command]:
         """What the peer wants, message by message."""
         while True:
             message = self._first if self._first is not None else await self._receive()
@@ -130,18 +132,18 @@ class Transport:
         for message in self.protocol.greeting():
             await self._put(message)
 
-    async def send(self, event: Event) -> None:
+    async def send(self, event: m.Event) -> None:
         """Hand an event to the peer."""
         for message in self.protocol.write(event):
             await self._put(message)
 
     async def refuse(self, code: str, message: str) -> None:
         """Tell a peer that is not let in why, and close."""
-        with contextlib.suppress(GoneError):
-            await self.send(Failed(code, message, gone=True))
-        await self.close(Outcome(code, message))
+        with contextlib.suppress(m.GoneError):
+            await self.send(m.Failed(code, message, gone=True))
+        await self.close(m.Outcome(code, message))
 
-    async def close(self, outcome: Outcome) -> None:
+    async def close(self, outcome: m.Outcome) -> None:
         """Close, by force where the peer does not read."""
         if outcome.code == "gone":
             return
@@ -161,7 +163,7 @@ class Transport:
     async def _receive(self) -> str | bytes:
         message = await self._websocket.receive()
         if message["type"] == "websocket.disconnect":
-            raise GoneError("The client closed the connection.")
+            raise m.GoneError("The client closed the connection.")
         text: str | None = message.get("text")
         return text if text is not None else bytes(message["bytes"])
 
@@ -172,4 +174,4 @@ class Transport:
             else:
                 await self._websocket.send_bytes(message)
         except (WebSocketDisconnect, RuntimeError, OSError) as error:
-            raise GoneError("The client closed the connection.") from error
+            raise m.GoneError("The client closed the connection.") from error

@@ -16,12 +16,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sayahead.server.http import RequestError
 from sayahead.server.hub import Hub
-from sayahead.server.protocols import cartesia, deepgram, elevenlabs, kyutai, native, openai, page, wyoming
-from sayahead.server.protocols import health as operation
+from sayahead.server.protocols import cartesia, deepgram, elevenlabs, health, kyutai, native, openai, page, wyoming
 
-PROTOCOLS = (operation, native, openai, elevenlabs, cartesia, deepgram, kyutai, page)
+PROTOCOLS = (health, native, openai, elevenlabs, cartesia, deepgram, kyutai, page)
 """Modules with ``routes(hub)``."""
 LISTENERS: tuple[Any, ...] = (wyoming,)
 """Modules with ``listening(hub)``: a context manager in which the hub is served in some other way than HTTP."""
@@ -43,16 +41,8 @@ def create_app(hub: Hub) -> Starlette:
     cors = Middleware(
         CORSMiddleware, allow_origins=list(hub.settings.origins), allow_methods=["GET", "POST"], allow_headers=["*"]
     )
-    handlers = {RequestError: plain_error, Exception: server_error}
-    return Starlette(
-        routes=routes, lifespan=life, middleware=[Middleware(Guard, hub=hub), cors], exception_handlers=handlers
-    )
-
-
-async def plain_error(request: Request, error: Exception) -> Response:
-    """The answer to a request that an endpoint refused without an answer of its protocol's own."""
-    assert isinstance(error, RequestError)
-    return JSONResponse({"error": str(error)}, error.status, error.headers)
+    middleware = [Middleware(Guard, hub=hub), cors]
+    return Starlette(routes=routes, lifespan=life, middleware=middleware, exception_handlers={Exception: server_error})
 
 
 async def server_error(request: Request, error: Exception) -> Response:

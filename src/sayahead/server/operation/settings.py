@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import math
 import os
 import tomllib
 import types
@@ -18,6 +19,16 @@ from sayahead.config import from_mapping, nearest
 from sayahead.errors import ConfigError
 
 PREFIX = "SAYAHEAD_SERVE_"
+FORMS = ("text", "json")
+COUNTS = ("message_bytes", "message_characters", "pending_characters", "contexts")
+WAITS = ("first_message_s", "idle_s", "idle_most_s", "session_s", "write_stall_s")
+BOUNDS = {
+    "port": (0, 65535),
+    "workers": (1, 1024),
+    **{f"limits.{name}": (1, math.inf) for name in COUNTS},
+    **{f"limits.{name}": (0.01, math.inf) for name in WAITS},
+}
+"""Least and most of a setting that is a number; of all others 0 and no end."""
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -63,10 +74,8 @@ class Settings:
     """Names or folders of the voices to offer, the default one first; empty: all that are installed, heart first."""
     preload: bool = False
     """Whether to load all voices at the start, not only the default one."""
-    synthesis: str = "threads"
-    """Where speech is made: threads of this process, or processes of their own."""
-    workers: int = 0
-    """How many of them; 0: one for each processor core."""
+    workers: int | None = None
+    """Threads that make speech; None: one for each processor core."""
     keys: tuple[str, ...] = ()
     """API keys, each with a name before a colon if it shall have one in the log; empty: nobody needs a key."""
     keys_file: str | None = None
@@ -101,25 +110,25 @@ class Settings:
     """What no client may go beyond."""
 
     def __post_init__(self) -> None:
-        for name, value, known in (
-            ("synthesis", self.synthesis, ("threads", "processes")),
-            ("log", self.log, ("text", "json")),
-        ):
-            if value not in known:
-                raise ConfigError(f"The setting {name} is {value!r}{nearest(value, known)}.")
-        for record in (self, self.limits):
+        if self.log not in FORMS:
+            raise ConfigError(f"The setting log is {self.log!r}{nearest(self.log, FORMS)}.")
+        for record, table in ((self, ""), (self.limits, "limits.")):
             for entry in dataclasses.fields(record):
-                value = getattr(record, entry.name)
-                if isinstance(value, int | float) and not isinstance(value, bool) and not value >= 0:
-                    raise ConfigError(f"The setting {entry.name} is {value}, but must not be negative.")
-        if self.port > 65535:
-            raise ConfigError(f"The setting port is {self.port}, but must be from 0 to 65535.")
+                check_number(table + entry.name, getattr(record, entry.name))
         if self.wyoming is not None:
             wyoming_address(self.wyoming)
             if self.keys or self.keys_file is not None:
                 raise ConfigError("Wyoming knows no keys: serve it by a process of its own, without keys.")
         if self.zeroconf and importlib.util.find_spec("zeroconf") is None:
             raise ConfigError("The setting zeroconf needs a package: pip install 'sayahead[zeroconf]'.")
+
+
+def check_number(name: str, value: object) -> None:
+    """ConfigError for a number that a setting cannot have."""
+    least, most = BOUNDS.get(name, (0, math.inf))
+    if isinstance(value, int | float) and not (least <= value <= most and math.isfinite(value)):
+        allowed = f"at least {least}" if most == math.inf else f"from {least} to {most}"
+        raise ConfigError(f"The setting {name} is {value}, but must be {allowed}.")
 
 
 def wyoming_address(text: str) -> tuple[str, int]:
@@ -164,9 +173,9 @@ def load_settings(
 
 def names() -> dict[str, Any]:
     """The names of all settings, with their types; those of limits begin with ``limits.``."""
-    found = dict(typing.get_type_hints(Settings))
-    del found["limits"]
-    return found | {f"limits.{name}": kind for name, kind in typing.get_type_hints(Limits).items()}
+    kinds = dict(typing.get_type_hints(Settings))
+    del kinds["limits"]
+    return kinds | {f"limits.{name}": kind for name, kind in typing.get_type_hints(Limits).items()}
 
 
 def put(tree: dict[str, Any], name: str, value: Any) -> None:

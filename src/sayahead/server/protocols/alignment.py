@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, replace
 
-from sayahead.server.messages import Audio, SpokenWord
+from sayahead.server import messages as m
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Aligner:
         # Whether a blank was told that the text has yet to bring.
         self._early = False
 
-    def push(self, audio: Audio, *, fill: bool = True) -> Alignment | None:
+    def push(self, audio: m.Audio, *, fill: bool = True) -> Alignment | None:
         """The characters that begin in a piece. Without ``fill``, a piece in which none begins has none."""
         self._add(audio)
         end_s = audio.start_s + audio.duration_s
@@ -75,7 +75,7 @@ class Aligner:
         self._base_ms, self._last = end, taken[-1][0]
         return Alignment(tuple(char for char, _ in taken), tuple(starts), (*starts[1:], end), base)
 
-    def _add(self, audio: Audio) -> None:
+    def _add(self, audio: m.Audio) -> None:
         """Take in the text of a piece, each character at its time."""
         at, ends = audio.text_start, list(audio.words)
         for place, char in enumerate(audio.text, audio.text_start):
@@ -92,13 +92,13 @@ class Aligner:
             self._waiting.append((char, self._last_s))
 
 
-def spread(word: SpokenWord, place: int, first: int) -> float:
+def spread(word: m.SpokenWord, place: int, first: int) -> float:
     """When a character of a word is heard, seconds; those before ``first`` were told already."""
     start = max(word.start, first)
     return word.onset_s + (word.offset_s - word.onset_s) * (place - start) / max(1, word.end - start)
 
 
-def source_words(audio: Audio) -> list[SpokenWord]:
+def source_words(audio: m.Audio) -> list[m.SpokenWord]:
     """The words that begin in a piece, as they are written: "Dr." and not "Doctor"."""
     start = audio.text_start
     return [replace(word, text=audio.text[word.start - start : word.end - start]) for word in audio.words]

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import math
 import uuid
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from sayahead import __version__
 from sayahead.config import nearest
-from sayahead.errors import ConfigError, SayaheadError
-from sayahead.server.http import RequestError, Sound, SpeechResponse, caller_of, json_body, text_of
+from sayahead.errors import ConfigError
+from sayahead.server import messages as m
+from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body, text_of
 from sayahead.server.hub import Hub
-from sayahead.server.messages import (
-    Audio,
-    Cancel,
-    Cancelled,
-    Command,
-    ContextOptions,
-    Echo,
-    End,
-    Event,
-    Failed,
-    Flush,
-    Flushed,
-    Open,
-    Reply,
-    Text,
-)
+from sayahead.server.operation.access import Caller
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.server.wire import MessageError, compact, text_frame, whole
 
-FRAME_S = 0.08
 # A connection may idle as long as the server allows.
 IDLE_S = 3600.0
+OPTIONS = m.Options(any_voice=True, frame_s=0.08, idle_s=IDLE_S)
 ENCODINGS = {"linear16": ("pcm_s16le", 24000), "mulaw": ("mulaw", 8000), "alaw": ("alaw", 8000)}
 """Values of ``encoding``: ours, and the samples per second where the client does not say."""
 PACKED = ("mp3", "opus", "flac", "aac")
@@ -47,10 +35,6 @@ PACKED = ("mp3", "opus", "flac", "aac")
 KINDS = ("Speak", "Flush", "Clear", "Close")
 # There is one text at a time, without a name.
 ONLY = ""
-
-
-class MessageError(SayaheadError):
-    """A message that is none of the protocol's."""
 
 
 class Deepgram(SocketProtocol):
@@ -62,66 +46,59 @@ class Deepgram(SocketProtocol):
     def __init__(self, hub: Hub, query: Mapping[str, str]) -> None:
         """ConfigError for a query that asks for what is not there."""
         self._voice = hub.voices.name(query.get("model"), any_voice=True)
-        self._options = ContextOptions(
-            voice=self._voice, format=format_of(query), speed=speed_of(query), any_voice=True, frame_s=FRAME_S,
-            idle_s=IDLE_S,
-        )  # fmt: skip
+        form, speed = format_of(query), speed_of(query)
+        self._options = replace(OPTIONS, voice=self._voice, format=form, speed=speed)
         self._id = str(uuid.uuid4())
         # Whether a text is open, and whether some of it waits for a Flush.
         self._open, self._waits, self._count = False, False, 0
 
     def greeting(self) -> Iterable[str]:
         """Metadata."""
-        yield say(
-            "Metadata", request_id=self._id, model_name=self._voice, model_version=__version__,
-            model_uuid=str(uuid.uuid5(uuid.NAMESPACE_URL, f"sayahead:{self._voice}")), additional_model_uuids=[],
-        )  # fmt: skip
+        uuid_of_voice = str(uuid.uuid5(uuid.NAMESPACE_URL, f"sayahead:{self._voice}"))
+        model = {"model_name": self._voice, "model_version": __version__, "model_uuid": uuid_of_voice}
+        yield say("Metadata", request_id=self._id, **model, additional_model_uuids=[])
 
-    def read(self, message: str | bytes) -> Iterable[Command]:
-        try:
-            data = json.loads(message) if isinstance(message, str) else None
-        except (ValueError, RecursionError) as error:
-            raise MessageError("The message is no JSON.") from error
-        kind = data.get("type") if isinstance(data, dict) else None
-        if not isinstance(data, dict) or not isinstance(kind, str):
-            raise MessageError("A message is a JSON object with a type, in a text frame.")
-        match kind:
+    def read(self, message: str | bytes) -> Iterable[m.Command]:
+        data = text_frame(message)
+        match data.get("type"):
             case "Speak":
                 text = data.get("text")
                 if not isinstance(text, str):
                     raise MessageError("Speak needs a text, a string.")
                 self._open, self._waits = True, self._waits or bool(text.strip())
-                yield Open(ONLY, self._options)
-                yield Text(ONLY, text)
+                yield m.Open(ONLY, self._options)
+                yield m.Text(ONLY, text)
             case "Flush":
                 self._waits = False
-                yield Flush(ONLY, self._next()) if self._open else Reply(say("Flushed", sequence_id=self._next()))
+                yield m.Flush(ONLY, self._next()) if self._open else m.Reply(say("Flushed", sequence_id=self._next()))
             case "Clear":
-                yield Cancel(ONLY) if self._open else Reply(self._cleared())
+                yield m.Cancel(ONLY) if self._open else m.Reply(self._cleared())
             case "Close":
-                yield End()
-            case _:
+                yield m.End()
+            case str(kind):
                 raise MessageError(f"The type {kind[:80]!r} is unknown{nearest(kind[:80], KINDS)}.")
+            case _:
+                raise MessageError("A message has a type, a string.")
 
-    def write(self, event: Event) -> Iterable[str | bytes]:
+    def write(self, event: m.Event) -> Iterable[str | bytes]:
         match event:
-            case Audio(_, data):
+            case m.Audio(_, data):
                 yield data
-            case Flushed(_, mark):
+            case m.Flushed(_, mark):
                 yield say("Flushed", sequence_id=mark)
-            case Cancelled():
+            case m.Cancelled():
                 self._open = self._waits = False
                 yield self._cleared()
-            case Failed("idle", _, str(), _) if not self._waits:
+            case m.Failed("idle", _, str(), _) if not self._waits:
                 # All was spoken: what comes next begins anew.
                 self._open = False
-            case Failed(code, message, context, gone):
+            case m.Failed(code, message, failed, gone):
                 self._open = self._open and not gone
-                ends = gone and context is None
+                ends = gone and failed is None
                 # Clients read one pair of names or the other.
                 names = {"description": message, "code": code, "warn_msg": message, "warn_code": code}
                 yield say("Error" if ends else "Warning", **names)
-            case Echo(message):
+            case m.Echo(message):
                 yield str(message)
 
     def _cleared(self) -> str:
@@ -134,12 +111,12 @@ class Deepgram(SocketProtocol):
 
 def say(kind: str, **rest: Any) -> str:
     """A message."""
-    return json.dumps({"type": kind, **rest}, separators=(",", ":"))
+    return compact({"type": kind, **rest})
 
 
 def format_of(query: Mapping[str, str]) -> AudioFormat:
     """The format that a query names. ConfigError for one that is not there."""
-    encoding, rate = query.get("encoding", "linear16"), whole(query, "sample_rate")
+    encoding, rate = query.get("encoding", "linear16"), number_in(query, "sample_rate")
     if encoding not in ENCODINGS:
         raise ConfigError(f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], ENCODINGS)}.")
     if query.get("container", "none") != "none":
@@ -157,19 +134,19 @@ def packed_format_of(query: Mapping[str, str]) -> AudioFormat:
         return format_of(query)
     if encoding not in ("linear16", *PACKED):
         raise ConfigError(f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], (*ENCODINGS, *PACKED))}.")
-    rate, bits = whole(query, "sample_rate"), whole(query, "bit_rate")
+    rate, bits = number_in(query, "sample_rate"), number_in(query, "bit_rate")
     default = ENCODINGS["linear16"][1]
     form = AudioFormat("wav", rate or default) if encoding == "linear16" else AudioFormat(encoding, rate, bits)
     form.check()
     return form
 
 
-def whole(query: Mapping[str, str], name: str) -> int | None:
-    """A whole number in a query. ConfigError for what is none."""
-    text = query.get(name)
-    if text is not None and not (text.isascii() and text.isdigit() and len(text) < 9):
-        raise ConfigError(f"{name} is {text[:80]!r}, but must be a whole number.")
-    return None if text is None else int(text)
+def number_in(query: Mapping[str, str], name: str) -> int | None:
+    """A whole number in a query; None where it is left out. ConfigError for what is none."""
+    value = whole(query.get(name))
+    if value is None and name in query:
+        raise ConfigError(f"{name} is {query[name][:80]!r}, but must be a whole number.")
+    return value
 
 
 def speed_of(query: Mapping[str, str]) -> float:
@@ -199,17 +176,12 @@ def routes(hub: Hub) -> list[BaseRoute]:
             return
         await serve_socket(hub, websocket, protocol)
 
-    async def sound(request: Request) -> Response | SpeechResponse:
+    @answers(hub, failure)
+    async def sound(request: Request, caller: Caller) -> ASGIApp:
         query = request.query_params
-        try:
-            caller = caller_of(hub, request)
-            text = text_of(hub, await json_body(hub, request), "text")
-            form, speed = packed_format_of(query), speed_of(query)
-        except ConfigError as error:
-            return failure(RequestError("invalid_option", str(error)))
-        except RequestError as error:
-            return failure(error)
-        options = ContextOptions(voice=query.get("model"), any_voice=True, format=form, speed=speed)
-        return SpeechResponse(hub, caller, "deepgram", text, options, wrapping=Sound(form), error=failure)
+        text = text_of(hub, await json_body(hub, request), "text")
+        form, speed = packed_format_of(query), speed_of(query)
+        options = m.Options(voice=query.get("model"), any_voice=True, format=form, speed=speed)
+        return SpeechResponse(hub, caller, "deepgram", text, options, wrapping=Sound(form), failure=failure)
 
     return [WebSocketRoute("/v1/speak", speak), Route("/v1/speak", sound, methods=["POST"])]

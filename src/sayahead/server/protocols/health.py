@@ -5,10 +5,17 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from sayahead import __version__
-from sayahead.server.http import RequestError, caller_of
+from sayahead.server.http import RequestError, answers
 from sayahead.server.hub import Hub
+from sayahead.server.operation.access import Caller
+
+
+def failure(error: RequestError) -> Response:
+    """An error where no protocol has a form of its own."""
+    return JSONResponse({"error": str(error)}, error.status, error.headers)
 
 
 def routes(hub: Hub) -> list[Route]:
@@ -24,14 +31,11 @@ def routes(hub: Hub) -> list[Route]:
     async def metrics(request: Request) -> Response:
         return Response(hub.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    async def tokens(request: Request) -> Response:
-        # A token makes no tokens, or it would never end.
-        try:
-            caller = caller_of(hub, request, tokens=False)
-        except RequestError as error:
-            return JSONResponse({"error": str(error)}, error.status, error.headers)
+    # A token makes no tokens, or it would never end.
+    @answers(hub, failure, tokens=False)
+    async def tokens(request: Request, caller: Caller) -> ASGIApp:
         token, end = hub.access.token(caller)
         return JSONResponse({"token": token, "expires_at": round(end, 3)}, headers={"Cache-Control": "no-store"})
 
-    found = [Route("/health", health), Route("/ready", ready), Route("/v1/tokens", tokens, methods=["POST"])]
-    return [*found, Route("/metrics", metrics)] if hub.settings.metrics else found
+    endpoints = [Route("/health", health), Route("/ready", ready), Route("/v1/tokens", tokens, methods=["POST"])]
+    return [*endpoints, Route("/metrics", metrics)] if hub.settings.metrics else endpoints

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import msgpack
@@ -12,16 +13,18 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from sayahead.config import nearest
-from sayahead.errors import ConfigError, SayaheadError
+from sayahead.errors import ConfigError
+from sayahead.server import messages as m
 from sayahead.server.hub import Hub
-from sayahead.server.messages import Audio, Command, ContextOptions, End, Event, Failed, KeepAlive, Open, Text
 from sayahead.server.protocols.alignment import source_words
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.server.wire import MessageError, whole
 
-RATE, FRAME_S = 24000, 0.08
+RATE = 24000
 # A connection may idle as long as the server allows.
 IDLE_S = 3600.0
+OPTIONS = m.Options(any_voice=True, frame_s=0.08, idle_s=IDLE_S, sole=True)
 PCM, OPUS = AudioFormat("pcm_f32le", RATE), AudioFormat("opus", 24000, 32000)
 FORMATS = {
     "Pcm": (PCM, False),
@@ -33,10 +36,6 @@ FORMATS = {
 DEFAULT = "OggOpus"
 # A connection speaks one text.
 ONLY = ""
-
-
-class MessageError(SayaheadError):
-    """A message that is none of the protocol's."""
 
 
 class Kyutai(SocketProtocol):
@@ -52,17 +51,14 @@ class Kyutai(SocketProtocol):
             raise ConfigError(f"format {name[:80]!r} is unknown{nearest(name[:80], FORMATS)}.")
         form, self._packed = FORMATS[name]
         form.check()
-        seed = query.get("seed", "")
-        self._options = ContextOptions(
-            voice=query.get("voice"), any_voice=True, format=form, frame_s=FRAME_S, idle_s=IDLE_S, sole=True,
-            seed=int(seed) % 2**32 if seed.isascii() and seed.isdigit() and len(seed) < 20 else 0,
-        )  # fmt: skip
+        seed = (whole(query.get("seed")) or 0) % 2**32
+        self._options = replace(OPTIONS, voice=query.get("voice"), format=form, seed=seed)
 
     def greeting(self) -> Iterable[bytes]:
         """Ready."""
         yield from self._say("Ready")
 
-    def read(self, message: str | bytes) -> Iterable[Command]:
+    def read(self, message: str | bytes) -> Iterable[m.Command]:
         if isinstance(message, str):
             yield from self._text(message)
         elif message == b"\0":
@@ -79,22 +75,22 @@ class Kyutai(SocketProtocol):
                     yield from self._end()
                 case "Voice":
                     # A voice of its own kind; here are others.
-                    yield KeepAlive()
+                    yield m.KeepAlive()
                 case _:
                     raise MessageError("A message has a type: Text, Eos or Voice.")
 
-    def _text(self, text: str) -> Iterable[Command]:
-        yield Open(ONLY, self._options)
+    def _text(self, text: str) -> Iterable[m.Command]:
+        yield m.Open(ONLY, self._options)
         # Messages are made of whole words, with or without a blank at the end.
-        yield Text(ONLY, text if text[-1:].isspace() else text + " ")
+        yield m.Text(ONLY, text if text[-1:].isspace() else text + " ")
 
-    def _end(self) -> Iterable[Command]:
-        yield Open(ONLY, self._options)
-        yield End()
+    def _end(self) -> Iterable[m.Command]:
+        yield m.Open(ONLY, self._options)
+        yield m.End()
 
-    def write(self, event: Event) -> Iterable[bytes]:
+    def write(self, event: m.Event) -> Iterable[bytes]:
         match event:
-            case Audio(_, data):
+            case m.Audio(_, data):
                 for word in source_words(event):
                     yield from self._say("Text", text=word.text, start_s=word.onset_s, stop_s=word.offset_s)
                 if not self._packed:
@@ -103,7 +99,7 @@ class Kyutai(SocketProtocol):
                     yield from self._say("OggOpus", data=data)
                 else:
                     yield from self._say("Audio", pcm=np.frombuffer(data, "<f4").tolist())
-            case Failed(_, message):
+            case m.Failed(_, message):
                 yield from self._say("Error", message=message)
 
     def _say(self, kind: str, **rest: Any) -> Iterable[bytes]:
@@ -117,9 +113,9 @@ def unpack(message: bytes) -> dict[str, Any]:
         data = msgpack.unpackb(message)
     # What unpacks messages raises errors of many kinds.
     except (ValueError, TypeError, OverflowError, RecursionError, msgpack.exceptions.UnpackException) as error:
-        raise MessageError("The message is no MessagePack.") from error
+        raise MessageError("The message is not MessagePack.") from error
     if not isinstance(data, dict):
-        raise MessageError("A message is a map in MessagePack.")
+        raise MessageError("The message is not a map in MessagePack.")
     return data
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
@@ -11,38 +10,17 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from sayahead.config import convert, nearest
-from sayahead.errors import ConfigError, SayaheadError
+from sayahead.errors import ConfigError
+from sayahead.server import messages as m
 from sayahead.server.hub import Hub
-from sayahead.server.messages import (
-    Audio,
-    Cancel,
-    Cancelled,
-    Command,
-    ContextOptions,
-    Echo,
-    End,
-    Event,
-    Failed,
-    Finish,
-    Finished,
-    Flush,
-    Flushed,
-    KeepAlive,
-    Open,
-    Refuse,
-    Reply,
-    SpokenWord,
-    Text,
-)
 from sayahead.server.synthesis.formats import ENCODINGS, AudioFormat
 from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.server.wire import MessageError, compact, text_frame, utterance_name
 
 FRAME_S = 0.08
 KINDS = (
-    "session.update", "input_text.append", "input_text.flush", "input_text.end", "input_text.cancel", "session.ping",
-    "session.end",
-)  # fmt: skip
-MOST_NAME = 128
+    "session.update session.ping session.end input_text.append input_text.flush input_text.end input_text.cancel"
+).split()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -70,20 +48,14 @@ class Choice:
     idle_s: float | None = None
     """Seconds without text after which a context fails."""
 
-    def options(self) -> ContextOptions:
+    def options(self) -> m.Options:
         """As the driver wants it. ConfigError for what cannot be."""
         if self.mode not in ("incremental", "sentence"):
             raise ConfigError(f"mode: {self.mode!r} is not known{nearest(self.mode, ('incremental', 'sentence'))}.")
         form = AudioFormat(self.encoding, self.sample_rate, self.bit_rate)
         form.check()
-        return ContextOptions(
-            voice=self.voice, format=form, speed=self.speed, lookahead=self.lookahead,
-            sentences=self.mode == "sentence", volume=self.volume, seed=self.seed, frame_s=FRAME_S, idle_s=self.idle_s,
-        )  # fmt: skip
-
-
-class MessageError(SayaheadError):
-    """A message that is none of the protocol's."""
+        shared = {name: getattr(self, name) for name in ("voice", "speed", "lookahead", "volume", "seed", "idle_s")}
+        return m.Options(format=form, sentences=self.mode == "sentence", frame_s=FRAME_S, **shared)
 
 
 class Native(SocketProtocol):
@@ -108,47 +80,36 @@ class Native(SocketProtocol):
             limits=dataclasses.asdict(self._hub.limits) | {"sessions": self._hub.places},
         )
 
-    def read(self, message: str | bytes) -> Iterable[Command]:
-        if isinstance(message, bytes):
-            raise MessageError("Messages are JSON in text frames, not binary ones.")
-        try:
-            data = json.loads(message)
-        except (ValueError, RecursionError) as error:
-            raise MessageError("The message is no JSON.") from error
-        kind = data.get("type") if isinstance(data, dict) else None
-        if not isinstance(kind, str):
-            raise MessageError("A message is a JSON object with a type.")
-        context = data.get("context_id", "")
-        if not isinstance(context, str) or len(context) > MOST_NAME:
-            raise MessageError(f"context_id must be a string of at most {MOST_NAME} characters.")
-        yield from self._commands(kind, context, data)
-
-    def _commands(self, kind: str, context: str, data: dict[str, Any]) -> Iterable[Command]:
-        match kind:
+    def read(self, message: str | bytes) -> Iterable[m.Command]:
+        data = text_frame(message)
+        name = utterance_name(data.get("context_id", ""))
+        match data.get("type"):
             case "session.update":
-                yield Reply(say("session.updated", **self._update(data.get("session"))))
+                yield m.Reply(say("session.updated", **self._update(data.get("session"))))
             case "input_text.append":
                 text = data.get("text")
                 if not isinstance(text, str):
                     raise MessageError("input_text.append needs a text.")
-                yield Open(context, self._options)
-                yield Text(context, text)
+                yield m.Open(name, self._options)
+                yield m.Text(name, text)
             case "input_text.flush":
                 mark = data.get("flush_id")
-                yield Flush(context, mark if isinstance(mark, str | int) else None)
+                yield m.Flush(name, mark if isinstance(mark, str | int) else None)
             case "input_text.end":
                 # A text may be empty: it is begun, and ends.
-                yield Open(context, self._options)
-                yield Finish(context)
+                yield m.Open(name, self._options)
+                yield m.Finish(name)
             case "input_text.cancel":
-                yield Cancel(context)
+                yield m.Cancel(name)
             case "session.ping":
-                yield KeepAlive(context if "context_id" in data else None)
-                yield Reply(say("session.pong"))
+                yield m.KeepAlive(name if "context_id" in data else None)
+                yield m.Reply(say("session.pong"))
             case "session.end":
-                yield End()
-            case _:
+                yield m.End()
+            case str(kind):
                 raise MessageError(f"The type {kind[:80]!r} is unknown{nearest(kind[:80], KINDS)}.")
+            case _:
+                raise MessageError("A message has a type, a string.")
 
     def _update(self, session: object) -> dict[str, Any]:
         """Choose for the contexts to come; all that is chosen now."""
@@ -161,44 +122,35 @@ class Native(SocketProtocol):
         self._chosen, self._options = chosen, options
         return {"session": dataclasses.asdict(choice) | {"voice": voice}}
 
-    def refuse(self, error: SayaheadError) -> Refuse:
-        code = {"ConfigError": "invalid_option", "VoiceError": "unknown_voice"}.get(type(error).__name__)
-        return Refuse(code or "invalid_message", str(error))
-
-    def write(self, event: Event) -> Iterable[str | bytes]:
+    def write(self, event: m.Event) -> Iterable[str | bytes]:
         match event:
-            case Audio(context, data, start_s, duration_s, words):
+            case m.Audio(name, data, start_s, duration_s, words):
+                times = {"start_s": round(start_s, 6), "duration_s": round(duration_s, 6)}
                 rows = [word_row(word) for word in words]
-                yield say(
-                    "speech.audio", context_id=context, start_s=round(start_s, 6), duration_s=round(duration_s, 6),
-                    bytes=len(data), words=rows,
-                )  # fmt: skip
+                yield say("speech.audio", context_id=name, **times, bytes=len(data), words=rows)
                 yield data
-            case Flushed(context, mark, audio_s):
-                yield say("speech.flushed", context_id=context, flush_id=mark, audio_s=round(audio_s, 6))
-            case Finished(context, audio_s, characters):
-                yield say("speech.done", context_id=context, audio_s=round(audio_s, 6), characters=characters)
-            case Cancelled(context, audio_s, words_sent, end):
-                yield say(
-                    "speech.cancelled", context_id=context, audio_s=round(audio_s, 6), words=words_sent, text_end=end
-                )
-            case Failed(code, message, context_id, gone):
-                yield say("error", code=code, message=message, context_id=context_id, gone=gone)
-            case Echo(message):
+            case m.Flushed(name, mark, audio_s):
+                yield say("speech.flushed", context_id=name, flush_id=mark, audio_s=round(audio_s, 6))
+            case m.Finished(name, audio_s, characters):
+                yield say("speech.done", context_id=name, audio_s=round(audio_s, 6), characters=characters)
+            case m.Cancelled(name, audio_s, words_sent, end):
+                figures = {"audio_s": round(audio_s, 6), "words": words_sent, "text_end": end}
+                yield say("speech.cancelled", context_id=name, **figures)
+            case m.Failed(code, message, failed, gone):
+                yield say("error", code=code, message=message, context_id=failed, gone=gone)
+            case m.Echo(message):
                 yield str(message)
 
 
-def word_row(word: SpokenWord) -> dict[str, Any]:
+def word_row(word: m.SpokenWord) -> dict[str, Any]:
     """A word as the client gets it."""
-    return {
-        "word": word.text, "start": word.start, "end": word.end,
-        "onset_s": round(word.onset_s, 6), "offset_s": round(word.offset_s, 6),
-    }  # fmt: skip
+    times = {"onset_s": round(word.onset_s, 6), "offset_s": round(word.offset_s, 6)}
+    return {"word": word.text, "start": word.start, "end": word.end, **times}
 
 
 def say(kind: str, **rest: Any) -> str:
     """A message."""
-    return json.dumps({"type": kind, **rest}, ensure_ascii=False, separators=(",", ":"))
+    return compact({"type": kind, **rest})
 
 
 def routes(hub: Hub) -> list[BaseRoute]:

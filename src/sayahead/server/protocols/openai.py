@@ -3,40 +3,36 @@
 from __future__ import annotations
 
 import base64
-import json
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
 
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
-from sayahead.server.http import RequestError, Sound, SpeechResponse, caller_of, json_body
+from sayahead.server import messages as m
+from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body
 from sayahead.server.hub import Hub
-from sayahead.server.messages import Audio, ContextOptions, Event, Finished
+from sayahead.server.operation.access import Caller
 from sayahead.server.synthesis.formats import AudioFormat
+from sayahead.server.wire import compact, number
+from sayahead.voice import VoiceConfig
 
 MODEL = "sayahead"
-
-
 # Of its first models; accepted so that clients need no change.
 MODELS = (MODEL, "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
-
-
-ALIASES = (
-    "alloy", "ash", "ballad", "coral", "echo", "fable", "onyx", "nova", "sage", "shimmer", "verse", "marin", "cedar",
-)  # fmt: skip
+ALIASES = "alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar".split()
 """OpenAI's voices: each means the default one here."""
-
-
 FORMATS = {
-    "mp3": AudioFormat("mp3", 24000, 64000), "opus": AudioFormat("opus", 48000, 64000),
-    "aac": AudioFormat("aac", 24000, 64000), "flac": AudioFormat("flac", 24000), "wav": AudioFormat("wav", 24000),
+    "mp3": AudioFormat("mp3", 24000, 64000),
+    "opus": AudioFormat("opus", 48000, 64000),
+    "aac": AudioFormat("aac", 24000, 64000),
+    "flac": AudioFormat("flac", 24000),
+    "wav": AudioFormat("wav", 24000),
     "pcm": AudioFormat("pcm_s16le", 24000),
-}  # fmt: skip
-
-
+}
 SPEED = (0.25, 4.0)
 
 
@@ -45,22 +41,22 @@ class EventStream:
 
     media_type = "text/event-stream"
 
-    def wrap(self, event: Event) -> bytes:
+    def wrap(self, event: m.Event) -> bytes:
         """A line of data for each piece of sound, and one for the end."""
-        if isinstance(event, Audio):
+        if isinstance(event, m.Audio):
             audio = base64.b64encode(event.data).decode()
             return line({"type": "speech.audio.delta", "audio": audio})
-        if isinstance(event, Finished):
+        if isinstance(event, m.Finished):
             # Characters stand for the tokens that are not counted here; sound is counted in 80 ms.
-            spent, made = event.characters, round(event.audio_s / 0.08)
-            usage = {"input_tokens": spent, "output_tokens": made, "total_tokens": spent + made}
+            read, spoken = event.characters, round(event.audio_s / 0.08)
+            usage = {"input_tokens": read, "output_tokens": spoken, "total_tokens": read + spoken}
             return line({"type": "speech.audio.done", "usage": usage})
         return b""
 
 
 def line(data: dict[str, Any]) -> bytes:
     """One event."""
-    return f"data: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
+    return f"data: {compact(data)}\n\n".encode()
 
 
 def failure(error: RequestError) -> Response:
@@ -71,18 +67,16 @@ def failure(error: RequestError) -> Response:
     return JSONResponse(body, error.status, error.headers)
 
 
-def speech_options(hub: Hub, body: dict[str, Any]) -> ContextOptions:
+def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
     """What a request chooses; RequestError for what cannot be."""
-    form = "mp3" if body.get("response_format") is None else body["response_format"]
-    if not isinstance(form, str) or form not in FORMATS:
-        raise bad(
-            "response_format", f"response_format {str(form)[:80]!r} is unknown{nearest(str(form)[:80], FORMATS)}."
-        )
-    speed = body.get("speed", 1.0)
-    if speed is None:
-        speed = 1.0
-    if isinstance(speed, bool) or not isinstance(speed, int | float) or not SPEED[0] <= speed <= SPEED[1]:
-        raise bad("speed", f"speed is {str(speed)[:80]!r}, but must be a number from {SPEED[0]:g} to {SPEED[1]:g}.")
+    kind = "mp3" if body.get("response_format") is None else body["response_format"]
+    if not isinstance(kind, str) or kind not in FORMATS:
+        name = str(kind)[:80]
+        raise bad("response_format", f"response_format {name!r} is unknown{nearest(name, FORMATS)}.")
+    speed = number(1.0 if body.get("speed") is None else body["speed"])
+    if speed is None or not SPEED[0] <= speed <= SPEED[1]:
+        given = str(body["speed"])[:80]
+        raise bad("speed", f"speed is {given!r}, but must be a number from {SPEED[0]:g} to {SPEED[1]:g}.")
     voice = body.get("voice")
     if isinstance(voice, dict):
         voice = voice.get("id")
@@ -91,10 +85,10 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> ContextOptions:
     if voice not in hub.voices.configs and voice not in ALIASES:
         raise bad("voice", f"There is no voice {voice[:80]!r}{nearest(voice[:80], hub.voices.configs)}.")
     try:
-        FORMATS[form].check()
+        FORMATS[kind].check()
     except ConfigError as error:
         raise bad("response_format", str(error)) from error
-    return ContextOptions(voice=voice, any_voice=True, format=FORMATS[form], speed=float(speed))
+    return m.Options(voice=voice, any_voice=True, format=FORMATS[kind], speed=speed)
 
 
 def bad(field: str, message: str) -> RequestError:
@@ -104,46 +98,33 @@ def bad(field: str, message: str) -> RequestError:
 
 def routes(hub: Hub) -> list[BaseRoute]:
     """OpenAI's endpoints."""
+    endpoint = answers(hub, failure)
 
-    async def speech(request: Request) -> Response | SpeechResponse:
-        try:
-            caller = caller_of(hub, request)
-            body = await json_body(hub, request)
-            text, kind = body.get("input"), body.get("stream_format")
-            if not isinstance(text, str) or not text:
-                raise bad("input", "input is missing: the text to speak.")
-            if len(text) > hub.limits.message_characters:
-                most = hub.limits.message_characters
-                raise bad("input", f"input has {len(text)} characters, and may have {most}.")
-            if not isinstance(body.get("model"), str):
-                raise bad("model", f"model is missing: {MODEL}, or any other name.")
-            if kind not in (None, "audio", "sse"):
-                raise bad("stream_format", f"stream_format is {str(kind)[:80]!r}, but must be audio or sse.")
-            options = speech_options(hub, body)
-        except RequestError as error:
-            return failure(error)
-        wrapping = EventStream() if kind == "sse" else Sound(options.format)
-        return SpeechResponse(hub, caller, "openai", text, options, wrapping=wrapping, error=failure)
+    @endpoint
+    async def speech(request: Request, caller: Caller) -> ASGIApp:
+        body = await json_body(hub, request)
+        text, most, form = body.get("input"), hub.limits.message_characters, body.get("stream_format")
+        if not isinstance(text, str) or not text:
+            raise bad("input", "input is missing: the text to speak.")
+        if len(text) > most:
+            raise bad("input", f"input has {len(text)} characters, and may have {most}.")
+        if not isinstance(body.get("model"), str):
+            raise bad("model", f"model is missing: {MODEL}, or any other name.")
+        if form not in (None, "audio", "sse"):
+            raise bad("stream_format", f"stream_format is {str(form)[:80]!r}, but must be audio or sse.")
+        options = speech_options(hub, body)
+        wrapping = EventStream() if form == "sse" else Sound(options.format)
+        return SpeechResponse(hub, caller, "openai", text, options, wrapping=wrapping, failure=failure)
 
-    async def models(request: Request) -> Response:
-        try:
-            caller_of(hub, request)
-        except RequestError as error:
-            return failure(error)
+    @endpoint
+    async def models(request: Request, caller: Caller) -> ASGIApp:
         rows = [{"id": name, "object": "model", "created": 1767225600, "owned_by": "sayahead"} for name in MODELS]
         return JSONResponse({"object": "list", "data": rows})
 
-    async def voices(request: Request) -> Response:
-        try:
-            caller_of(hub, request)
-        except RequestError as error:
-            return failure(error)
-        details = [
-            {"id": name, "name": name, "language": config.language, "description": config.description,
-             "sample_rate": config.sample_rate, "default": name == hub.voices.default}
-            for name, config in hub.voices.configs.items()
-        ]  # fmt: skip
-        return JSONResponse({"voices": list(hub.voices.configs), "details": details})
+    @endpoint
+    async def voices(request: Request, caller: Caller) -> ASGIApp:
+        rows = [voice_row(hub, config) for config in hub.voices.configs.values()]
+        return JSONResponse({"voices": list(hub.voices.configs), "details": rows})
 
     return [
         Route("/v1/audio/speech", speech, methods=["POST"]),
@@ -151,3 +132,9 @@ def routes(hub: Hub) -> list[BaseRoute]:
         Route("/v1/audio/models", models),
         Route("/v1/audio/voices", voices),
     ]
+
+
+def voice_row(hub: Hub, config: VoiceConfig) -> dict[str, Any]:
+    """A voice as a client may list it."""
+    told = {"id": config.name, "name": config.name, "language": config.language, "description": config.description}
+    return {**told, "sample_rate": config.sample_rate, "default": config.name == hub.voices.default}

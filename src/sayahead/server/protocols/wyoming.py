@@ -11,28 +11,12 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from sayahead import __version__
-from sayahead.errors import SayaheadError
+from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
-from sayahead.server.messages import (
-    Audio,
-    Command,
-    ContextOptions,
-    Echo,
-    Event,
-    Failed,
-    Finish,
-    Finished,
-    GoneError,
-    KeepAlive,
-    Open,
-    Outcome,
-    Refuse,
-    Reply,
-    Text,
-)
 from sayahead.server.operation.access import Caller
 from sayahead.server.operation.settings import wyoming_address
+from sayahead.server.wire import MessageError, json_object
 
 log = logging.getLogger("sayahead.server")
 # The protocol's version that is spoken here: the first with text in pieces is 1.7.0.
@@ -46,16 +30,12 @@ BUFFER_BYTES = 65536
 PART = 1000
 
 
-class MessageError(SayaheadError):
-    """An event that is none of the protocol's."""
-
-
 class Wyoming:
     """One connection: requests one after the other, each a context."""
 
     def __init__(self, hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._hub, self._reader, self._writer = hub, reader, writer
-        self._context, self._count = "", 0
+        self._name, self._count = "", 0
         # Whether a text comes in pieces, and whether the one that is spoken came so.
         self._reading = self._streamed = False
         self._rate, self._started = 0, False
@@ -64,7 +44,7 @@ class Wyoming:
 
     # What comes in.
 
-    async def commands(self) -> AsyncIterator[Command]:
+    async def commands(self) -> AsyncIterator[m.Command]:
         """What the peer wants; the next text is read when the last was spoken."""
         while True:
             try:
@@ -74,15 +54,15 @@ class Wyoming:
                 for command in self._read(kind, data):
                     yield command
             except MessageError as error:
-                yield Refuse("invalid_message", str(error), fatal=True)
+                yield m.Refuse("invalid_message", str(error), fatal=True)
 
     async def _event(self) -> tuple[str, dict[str, Any]]:
         """The next event's type and data; what comes with it as a payload is thrown away."""
         try:
             line = await self._reader.readline()
             if not line.endswith(b"\n"):
-                raise GoneError("The client closed the connection.")
-            header = parse(line)
+                raise m.GoneError("The client closed the connection.")
+            header = json_object(line)
             kind, data = header.get("type"), header.get("data") or {}
             if not isinstance(kind, str) or not isinstance(data, dict):
                 raise MessageError("An event has a type, a string, and data, an object.")
@@ -91,8 +71,8 @@ class Wyoming:
         except ValueError as error:
             raise MessageError(f"An event's first line is longer than {HEADER_BYTES} bytes.") from error
         except (OSError, EOFError) as error:
-            raise GoneError("The client closed the connection.") from error
-        return kind, data | (parse(more) if more else {})
+            raise m.GoneError("The client closed the connection.") from error
+        return kind, data | (json_object(more) if more else {})
 
     def _length(self, header: dict[str, Any], name: str) -> int:
         length, most = header.get(name) or 0, self._hub.limits.message_bytes
@@ -100,12 +80,12 @@ class Wyoming:
             raise MessageError(f"{name} must be a whole number from 0 to {most}.")
         return length
 
-    def _read(self, kind: str, data: dict[str, Any]) -> Iterable[Command]:
+    def _read(self, kind: str, data: dict[str, Any]) -> Iterable[m.Command]:
         match kind:
             case "describe":
-                yield Reply(event("info", info(self._hub)))
+                yield m.Reply(event("info", info(self._hub)))
             case "ping":
-                yield Reply(event("pong", {"text": data.get("text")}))
+                yield m.Reply(event("pong", {"text": data.get("text")}))
             case "synthesize-start":
                 self._reading = True
                 yield self._open(data, streamed=True)
@@ -115,23 +95,23 @@ class Wyoming:
             case "synthesize" if not self._reading:
                 yield self._open(data, streamed=False)
                 yield from self._say(data)
-                yield Finish(self._context)
+                yield m.Finish(self._name)
             case "synthesize-stop" if self._reading:
                 self._reading = False
-                yield Finish(self._context)
+                yield m.Finish(self._name)
             case _:
-                yield KeepAlive()
+                yield m.KeepAlive()
 
-    def _open(self, data: dict[str, Any], *, streamed: bool) -> Command:
+    def _open(self, data: dict[str, Any], *, streamed: bool) -> m.Command:
         if data.get("text_format") not in (None, "text"):
             raise MessageError("The text must be plain: text_format can only be text.")
         self._count += 1
-        self._context, self._streamed, self._started = str(self._count), streamed, False
+        self._name, self._streamed, self._started = str(self._count), streamed, False
         self._quiet.clear()
         voice = self._voice(data.get("voice"))
         self._rate = self._hub.voices.configs[voice].sample_rate
         idle_s = self._hub.limits.idle_most_s
-        return Open(self._context, ContextOptions(voice=voice, frame_s=FRAME_S, idle_s=idle_s, sole=True))
+        return m.Open(self._name, m.Options(voice=voice, frame_s=FRAME_S, idle_s=idle_s, sole=True))
 
     def _voice(self, wanted: object) -> str:
         """The voice of that name, or the first of that language, or the default one."""
@@ -143,39 +123,39 @@ class Wyoming:
             name = next((voice for voice, config in configs.items() if config.language.split("-")[0] == short), None)
         return self._hub.voices.name(name if isinstance(name, str) else None, any_voice=True)
 
-    def _say(self, data: dict[str, Any]) -> Iterable[Command]:
+    def _say(self, data: dict[str, Any]) -> Iterable[m.Command]:
         text = data.get("text")
         if not isinstance(text, str):
             raise MessageError("text is missing.")
         for at in range(0, len(text), PART):
-            yield Text(self._context, text[at : at + PART])
+            yield m.Text(self._name, text[at : at + PART])
 
     # What goes out.
 
-    async def send(self, happened: Event) -> None:
+    async def send(self, happened: m.Event) -> None:
         """Hand an event to the peer."""
         try:
             self._writer.write(b"".join(self._write(happened)))
             await self._writer.drain()
         except OSError as error:
-            raise GoneError("The client closed the connection.") from error
-        if isinstance(happened, Finished):
+            raise m.GoneError("The client closed the connection.") from error
+        if isinstance(happened, m.Finished):
             self._quiet.set()
 
-    def _write(self, happened: Event) -> Iterable[bytes]:
+    def _write(self, happened: m.Event) -> Iterable[bytes]:
         form = {"rate": self._rate, "width": 2, "channels": 1}
         match happened:
-            case Audio(_, data, start_s):
+            case m.Audio(_, data, start_s):
                 yield from self._start(form)
                 yield event("audio-chunk", {**form, "timestamp": round(start_s * 1000)}, data)
-            case Finished(_, audio_s):
+            case m.Finished(_, audio_s):
                 yield from self._start(form)
                 yield event("audio-stop", {"timestamp": round(audio_s * 1000)})
                 if self._streamed:
                     yield event("synthesize-stopped", {})
-            case Failed(code, message):
+            case m.Failed(code, message):
                 yield event("error", {"text": message, "code": code})
-            case Echo(message):
+            case m.Echo(message):
                 assert isinstance(message, bytes)
                 yield message
 
@@ -183,17 +163,6 @@ class Wyoming:
         if not self._started:
             self._started = True
             yield event("audio-start", {**form, "timestamp": 0})
-
-
-def parse(line: bytes) -> dict[str, Any]:
-    """A JSON object."""
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise MessageError("The event is no JSON.") from error
-    if not isinstance(data, dict):
-        raise MessageError("The event is no JSON object.")
-    return data
 
 
 def event(kind: str, data: dict[str, Any], payload: bytes = b"") -> bytes:
@@ -207,24 +176,26 @@ def event(kind: str, data: dict[str, Any], payload: bytes = b"") -> bytes:
 
 def info(hub: Hub) -> dict[str, Any]:
     """What this service is."""
-    attribution = {"name": "sayahead", "url": "https://github.com/sayahead/sayahead"}
-    voices = [
-        {"name": name, "attribution": {"name": config.source, "url": attribution["url"]}, "installed": True,
-         "description": config.description, "version": None, "languages": [config.language], "speakers": None}
-        for name, config in hub.voices.configs.items()
-    ]  # fmt: skip
-    service = {
-        "name": "sayahead", "attribution": attribution, "installed": True, "version": __version__,
-        "description": "Speech that begins before the text ends", "voices": voices,
-        "supports_synthesize_streaming": True,
-    }  # fmt: skip
+    url, voices = "https://github.com/sayahead/sayahead", list[dict[str, Any]]()
+    for name, config in hub.voices.configs.items():
+        row = artifact(name, config.description, {"name": config.source, "url": url}, version=None)
+        voices.append({**row, "languages": [config.language], "speakers": None})
+    attribution = {"name": "sayahead", "url": url}
+    service = artifact("sayahead", "Speech that begins before the text ends", attribution, version=__version__)
+    service |= {"voices": voices, "supports_synthesize_streaming": True}
     return {"tts": [service], "asr": [], "handle": [], "intent": [], "wake": [], "mic": [], "snd": []}
+
+
+def artifact(name: str, description: str, attribution: dict[str, str], *, version: str | None) -> dict[str, Any]:
+    """What Wyoming wants to know of a service and of each of its voices."""
+    told = {"name": name, "description": description, "attribution": attribution}
+    return {**told, "installed": True, "version": version}
 
 
 async def serve_connection(hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Serve one peer, from its connection to its end."""
     writer.transport.set_write_buffer_limits(high=BUFFER_BYTES)
-    connection, outcome = Wyoming(hub, reader, writer), Outcome("failed")
+    connection, outcome = Wyoming(hub, reader, writer), m.Outcome("failed")
     try:
         lease = hub.enter("wyoming", Caller("wyoming"))
         try:
@@ -232,9 +203,9 @@ async def serve_connection(hub: Hub, reader: asyncio.StreamReader, writer: async
         finally:
             hub.leave(lease)
     except RefusedError as refused:
-        outcome = Outcome(refused.code)
-        with contextlib.suppress(GoneError):
-            await connection.send(Failed(refused.code, str(refused), gone=True))
+        outcome = m.Outcome(refused.code)
+        with contextlib.suppress(m.GoneError):
+            await connection.send(m.Failed(refused.code, str(refused), gone=True))
     finally:
         await close(writer, cut=outcome.code == "stalled")
 

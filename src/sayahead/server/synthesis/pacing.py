@@ -1,4 +1,4 @@
-"""The clock of one context: when its text came, when its player runs dry, and what the metrics are told of it."""
+"""The clock of one utterance: when its text came, when its player runs dry, and what the metrics are told of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FRAGMENTS = 10000
 
 
 class Pacing:
-    """Follows one context. Its player is thought to begin with the first piece, and to have no buffer."""
+    """Follows one utterance. Its player is thought to begin with the first piece, and to have no buffer."""
 
     def __init__(self, metrics: Metrics, loop: asyncio.AbstractEventLoop) -> None:
         self._metrics, self._loop = metrics, loop

@@ -1,6 +1,6 @@
-"""Where speech is made: streams of text to encoded sound, on threads that take the most urgent first.
+"""Where speech is made: texts being spoken, on threads that take the most urgent first.
 
-The driver sees ``Engine`` and ``Stream`` alone, so that the making can also happen in other processes.
+Threads suffice: ONNX Runtime lets go of the interpreter while it computes.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ import heapq
 import itertools
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
-from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.policies.characters import WaitEnd
 from sayahead.policies.rules import LookaheadK, WaitAll
-from sayahead.server.messages import ContextOptions
+from sayahead.server import messages as m
 from sayahead.server.synthesis.formats import encoder
 from sayahead.sound.pcm import audible
 from sayahead.types import WordTiming
@@ -30,20 +29,8 @@ MOST_LOOKAHEAD = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A place in the text: speak all before it."""
-
-    ends: bool
-    """Whether no text comes behind it."""
-
-
-Item: TypeAlias = str | Mark
-"""What a stream is fed with."""
-
-
-@dataclass(frozen=True, slots=True)
 class Piece:
-    """What one step of a stream made."""
+    """What one step of a session made."""
 
     data: bytes
     """Encoded sound; may be empty while an encoder holds it."""
@@ -59,70 +46,38 @@ class Piece:
     """Time of the step itself."""
 
 
-class Stream(Protocol):
-    """One text being spoken; used by one task at a time."""
+class Speaking:
+    """One text being spoken: a session, its encoder, and the threads it runs on."""
 
-    sample_rate: int
-    """Samples per second of the words' times."""
-
-    async def pull(self, items: Sequence[Item], *, deadline: float) -> Piece | None:
-        """Take in the items, then make the next piece; None where that takes more items. ``deadline`` (time of the
-        event loop) is when the peer runs out of sound: the earliest is served first."""
-        ...
-
-    def close(self) -> None:
-        """Drop all; harmless when repeated."""
-        ...
-
-
-class Engine(Protocol):
-    """Makes streams."""
-
-    def start(self) -> None:
-        """Be ready for the first word; takes its time. VoiceError where that cannot be."""
-        ...
-
-    async def open(self, voice: str, options: ContextOptions) -> Stream:
-        """A new stream with a voice that is known. ConfigError or VoiceError for what cannot be."""
-        ...
-
-    def close(self) -> None:
-        """End all threads or processes."""
-        ...
-
-
-class Work:
-    """The synchronous half of a stream: a session and its encoder. Lives where the speech is made."""
-
-    def __init__(self, voice: Voice, options: ContextOptions) -> None:
+    def __init__(self, voice: Voice, options: m.Options, pool: Pool) -> None:
+        """ConfigError for options that cannot be."""
         self.sample_rate = voice.sample_rate
-        self._session: Session = voice.session(**session_options(voice, options))
+        """Samples per second of the words' times."""
+        self.session = voice.session(**session_options(voice, options))
+        """Takes the text, while no ``pull`` is under way."""
         self._encoder = encoder(options.format, source_rate=voice.sample_rate)
-        self._over = False
+        self._pool, self._over = pool, False
 
-    def step(self, items: Sequence[Item], waited_s: float = 0.0) -> Piece | None:
-        """Take in the items and make the next piece."""
+    async def pull(self, *, deadline: float) -> Piece | None:
+        """The next piece; None where that takes more text. ``deadline`` (time of the event loop) is when the peer runs
+        out of sound: the earliest is served first."""
+        asked = time.perf_counter()
+        return await self._pool.run(lambda: self._step(asked), deadline=deadline)
+
+    def _step(self, asked: float) -> Piece | None:
         begun = time.perf_counter()
-        for item in items:
-            if isinstance(item, str):
-                self._session.push(item)
-            elif item.ends:
-                self._session.finish()
-            else:
-                self._session.flush()
-        chunk = self._session.pull()
+        chunk = self.session.pull()
         if chunk is not None:
-            data = self._encoder.push(chunk.samples)
-            heard = len(audible(chunk.samples)) > 0
-            return Piece(data, len(chunk.samples), chunk.words, heard, waited_s, time.perf_counter() - begun)
-        if self._session.finished and not self._over:
-            self._over = True
-            data = self._encoder.finish()
-            return Piece(data, 0, (), False, waited_s, time.perf_counter() - begun) if data else None
-        return None
+            data, heard = self._encoder.push(chunk.samples), len(audible(chunk.samples)) > 0
+            took_s = time.perf_counter() - begun
+            return Piece(data, len(chunk.samples), chunk.words, heard, begun - asked, took_s)
+        if not self.session.finished or self._over:
+            return None
+        self._over, rest = True, self._encoder.finish()
+        return Piece(rest, 0, (), False, begun - asked, time.perf_counter() - begun) if rest else None
 
 
-def session_options(voice: Voice, options: ContextOptions) -> dict[str, Any]:
+def session_options(voice: Voice, options: m.Options) -> dict[str, Any]:
     """``Voice.session``'s options for what a client chose."""
     chosen: dict[str, Any] = {"volume": options.volume, "seed": options.seed, "speed": options.speed}
     if options.any_voice:
@@ -197,39 +152,3 @@ def settle(future: asyncio.Future[Any], result: Any, error: Exception | None) ->
             future.set_result(result)
         else:
             future.set_exception(error)
-
-
-class ThreadEngine:
-    """Streams on threads of this process: ONNX Runtime lets go of the interpreter while it computes."""
-
-    def __init__(self, voice: Callable[[str], Voice], *, threads: int, first: Sequence[str] = ()) -> None:
-        """``voice`` gives a voice by its name, and may take long: it is called on a thread. ``first``: those to load
-        at the start."""
-        self._voice, self._pool, self._first = voice, Pool(threads), first
-
-    def start(self) -> None:
-        for name in self._first:
-            self._voice(name)
-
-    async def open(self, voice: str, options: ContextOptions) -> ThreadStream:
-        # A voice may have to be loaded first, which must not take the turn of those who speak.
-        work = await asyncio.to_thread(lambda: Work(self._voice(voice), options))
-        return ThreadStream(self._pool, work)
-
-    def close(self) -> None:
-        self._pool.close()
-
-
-class ThreadStream:
-    """A stream of a ThreadEngine."""
-
-    def __init__(self, pool: Pool, work: Work) -> None:
-        self.sample_rate = work.sample_rate
-        self._pool, self._work = pool, work
-
-    async def pull(self, items: Sequence[Item], *, deadline: float) -> Piece | None:
-        asked = time.perf_counter()
-        return await self._pool.run(lambda: self._work.step(items, time.perf_counter() - asked), deadline=deadline)
-
-    def close(self) -> None:
-        return
