@@ -24,8 +24,9 @@ import numpy as np
 
 from sayahead.config import from_mapping
 from sayahead.eval.experiment.conditions import Condition, Matrix
+from sayahead.eval.experiment.folder import measured_traces
 from sayahead.eval.experiment.machine import versions
-from sayahead.eval.experiment.run import measured_traces, run
+from sayahead.eval.experiment.run import run
 from sayahead.text.lists import read_texts, strided
 
 

@@ -11,34 +11,34 @@ from support.toy import RATE, toy_session
 
 from sayahead import ConfigError, LookaheadK, Policy, WaitAll
 from sayahead.eval.experiment.clock import AllAtOnce, Reader, TextClock, Tokens, Typist
-from sayahead.eval.experiment.trace import measure, read_traces, retime, trace, write_traces
+from sayahead.eval.experiment.trace import measure, read_traces, retime, timed_trace, write_traces
 
 TEXT = "one two three four. Five six seven."
 
 
 def test_a_trace_says_what_was_read_spoken_and_when() -> None:
     clock = Reader(60)
-    made, samples = trace(toy_session(LookaheadK(1)), clock.arrivals(TEXT), name="a", clock="60 wpm")
-    assert made.source == TEXT
-    assert made.sample_rate == RATE
-    assert [f.at_s for f in made.fragments] == [a.at_s for a in clock.arrivals(TEXT)]
-    assert "".join(TEXT[f.start : f.end] for f in made.fragments) == TEXT
-    assert [TEXT[w.start : w.end] for w in made.words] == TEXT.split()
-    assert sum(chunk.samples for chunk in made.chunks) == len(samples)
-    assert made.duration_s == len(samples) / RATE
-    for chunk in made.chunks:
+    trace, samples = timed_trace(toy_session(LookaheadK(1)), clock.arrivals(TEXT), name="a", clock="60 wpm")
+    assert trace.source == TEXT
+    assert trace.sample_rate == RATE
+    assert [f.at_s for f in trace.fragments] == [a.at_s for a in clock.arrivals(TEXT)]
+    assert "".join(TEXT[f.start : f.end] for f in trace.fragments) == TEXT
+    assert [TEXT[w.start : w.end] for w in trace.words] == TEXT.split()
+    assert sum(chunk.samples for chunk in trace.chunks) == len(samples)
+    assert trace.duration_s == len(samples) / RATE
+    for chunk in trace.chunks:
         assert chunk.ideal_s <= chunk.ready_s
-        assert chunk.ideal_s in [f.at_s for f in made.fragments]
+        assert chunk.ideal_s in [f.at_s for f in trace.fragments]
         assert chunk.generation_s >= 0
     # The first chunk comes with the second word, and text that has not arrived is not in it.
-    assert made.chunks[0].ideal_s == made.fragments[1].at_s
-    assert made.chunks[0].read == len("one two ")
-    assert made.chunks[0].audible is not None
+    assert trace.chunks[0].ideal_s == trace.fragments[1].at_s
+    assert trace.chunks[0].read == len("one two ")
+    assert trace.chunks[0].audible is not None
 
 
 def test_the_clock_changes_times_and_nothing_else() -> None:
-    fast, a = trace(toy_session(WaitAll()), AllAtOnce().arrivals(TEXT))
-    slow, b = trace(toy_session(WaitAll()), Reader(30).arrivals(TEXT))
+    fast, a = timed_trace(toy_session(WaitAll()), AllAtOnce().arrivals(TEXT))
+    slow, b = timed_trace(toy_session(WaitAll()), Reader(30).arrivals(TEXT))
     assert np.array_equal(a, b)
     assert fast.words == slow.words
     assert slow.chunks[0].ready_s > fast.chunks[0].ready_s + 5
@@ -48,7 +48,7 @@ def test_the_clock_changes_times_and_nothing_else() -> None:
 @pytest.mark.parametrize("policy", [LookaheadK(0), LookaheadK(2), WaitAll()], ids=repr)
 def test_one_measurement_gives_the_traces_of_all_clocks(clock: TextClock, policy: Policy) -> None:
     measured, a = measure(toy_session(policy), TEXT, name="x")
-    direct, b = trace(toy_session(policy), clock.arrivals(TEXT), name="x", clock="c")
+    direct, b = timed_trace(toy_session(policy), clock.arrivals(TEXT), name="x", clock="c")
     derived = retime(measured, clock.arrivals(TEXT), clock="c")
     assert np.array_equal(a, b)
     assert (derived.fragments, derived.words, derived.name) == (direct.fragments, direct.words, direct.name)
@@ -60,15 +60,15 @@ def test_one_measurement_gives_the_traces_of_all_clocks(clock: TextClock, policy
 
 
 def test_text_without_words_leaves_an_empty_trace() -> None:
-    made, samples = trace(toy_session(), AllAtOnce().arrivals(" \n"))
-    assert not made.chunks
-    assert not made.words
+    trace, samples = timed_trace(toy_session(), AllAtOnce().arrivals(" \n"))
+    assert not trace.chunks
+    assert not trace.words
     assert not len(samples)
-    assert trace(toy_session(), [])[0].fragments == ()
+    assert timed_trace(toy_session(), [])[0].fragments == ()
 
 
 def test_a_file_keeps_traces_and_speaks_simuleval(tmp_path: Path) -> None:
-    traces = [trace(toy_session(), Reader().arrivals(TEXT), index=i, condition="k = 1")[0] for i in range(2)]
+    traces = [timed_trace(toy_session(), Reader().arrivals(TEXT), index=i, condition="k = 1")[0] for i in range(2)]
     path = tmp_path / "traces.jsonl"
     write_traces(path, traces[:1])
     write_traces(path, traces[1:])

@@ -14,7 +14,7 @@ from support.toy import toy_session
 
 from sayahead import LookaheadK, WaitAll
 from sayahead.eval.experiment.clock import AllAtOnce, Reader, WordEnds
-from sayahead.eval.experiment.trace import Trace, TracedChunk, TracedFragment, trace
+from sayahead.eval.experiment.trace import Trace, TracedChunk, TracedFragment, timed_trace
 from sayahead.eval.measures import latency as metrics
 from sayahead.types import WordTiming
 
@@ -147,10 +147,10 @@ def test_average_chunk_delay_counts_from_the_input_chunks_end_to_its_sounds_end(
 
 
 def test_time_balance_is_play_minus_generation_without_the_first() -> None:
-    made = chunked([500, 250, 1000], [2.0, 0.25, 0.75])
-    assert metrics.time_balance_s(made) == pytest.approx([0.5 - 0.25, 0.75 - 1.0])
-    assert metrics.stalls_s(made) == pytest.approx([0, 0.25])
-    assert metrics.latency(made)["time_balance_least_s"] == pytest.approx(-0.25)
+    trace = chunked([500, 250, 1000], [2.0, 0.25, 0.75])
+    assert metrics.time_balance_s(trace) == pytest.approx([0.5 - 0.25, 0.75 - 1.0])
+    assert metrics.stalls_s(trace) == pytest.approx([0, 0.25])
+    assert metrics.latency(trace)["time_balance_least_s"] == pytest.approx(-0.25)
 
 
 EIGHTHS = st.integers(0, 16).map(lambda n: n / 8)
@@ -160,8 +160,8 @@ EIGHTHS = st.integers(0, 16).map(lambda n: n / 8)
 def test_with_all_text_there_playback_never_stops_exactly_while_the_time_balance_holds(
     chunks: list[tuple[int, float]],
 ) -> None:
-    made = chunked([samples for samples, _ in chunks], [generation for _, generation in chunks])
-    balance, stalls = metrics.time_balance_s(made), metrics.stalls_s(made)
+    trace = chunked([samples for samples, _ in chunks], [generation for _, generation in chunks])
+    balance, stalls = metrics.time_balance_s(trace), metrics.stalls_s(trace)
     assert bool((balance >= 0).all()) == (not stalls.any())
     # What was lost to stalls is the deepest that the balance went.
     assert stalls.sum() == pytest.approx(max(0.0, -min(balance, default=0.0)))
@@ -171,24 +171,24 @@ def test_with_all_text_there_playback_never_stops_exactly_while_the_time_balance
 def test_sound_never_overlaps_and_all_silence_is_stalls(rows: list[tuple[int, float, float]], ideal: bool) -> None:
     at = np.cumsum([gap for _, gap, _ in rows])
     chunks = [(samples, float(a), float(a) + g, g, 1) for (samples, _, g), a in zip(rows, at, strict=True)]
-    made = make("a", [(1, 0.0)], chunks, [])
-    starts, ends = metrics.playback(made, ideal=ideal)
-    assert all(start >= chunk.ideal_s for start, chunk in zip(starts, made.chunks, strict=True))
+    trace = make("a", [(1, 0.0)], chunks, [])
+    starts, ends = metrics.playback(trace, ideal=ideal)
+    assert all(start >= chunk.ideal_s for start, chunk in zip(starts, trace.chunks, strict=True))
     assert all(end <= start for end, start in zip(ends, starts[1:], strict=False))
-    assert ends[-1] - starts[0] == pytest.approx(made.duration_s + metrics.stalls_s(made, ideal=ideal).sum())
+    assert ends[-1] - starts[0] == pytest.approx(trace.duration_s + metrics.stalls_s(trace, ideal=ideal).sum())
 
 
 def test_generation_and_audio_time_by_position() -> None:
-    made = chunked([1000, 500, 250, 100, 800, 400], [0.5, 0.25, 0.25, 9, 0.2, 0.1])
+    trace = chunked([1000, 500, 250, 100, 800, 400], [0.5, 0.25, 0.25, 9, 0.2, 0.1])
     table = [[0.5, 1], [0.25, 0.5], [0.25, 0.25], [0.2, 0.8], [0.1, 0.4]]
-    assert metrics.positions_s(made) == pytest.approx(np.array(table))
-    found = metrics.latency(made)
+    assert metrics.positions_s(trace) == pytest.approx(np.array(table))
+    found = metrics.latency(trace)
     ratios = [found[f"generation_per_audio_{at}"] for at in metrics.POSITIONS]
     assert ratios == pytest.approx([0.5, 0.5, 1, 0.25, 0.25])
     short = chunked([1000] * 4, [1.0] * 4)
     assert np.isnan(metrics.positions_s(short)).all()
     slower = chunked([1000, 500, 250, 800, 400], [1.5, 0.25, 0.25, 0.2, 0.1])
-    by_position = metrics.by_position([made, short, slower])
+    by_position = metrics.by_position([trace, short, slower])
     assert by_position["first"] == pytest.approx({"generation_s": 1, "audio_s": 1, "ratio": 1, "n": 2})
     assert math.isnan(metrics.by_position([short])["last"]["ratio"])
 
@@ -232,10 +232,10 @@ def test_path_area_lies_between_the_figures_extremes() -> None:
 
 
 def test_everything_at_once_leaves_nothing_but_computing() -> None:
-    made = make(
+    trace = make(
         "one two", [(7, 0.0)], [(400, 0, 0.1, 0.1, 7), (500, 0, 0.2, 0.1, 7)], [(0, 3, 0, 400), (4, 7, 400, 900)]
     )
-    found = metrics.latency(made)
+    found = metrics.latency(trace)
     assert found["elapsed_first_audible_s"] == 0.1
     assert found["ideal_first_audible_s"] == 0
     assert (found["d_T"], found["d_T_words"]) == (1, 1)
@@ -287,11 +287,11 @@ def test_the_lag_shifts_with_the_arrivals_and_later_words_lag_less(delays: list[
 
 def test_traces_of_a_session_give_every_metric() -> None:
     text = "One two three, four five six seven eight nine ten."
-    slow, _ = trace(toy_session(LookaheadK(1)), Reader(120).arrivals(text))
-    fast, _ = trace(toy_session(LookaheadK(1)), AllAtOnce().arrivals(text))
-    whole, _ = trace(toy_session(WaitAll()), Reader(120).arrivals(text))
+    slow, _ = timed_trace(toy_session(LookaheadK(1)), Reader(120).arrivals(text))
+    fast, _ = timed_trace(toy_session(LookaheadK(1)), AllAtOnce().arrivals(text))
+    whole, _ = timed_trace(toy_session(WaitAll()), Reader(120).arrivals(text))
     words = WordEnds(tuple(0.5 * i for i in range(1, 11)))
-    shadowed, _ = trace(toy_session(LookaheadK(1)), words.arrivals(text))
+    shadowed, _ = timed_trace(toy_session(LookaheadK(1)), words.arrivals(text))
     assert not any(math.isnan(value) for value in metrics.latency(slow).values())
     assert metrics.text_wait_s(slow, fast, ideal=True) == slow.fragments[1].at_s
     assert metrics.policy_area(slow) < 0.8 < metrics.policy_area(whole) == 1
@@ -345,16 +345,16 @@ def test_the_constancy_of_a_latency_is_tested_over_sentence_lengths() -> None:
 
 
 def test_a_summary_has_the_spread_over_utterances() -> None:
-    made = lengths(0.01)
-    summary = metrics.summarize([*made, EMPTY])
+    trace = lengths(0.01)
+    summary = metrics.summarize([*trace, EMPTY])
     first = summary["elapsed_first_audible_s"]
     assert first["n"] == 15
     assert first["mean"] == pytest.approx(0.1 + 0.01 * 31)
     assert first["p50"] == pytest.approx(0.3)
     assert first["p99"] <= 0.9
     assert first["low"] < first["mean"] < first["high"]
-    assert repr(metrics.summarize([*made, EMPTY])) == repr(summary)
-    assert repr(metrics.summarize(made, seed=1)["elapsed_first_audible_s"]) != repr(first)
+    assert repr(metrics.summarize([*trace, EMPTY])) == repr(summary)
+    assert repr(metrics.summarize(trace, seed=1)["elapsed_first_audible_s"]) != repr(first)
     assert set(metrics.latency(EMPTY)) < set(summary)
     assert metrics.summarize([]) == {}
     assert metrics.summarize([EMPTY])["d_T"]["n"] == 0

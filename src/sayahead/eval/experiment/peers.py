@@ -11,6 +11,7 @@ import contextlib
 import functools
 import importlib
 import importlib.util
+import itertools
 import json
 import os
 import re
@@ -19,7 +20,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,9 +32,10 @@ from sayahead.config import nearest
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.eval.experiment import peer_worker
 from sayahead.eval.experiment.conditions import Matrix
+from sayahead.eval.experiment.folder import keep, recorded, unmeasured, wav_path
 from sayahead.eval.experiment.fragment import Fragment, Fragmenter, by_sentence, first_fragment_early
-from sayahead.eval.experiment.run import keep, on_clocks, open_texts, recorded
-from sayahead.eval.experiment.trace import Trace, TracedChunk, TracedFragment, wav_path
+from sayahead.eval.experiment.run import Countdown, Progress, on_clocks, silent
+from sayahead.eval.experiment.trace import Trace, TracedChunk, TracedFragment
 from sayahead.sound.files import write_wav
 from sayahead.sound.pcm import audible
 from sayahead.text.lists import Script
@@ -227,48 +228,40 @@ def measure_peer(peer: Peer, text: str, *, index: int = 0, name: str = "") -> tu
     if not sounds:
         raise PeerError(f"Peer {peer.name} gave no sound for {text[:60]!r}.")
     letters = tuple(TracedFragment(at, at + 1, 0.0) for at in range(len(text)))
-    made = Trace(index, text, rate, letters, tuple(chunks), tuple(words), name, peer.name, "measured")
-    return made, np.concatenate(sounds)
+    trace = Trace(index, text, rate, letters, tuple(chunks), tuple(words), name, peer.name, "measured")
+    return trace, np.concatenate(sounds)
 
 
 def spread(text: str, piece: Fragment, onset: int, offset: int) -> list[WordTiming]:
     """The fragment's words over the samples from ``onset`` to ``offset``, each with its share of the letters."""
-    found = [match for match in re.finditer(r"\S+", text[piece.start : piece.end]) if any(map(str.isalnum, match[0]))]
-    shares = np.cumsum([0, *(sum(map(str.isalnum, match[0])) for match in found)])
+    words = [match for match in re.finditer(r"\S+", text[piece.start : piece.end]) if any(map(str.isalnum, match[0]))]
+    shares = np.cumsum([0, *(sum(map(str.isalnum, word[0])) for word in words)])
     places = [int(place) for place in np.rint(onset + (offset - onset) * shares / shares[-1])]
     return [
-        WordTiming(match[0], piece.start + match.start(), piece.start + match.end(), begin, end)
-        for match, begin, end in zip(found, places, places[1:], strict=False)
+        WordTiming(word[0], piece.start + word.start(), piece.start + word.end(), begin, end)
+        for word, (begin, end) in zip(words, itertools.pairwise(places), strict=True)
     ]
 
 
-def run_peer(
-    peer: Peer, matrix: Matrix, texts: list[Script], out: Path, *, progress: Callable[[str], None] = lambda line: None
-) -> None:
+def run_peer(peer: Peer, matrix: Matrix, texts: Sequence[Script], out: Path, *, progress: Progress = silent) -> None:
     """All texts by one peer, measured and timed on the matrix's clocks in OUT/<peer>/, as ``run.run`` leaves them."""
     if any(condition.name == peer.name for condition in matrix.conditions):
         raise ConfigError(f"Peer {peer.name} has the name of a condition: rename that in the matrix.")
-    folder = out / peer.name
-    left = open_texts(folder, texts, {"name": peer.name})
+    folder, settings = out / peer.name, {"name": peer.name}
+    tasks = unmeasured(folder, texts, settings)
+    countdown = Countdown(len(tasks), progress)
     try:
-        if left:
+        if tasks:
             peer.start()
-            with recorded(folder, {"name": peer.name}, 1):
-                speak_all(peer, left, folder, progress)
+            with recorded(folder, settings, 1):
+                for number, text in tasks:
+                    trace, samples = measure_peer(peer, text.text, index=number, name=text.name)
+                    write_wav(wav_path(folder, text.name), samples, trace.sample_rate)
+                    keep(trace, folder)
+                    countdown.done(peer.name)
     finally:
         peer.close()
     on_clocks(matrix, texts, folder)
-
-
-def speak_all(peer: Peer, left: list[tuple[int, Script]], folder: Path, progress: Callable[[str], None]) -> None:
-    """Have a started peer say the texts, each with its number, and keep what is measured."""
-    begun = time.monotonic()
-    for number, (index, text) in enumerate(left, start=1):
-        made, samples = measure_peer(peer, text.text, index=index, name=text.name)
-        write_wav(wav_path(folder, made.name), samples, made.sample_rate)
-        keep(made, folder)
-        left_s = (time.monotonic() - begun) / number * (len(left) - number)
-        progress(f"{number} of {len(left)} utterances, {peer.name}; about {left_s / 60:.0f} min left")
 
 
 def hibari(name: str = "hibari", fragments: Fragmenter = by_sentence) -> WorkerPeer:

@@ -1,72 +1,89 @@
 """Running an experiment: each utterance is synthesised and measured once a condition, and timed on every clock.
 
-    OUT/<condition>/measured.jsonl     one trace an utterance, text letter by letter at time 0
-    OUT/<condition>/<clock>.jsonl      the traces on that clock
-    OUT/<condition>/wav/<name>.wav     the sound, which no clock changes
-    OUT/<condition>/about.json         the condition, and the machine's load while it was measured
-
-What is there already is left alone, so that a run that was stopped goes on where it was.
+What is in the experiment's folder already (see ``folder``) is left alone: a run that was stopped goes on where it was.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 from sayahead.contexts.recorded import ENDING
 from sayahead.errors import ConfigError
 from sayahead.eval.experiment.clock import TextClock
 from sayahead.eval.experiment.conditions import Clock, Condition, Matrix, needs, session, text_clock
-from sayahead.eval.experiment.machine import Watch, bound
-from sayahead.eval.experiment.trace import Trace, measure, read_traces, retime, wav_path, write_traces
+from sayahead.eval.experiment.folder import Tasks, keep, measured_traces, recorded, unmeasured, wav_path
+from sayahead.eval.experiment.machine import bound
+from sayahead.eval.experiment.trace import Trace, measure, retime, write_traces
 from sayahead.eval.experiment.word_ends import read_word_ends, spoken_word_ends, word_ends_file
 from sayahead.sound.files import write_wav
 from sayahead.text.lists import Script
 
+Progress: TypeAlias = Callable[[str], None]
+"""Gets a line of progress an utterance."""
+
+
+def silent(line: str) -> None:
+    """Progress that nobody watches."""
+
 
 def run(
     matrix: Matrix,
-    texts: list[Script],
+    texts: Sequence[Script],
     out: Path,
     *,
     lm: str | None = None,
     jobs: int = 1,
-    progress: Callable[[str], None] = lambda line: None,
+    progress: Progress = silent,
 ) -> None:
-    """All conditions of the matrix; ``progress`` gets a line an utterance. Several jobs disturb each other's times."""
-    left = list[tuple[Condition, list[tuple[int, Script]]]]()
+    """Measure all conditions of the matrix in ``out``, and time them on its clocks.
+
+    ``lm`` is the language model of conditions that want one; several ``jobs`` disturb each other's times. ConfigError
+    for what cannot be measured, before anything is.
+    """
+    todo = list[tuple[Condition, Tasks]]()
     for condition in matrix.conditions:
         needs(condition, lm)
         if condition.cores is not None and jobs > 1:
             raise ConfigError(
                 f"Condition {condition.name!r} counts cores: measure it with one process, without --jobs."
             )
-        left.append((condition, open_texts(out / condition.name, texts, asdict(condition))))
+        todo.append((condition, unmeasured(out / condition.name, texts, asdict(condition))))
     for clock in matrix.clocks:
         # What a clock lacks is better known before all is measured.
         clock_of(clock, texts, out)
-    number, total, begun = 0, sum(len(tasks) for _, tasks in left), time.monotonic()
+    countdown = Countdown(sum(len(tasks) for _, tasks in todo), progress)
     with processes(jobs) as pool:
-        for condition, tasks in left:
-            if not tasks:
-                continue
-            with recorded(out / condition.name, asdict(condition), jobs):
-                for _ in work(condition, tasks, out, lm, pool):
-                    number += 1
-                    left_s = (time.monotonic() - begun) / number * (total - number)
-                    progress(f"{number} of {total} utterances, {condition.name}; about {left_s / 60:.0f} min left")
+        for condition, tasks in todo:
+            if tasks:
+                with recorded(out / condition.name, asdict(condition), jobs):
+                    for _ in work(condition, tasks, out, lm, pool):
+                        countdown.done(condition.name)
     for condition in matrix.conditions:
         on_clocks(matrix, texts, out / condition.name)
 
 
-def on_clocks(matrix: Matrix, texts: list[Script], folder: Path) -> None:
+class Countdown:
+    """Says after each utterance how many are done and how long the others will take."""
+
+    def __init__(self, total: int, progress: Progress) -> None:
+        self._total, self._progress = total, progress
+        self._number, self._begun = 0, time.monotonic()
+
+    def done(self, who: str) -> None:
+        """One more is done, spoken by ``who``."""
+        self._number += 1
+        left_s = (time.monotonic() - self._begun) / self._number * (self._total - self._number)
+        self._progress(f"{self._number} of {self._total} utterances, {who}; about {left_s / 60:.0f} min left")
+
+
+def on_clocks(matrix: Matrix, texts: Sequence[Script], folder: Path) -> None:
     """Time what was measured in a condition's folder on every clock of the matrix."""
     measured = measured_traces(folder, texts)
     for clock in matrix.clocks:
@@ -74,19 +91,12 @@ def on_clocks(matrix: Matrix, texts: list[Script], folder: Path) -> None:
         clocks = clock_of(clock, texts, folder.parent)
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
-        timed = (retime(made, clocks(made.name).arrivals(made.source), clock=clock.name) for made in measured)
+        timed = (retime(trace, clocks(trace.name).arrivals(trace.source), clock=clock.name) for trace in measured)
         write_traces(fresh, timed)
         fresh.replace(path)
 
 
-def measured_traces(folder: Path, texts: list[Script]) -> list[Trace]:
-    """What was measured of the texts in a condition's folder, by number."""
-    wanted = {text.name for text in texts}
-    measured = [made for made in read_traces(folder / "measured.jsonl") if made.name in wanted]
-    return sorted(measured, key=lambda made: made.index)
-
-
-def clock_of(clock: Clock, texts: list[Script], out: Path) -> Callable[[str], TextClock]:
+def clock_of(clock: Clock, texts: Sequence[Script], out: Path) -> Callable[[str], TextClock]:
     """An utterance's text clock by its name.
 
     Word ends come from the clock's folder, or from whole sentences by its voice, which are made once in OUT and kept.
@@ -99,77 +109,11 @@ def clock_of(clock: Clock, texts: list[Script], out: Path) -> Callable[[str], Te
         ends = {text.name: read_word_ends(word_ends_file(files, text.name), text.text) for text in texts}
     else:
         speaker, folder = Condition(clock.speaker, policy="wait-all", voice=clock.voice), out / clock.speaker
-        if tasks := open_texts(folder, texts, asdict(speaker)):
+        if tasks := unmeasured(folder, texts, asdict(speaker)):
             with recorded(folder, asdict(speaker), 1):
                 list(work(speaker, tasks, out, None, None))
-        ends = {made.name: spoken_word_ends(made) for made in measured_traces(folder, texts)}
+        ends = {trace.name: spoken_word_ends(trace) for trace in measured_traces(folder, texts)}
     return lambda name: text_clock(clock, ends[name])
-
-
-def open_texts(folder: Path, texts: list[Script], settings: dict[str, Any]) -> list[tuple[int, Script]]:
-    """The texts, by number, that a condition's folder does not have; ConfigError where it was made otherwise."""
-    made_with = read_about(folder).get("settings", settings)
-    for key in sorted(settings.keys() & made_with.keys()):
-        if settings[key] != made_with[key]:
-            raise ConfigError(
-                f"{folder} was measured with {key} = {made_with[key]!r}, now {settings[key]!r}: give the condition "
-                "another name, or choose another folder."
-            )
-    there = done(folder, texts)
-    return [(number, text) for number, text in enumerate(texts) if text.name not in there]
-
-
-@contextlib.contextmanager
-def recorded(folder: Path, settings: dict[str, Any], own_processes: int) -> Iterator[None]:
-    """Write into a condition's ``about.json`` how it is made, and the machine's load meanwhile."""
-    watch = Watch(own_processes)
-    save_about(folder, {**read_about(folder), "settings": settings})
-    try:
-        yield
-    finally:
-        about = read_about(folder)
-        save_about(folder, {**about, "load": [*about.get("load", []), asdict(watch.load())]})
-
-
-def read_about(folder: Path) -> dict[str, Any]:
-    """A condition's ``about.json``; empty where there is none, as in older results."""
-    path = folder / "about.json"
-    try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    except ValueError as error:
-        raise ConfigError(f"{path} is not JSON ({error}): delete it, or choose another folder.") from error
-    return found
-
-
-def save_about(folder: Path, about: dict[str, Any]) -> None:
-    """Write a condition's ``about.json``, whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / "about.new"
-    fresh.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    fresh.replace(folder / "about.json")
-
-
-def done(folder: Path, texts: list[Script]) -> set[str]:
-    """Names of the utterances that a condition's folder has; a line that was cut short is dropped.
-
-    ConfigError where an utterance of the same name was made from another text.
-    """
-    path = folder / "measured.jsonl"
-    if not path.exists():
-        return set()
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    if lines and not lines[-1].endswith("\n"):
-        path.write_text("".join(lines[:-1]), encoding="utf-8")
-    wanted = {text.name: text.text for text in texts}
-    there = set()
-    for made in read_traces(path):
-        if wanted.get(made.name, made.source) != made.source:
-            raise ConfigError(
-                f"{folder} holds {made.name} with another text: choose another folder, or empty this one."
-            )
-        if wav_path(folder, made.name).exists():
-            there.add(made.name)
-    return there
 
 
 @contextlib.contextmanager
@@ -184,7 +128,7 @@ def processes(jobs: int) -> Iterator[ProcessPoolExecutor | None]:
 
 
 def work(
-    condition: Condition, tasks: list[tuple[int, Script]], out: Path, lm: str | None, pool: ProcessPoolExecutor | None
+    condition: Condition, tasks: Tasks, out: Path, lm: str | None, pool: ProcessPoolExecutor | None
 ) -> Iterator[Trace]:
     """Carry out a condition's tasks, in this process or in a pool's; the trace of each when it is kept."""
     if pool is None:
@@ -192,9 +136,9 @@ def work(
     else:
         futures = [pool.submit(synthesize, condition, number, text, out, lm) for number, text in tasks]
         traces = (future.result() for future in futures)
-    for made in traces:
-        keep(made, out / condition.name)
-        yield made
+    for trace in traces:
+        keep(trace, out / condition.name)
+        yield trace
 
 
 def synthesize(condition: Condition, number: int, text: Script, out: Path, lm: str | None) -> Trace:
@@ -204,9 +148,9 @@ def synthesize(condition: Condition, number: int, text: Script, out: Path, lm: s
     about = {"name": text.name, "condition": condition.name, "clock": "measured"}
     # Once more: torch gets its threads where the first time has loaded it.
     with bound(condition.cores):
-        made, samples = measure(session(condition, text.text, lm), text.text, index=number, **about)
-    write_wav(wav_path(out / condition.name, made.name), samples, made.sample_rate)
-    return made
+        trace, samples = measure(session(condition, text.text, lm), text.text, index=number, **about)
+    write_wav(wav_path(out / condition.name, text.name), samples, trace.sample_rate)
+    return trace
 
 
 _WARM: set[tuple[Condition, str | None]] = set()
@@ -218,14 +162,8 @@ def warm(condition: Condition, lm: str | None) -> None:
         _WARM.add((condition, lm))
         text = "A word or two, to begin with."
         # A file of futures knows the experiment's texts alone.
-        laid = condition.context == "lm" and str(lm).endswith(ENDING)
-        speaker = session(replace(condition, context="none") if laid else condition, text, lm)
+        recorded_futures = condition.context == "lm" and str(lm).endswith(ENDING)
+        speaker = session(replace(condition, context="none") if recorded_futures else condition, text, lm)
         speaker.push(text)
         speaker.finish()
         list(speaker.chunks())
-
-
-def keep(made: Trace, folder: Path) -> None:
-    """Add a measured trace to its condition's folder: the last step, which says that the utterance is done."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write_traces(folder / "measured.jsonl", [made])

@@ -84,7 +84,7 @@ class Trace:
         return sum(chunk.samples for chunk in self.chunks) / self.sample_rate
 
 
-def trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
+def timed_trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
     """Run a session on a text clock; its trace and all its samples (S,)."""
     fragments, chunks, words, sounds = [], list[TracedChunk](), list[WordTiming](), list[Floats]()
     read, free_s = 0, 0.0
@@ -100,25 +100,16 @@ def trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **ab
         while (chunk := session.pull()) is not None:
             generation_s = time.perf_counter() - begun
             now_s += generation_s
-            loud = audible(chunk.samples)
-            chunks.append(
-                TracedChunk(
-                    chunk.start,
-                    len(chunk.samples),
-                    at_s,
-                    now_s,
-                    generation_s,
-                    read,
-                    int(loud[0]) if len(loud) else None,
-                )
-            )
+            loud, length = audible(chunk.samples), len(chunk.samples)
+            first_loud = int(loud[0]) if len(loud) else None
+            chunks.append(TracedChunk(chunk.start, length, at_s, now_s, generation_s, read, first_loud))
             words += chunk.words
             sounds.append(chunk.samples)
             begun = time.perf_counter()
         free_s = now_s + time.perf_counter() - begun
     source = "".join(arrival.text for arrival in arrivals)
-    made = Trace(index, source, session.sample_rate, tuple(fragments), tuple(chunks), tuple(words), **about)
-    return made, np.concatenate(sounds) if sounds else np.zeros(0, np.float32)
+    trace = Trace(index, source, session.sample_rate, tuple(fragments), tuple(chunks), tuple(words), **about)
+    return trace, np.concatenate([np.zeros(0, np.float32), *sounds])
 
 
 def measure(session: Session, text: str, *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
@@ -126,16 +117,16 @@ def measure(session: Session, text: str, *, index: int = 0, **about: str) -> tup
 
     So each chunk's ``read`` is exactly the text that it needs, and ``generation_s`` its computing once that is there.
     """
-    return trace(session, [Arrival(letter, 0.0) for letter in text], index=index, **about)
+    return timed_trace(session, [Arrival(letter, 0.0) for letter in text], index=index, **about)
 
 
-def retime(made: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Trace:
+def retime(trace: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Trace:
     """The measured utterance on another text clock: same text, same chunks, same computing times, other arrivals.
 
     A chunk is begun when the last character it needs has arrived and the engine is free.
     """
-    if "".join(arrival.text for arrival in arrivals) != made.source:
-        raise ConfigError(f"The arrivals of utterance {made.index} are not those of its text.")
+    if "".join(arrival.text for arrival in arrivals) != trace.source:
+        raise ConfigError(f"The arrivals of utterance {trace.index} are not those of its text.")
     ends = np.cumsum([len(arrival.text) for arrival in arrivals])
     starts = ends - np.array([len(arrival.text) for arrival in arrivals], np.int64)
     fragments = tuple(
@@ -143,40 +134,35 @@ def retime(made: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Trac
         for start, end, arrival in zip(starts, ends, arrivals, strict=True)
     )
     chunks, free_s = [], 0.0
-    for chunk in made.chunks:
+    for chunk in trace.chunks:
         needed = int(np.searchsorted(ends, chunk.read))
         ideal_s = fragments[min(needed, len(fragments) - 1)].at_s
         free_s = max(ideal_s, free_s) + chunk.generation_s
         chunks.append(replace(chunk, ideal_s=ideal_s, ready_s=free_s, read=fragments[needed].end))
-    return replace(made, fragments=fragments, chunks=tuple(chunks), clock=clock)
+    return replace(trace, fragments=fragments, chunks=tuple(chunks), clock=clock)
 
 
-def as_json(made: Trace) -> dict[str, Any]:
+def as_json(trace: Trace) -> dict[str, Any]:
     """A trace as one JSON object: ours, and SimulEval's field names for speech output beside it (times in ms)."""
-    rate = made.sample_rate
+    rate = trace.sample_rate
     return {
-        **asdict(made),
-        "prediction": " ".join(word.text for word in made.words),
-        "delays": [1000 * chunk.ideal_s for chunk in made.chunks],
-        "elapsed": [1000 * chunk.ready_s for chunk in made.chunks],
-        "durations": [1000 * chunk.samples / rate for chunk in made.chunks],
-        "prediction_offset": 1000 * made.chunks[0].ready_s if made.chunks else 0.0,
-        "reference": made.source,
-        "source_length": 1000 * made.fragments[-1].at_s if made.fragments else 0.0,
-        "prediction_length": 1000 * made.duration_s,
+        **asdict(trace),
+        "prediction": " ".join(word.text for word in trace.words),
+        "delays": [1000 * chunk.ideal_s for chunk in trace.chunks],
+        "elapsed": [1000 * chunk.ready_s for chunk in trace.chunks],
+        "durations": [1000 * chunk.samples / rate for chunk in trace.chunks],
+        "prediction_offset": 1000 * trace.chunks[0].ready_s if trace.chunks else 0.0,
+        "reference": trace.source,
+        "source_length": 1000 * trace.fragments[-1].at_s if trace.fragments else 0.0,
+        "prediction_length": 1000 * trace.duration_s,
     }
-
-
-def wav_path(folder: Path, name: str) -> Path:
-    """Where a condition's folder has the sound of the utterance of that name."""
-    return folder / "wav" / f"{name}.wav"
 
 
 def write_traces(path: Path, traces: Iterable[Trace]) -> None:
     """One line of JSON an utterance, appended."""
     with path.open("a", encoding="utf-8") as file:
-        for made in traces:
-            file.write(json.dumps(as_json(made), ensure_ascii=False) + "\n")
+        for trace in traces:
+            file.write(json.dumps(as_json(trace), ensure_ascii=False) + "\n")
 
 
 def read_traces(path: Path) -> Iterator[Trace]:

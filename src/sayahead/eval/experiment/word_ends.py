@@ -73,17 +73,17 @@ def letters(word: str) -> str:
     return "".join(filter(str.isalnum, word)).lower()
 
 
-def spoken_word_ends(made: Trace) -> tuple[float, ...]:
+def spoken_word_ends(trace: Trace) -> tuple[float, ...]:
     """Ends in s (N,) of the source's N white-space separated words in the sound of a trace, played from time 0.
 
     Words that are said together ("$5 million") end together; what has no sound ends with the word before it.
     """
-    starts = word_starts(made.source)
+    starts = word_starts(trace.source)
     ends = [
-        max((w.offset for w in made.words if w.start < stop and w.end > start and w.offset > w.onset), default=0)
-        for start, stop in spans(made.source, starts)
+        max((w.offset for w in trace.words if w.start < stop and w.end > start and w.offset > w.onset), default=0)
+        for start, stop in spans(trace.source, starts)
     ]
-    return tuple(sample / made.sample_rate for sample in accumulate(ends, max))
+    return tuple(sample / trace.sample_rate for sample in accumulate(ends, max))
 
 
 def spans(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:

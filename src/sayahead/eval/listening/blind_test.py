@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sayahead.errors import ConfigError
-from sayahead.eval.experiment.trace import Trace, read_traces, wav_path
+from sayahead.eval.experiment.folder import wav_path
+from sayahead.eval.experiment.trace import Trace, read_traces
 from sayahead.eval.listening.loudness import matched
 from sayahead.sound.files import read_wav, wav_header
 from sayahead.sound.pcm import to_pcm16

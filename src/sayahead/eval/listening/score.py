@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ from typing import Any
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.eval.experiment.conditions import Condition
+from sayahead.eval.experiment.folder import read_experiment, read_json, save_json
+from sayahead.eval.experiment.run import Progress, silent
 from sayahead.eval.experiment.trace import Trace, read_traces
 from sayahead.eval.listening.quality import Listeners, Row, compare, summarize
 from sayahead.eval.listening.worker import GROUPS, Result, Task, scorer, sound_of
@@ -47,14 +49,12 @@ class Spoken:
 
 def score(
     out: Path,
-    whisper: Path | None = None,
+    listeners: Listeners,
     *,
-    utmos: Path | None = None,
     lm: str | None = None,
     jobs: int = 1,
     without: Collection[str] = (),
-    listeners: Listeners | None = None,
-    progress: Callable[[str], None] = lambda line: None,
+    progress: Progress = silent,
 ) -> list[str]:
     """Write ``latency/<clock>.json`` and ``quality.json`` for every condition; returns what a person should know.
 
@@ -64,8 +64,7 @@ def score(
     language model that the conditions were run with, which one-shot equality needs. Several jobs listen at once.
     Columns named in ``without`` (such as dnsmos) are left out.
     """
-    about = json.loads((out / "experiment.json").read_text(encoding="utf-8"))
-    listeners = listeners or Listeners(whisper, utmos=utmos, threads=2 if jobs == 1 else 1)
+    about = read_experiment(out)
     available = listeners.available() | {column: f"{column}, as asked." for column in without}
     notes = {f"Left out: {lack}": None for lack in available.values() if lack is not None}
     made_by = {column: name for column, name in listeners.identities().items() if available[column] is None}
@@ -74,7 +73,7 @@ def score(
         progress(f"{name}: latency")
         for clock in about["clocks"]:
             traces = read_traces(out / name / f"{clock}.jsonl")
-            save(out / name / "latency" / f"{clock}.json", summarize_latency(traces))
+            save_json(out / name / "latency" / f"{clock}.json", finite(summarize_latency(traces)))
         all_spoken[name] = read_spoken(out / name, about)
     base: list[Row] | None = None
     with scorer(listeners, jobs) as scored:
@@ -193,7 +192,7 @@ def read_rows(folder: Path) -> tuple[list[Row], dict[str, str]]:
     path = folder / "quality.json"
     if not path.is_file():
         raise ConfigError(f"{path} is missing: run sayahead eval score.")
-    data = json.loads(path.read_text(encoding="utf-8"))
+    data = read_json(path)
     rows = []
     for row in data["rows"]:
         errors = row.pop("errors")
@@ -203,19 +202,14 @@ def read_rows(folder: Path) -> tuple[list[Row], dict[str, str]]:
 
 def write_quality(folder: Path, rows: Sequence[Row], base: Sequence[Row], made_by: Mapping[str, str]) -> None:
     """Write a condition's quality.json."""
-    save(folder / "quality.json", {
+    quality = {
         "columns": list(made_by),
         "listeners": dict(made_by),
         "summary": {name: asdict(value) for name, value in summarize(rows).items()},
         "against": {name: asdict(value) for name, value in compare(rows, base).items()},
         "rows": [asdict(row) for row in rows],
-    })  # fmt: skip
-
-
-def save(path: Path, data: Any) -> None:
-    """Write JSON; what is not a number is null."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(finite(data), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    }
+    save_json(folder / "quality.json", finite(quality))
 
 
 def finite(data: Any) -> Any:

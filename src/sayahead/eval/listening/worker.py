@@ -14,7 +14,8 @@ from typing import Any
 
 from sayahead.errors import ConfigError
 from sayahead.eval.experiment.conditions import Condition
-from sayahead.eval.experiment.trace import Trace, wav_path
+from sayahead.eval.experiment.folder import wav_path
+from sayahead.eval.experiment.trace import Trace
 from sayahead.eval.listening.quality import Listeners, Row, Utterance
 from sayahead.eval.measures.streamed import Said, against_full, at_seams, one_shot
 from sayahead.sound.files import read_wav

@@ -26,56 +26,56 @@ POSITIONS = ("first", "second", "third", "last_but_one", "last")
 ROUNDING_S = 1e-9
 
 
-def playback(made: Trace, *, ideal: bool = False) -> tuple[Times, Times]:
+def playback(trace: Trace, *, ideal: bool = False) -> tuple[Times, Times]:
     """S_j and E_j (C,), start and end of each chunk's playback: S_j = max(E_{j-1}, R_j), E_j = S_j + d_j, S_1 = R_1.
 
     R_j is ``ready_s``, or ``ideal_s`` on the ideal clock; d_j the chunk's samples over the sample rate.
     """
     return intervals(
-        [chunk.ideal_s if ideal else chunk.ready_s for chunk in made.chunks],
-        [chunk.samples / made.sample_rate for chunk in made.chunks],
+        [chunk.ideal_s if ideal else chunk.ready_s for chunk in trace.chunks],
+        [chunk.samples / trace.sample_rate for chunk in trace.chunks],
     )
 
 
-def heard_s(made: Trace, samples: Sequence[int], *, end: bool = False, ideal: bool = False) -> Times:
+def heard_s(trace: Trace, samples: Sequence[int], *, end: bool = False, ideal: bool = False) -> Times:
     """When samples (N,), counted from the first of the utterance, are heard on the playback clock.
 
     With ``end``, a number is the end (exclusive) of a stretch: it is heard when the sample before it is over. nan
     without chunks.
     """
-    if not made.chunks:
+    if not trace.chunks:
         return np.full(len(samples), math.nan)
-    starts, _ = playback(made, ideal=ideal)
-    chunks = chunk_of(made, samples, end=end)
-    firsts = np.array([chunk.start for chunk in made.chunks])
-    heard: Times = starts[chunks] + (np.asarray(samples, np.int64) - firsts[chunks]) / made.sample_rate
+    starts, _ = playback(trace, ideal=ideal)
+    chunks = chunk_of(trace, samples, end=end)
+    firsts = np.array([chunk.start for chunk in trace.chunks])
+    heard: Times = starts[chunks] + (np.asarray(samples, np.int64) - firsts[chunks]) / trace.sample_rate
     return heard
 
 
-def chunk_of(made: Trace, samples: Sequence[int], *, end: bool = False) -> list[int]:
+def chunk_of(trace: Trace, samples: Sequence[int], *, end: bool = False) -> list[int]:
     """The chunk that holds each sample (N,), or with ``end`` the sample before it."""
-    ends = [chunk.start + chunk.samples for chunk in made.chunks]
+    ends = [chunk.start + chunk.samples for chunk in trace.chunks]
     found = np.searchsorted(ends, np.asarray(samples, np.int64), side="left" if end else "right")
     return [int(at) for at in np.minimum(found, len(ends) - 1)]
 
 
-def spoken(made: Trace) -> list[WordTiming]:
+def spoken(trace: Trace) -> list[WordTiming]:
     """The N words that have a sound, in order: a full stop that only closes a sentence has none."""
-    return [word for word in made.words if word.offset > word.onset]
+    return [word for word in trace.words if word.offset > word.onset]
 
 
-def first_audible_s(made: Trace, *, ideal: bool = False) -> float:
+def first_audible_s(trace: Trace, *, ideal: bool = False) -> float:
     """When the first sample above -50 dBFS leaves the engine: R_j of the first chunk with such a sample; nan if none.
 
     FPL-A on a clock on which all text is there at 0, FPL-L on a language model's (SyncSpeech): the clock decides.
     """
-    return next((c.ideal_s if ideal else c.ready_s for c in made.chunks if c.audible is not None), math.nan)
+    return next((c.ideal_s if ideal else c.ready_s for c in trace.chunks if c.audible is not None), math.nan)
 
 
-def first_heard_s(made: Trace, *, ideal: bool = False) -> float:
+def first_heard_s(trace: Trace, *, ideal: bool = False) -> float:
     """When the first sample above -50 dBFS is heard on the playback clock, silence before it included; nan if none."""
-    audible = next((chunk.start + chunk.audible for chunk in made.chunks if chunk.audible is not None), None)
-    return math.nan if audible is None else float(heard_s(made, [audible], ideal=ideal)[0])
+    audible = next((chunk.start + chunk.audible for chunk in trace.chunks if chunk.audible is not None), None)
+    return math.nan if audible is None else float(heard_s(trace, [audible], ideal=ideal)[0])
 
 
 def text_wait_s(paced: Trace, given: Trace, *, ideal: bool = False) -> float:
@@ -86,26 +86,26 @@ def text_wait_s(paced: Trace, given: Trace, *, ideal: bool = False) -> float:
     return first_audible_s(paced, ideal=ideal) - first_audible_s(given, ideal=ideal)
 
 
-def word_arrivals_s(made: Trace) -> Times:
+def word_arrivals_s(trace: Trace) -> Times:
     """A_i (N,): arrival of the character that completes word i, its delimiter or the end of input; nan without text.
 
     The delimiter is the character behind the word's span; words said for one stretch of text share it.
     """
-    words = spoken(made)
-    if not made.fragments:
+    words = spoken(trace)
+    if not trace.fragments:
         return np.full(len(words), math.nan)
-    found = np.searchsorted([f.end for f in made.fragments], np.array([w.end for w in words], np.int64), side="right")
-    arrivals = np.array([fragment.at_s for fragment in made.fragments], np.float64)
+    found = np.searchsorted([f.end for f in trace.fragments], np.array([w.end for w in words], np.int64), side="right")
+    arrivals = np.array([fragment.at_s for fragment in trace.fragments], np.float64)
     return arrivals[np.minimum(found, len(arrivals) - 1)]
 
 
-def word_lags_s(made: Trace, *, ideal: bool = False) -> Times:
+def word_lags_s(trace: Trace, *, ideal: bool = False) -> Times:
     """on_i - A_i (N,): how long after its completion in the text word i begins to be heard (an ear-voice span)."""
-    onsets = heard_s(made, [word.onset for word in spoken(made)], ideal=ideal)
-    return onsets - word_arrivals_s(made)
+    onsets = heard_s(trace, [word.onset for word in spoken(trace)], ideal=ideal)
+    return onsets - word_arrivals_s(trace)
 
 
-def chunk_delays_s(made: Trace, *, ideal: bool = False) -> Times:
+def chunk_delays_s(trace: Trace, *, ideal: bool = False) -> Times:
     """Lag between the end of each input chunk and the end of the audio made for it.
 
     Its mean is Ma's average chunk delay. The input chunk of audio chunk j is the words whose sound ends in it, its
@@ -113,94 +113,94 @@ def chunk_delays_s(made: Trace, *, ideal: bool = False) -> Times:
     belongs to a word that ends later, or is a pause. Ma 5.3.2 and Fig. 7, where the text clock is a speaker's word
     ends (shadowing).
     """
-    if not made.chunks:
+    if not trace.chunks:
         return np.zeros(0)
-    chunks = chunk_of(made, [word.offset for word in spoken(made)], end=True)
+    chunks = chunk_of(trace, [word.offset for word in spoken(trace)], end=True)
     # Of words that end in one chunk the last one stays.
-    last = dict(zip(chunks, word_arrivals_s(made), strict=True))
-    _, ends = playback(made, ideal=ideal)
+    last = dict(zip(chunks, word_arrivals_s(trace), strict=True))
+    _, ends = playback(trace, ideal=ideal)
     return np.array([ends[chunk] - arrival for chunk, arrival in last.items()], np.float64)
 
 
-def time_balance_s(made: Trace) -> Times:
+def time_balance_s(trace: Trace) -> Times:
     """(C - 1,) for chunks j = 2..C: sum_{i < j} d_i - sum_{2 <= i <= j} g_i, with g_i chunk i's generation time.
 
     What playing the earlier chunks leaves after generating up to chunk j, the first one's generation apart. With all
     text there and nothing but generation to wait for, playback never stops exactly while no balance is below 0. Ma
     5.3.1, Fig. 6.
     """
-    durations, generation = durations_s(made), generation_s(made)
+    durations, generation = durations_s(trace), generation_s(trace)
     return np.cumsum(durations)[:-1] - np.cumsum(generation[1:])
 
 
-def durations_s(made: Trace) -> Times:
+def durations_s(trace: Trace) -> Times:
     """d_j (C,): playing time of each chunk."""
-    return np.array([chunk.samples / made.sample_rate for chunk in made.chunks], np.float64)
+    return np.array([chunk.samples / trace.sample_rate for chunk in trace.chunks], np.float64)
 
 
-def generation_s(made: Trace) -> Times:
+def generation_s(trace: Trace) -> Times:
     """g_j (C,): computing time of each chunk."""
-    return np.array([chunk.generation_s for chunk in made.chunks], np.float64)
+    return np.array([chunk.generation_s for chunk in trace.chunks], np.float64)
 
 
-def positions_s(made: Trace) -> Times:
+def positions_s(trace: Trace) -> Times:
     """(5, 2): generation time and audio time of the first three and the last two chunks, as in Ma Fig. 8.
 
     Ma takes sentences of more than four chunks: nan under five. Cores (Ma Fig. 9) are a matter of the condition.
     """
-    if len(made.chunks) < 5:
+    if len(trace.chunks) < 5:
         return np.full((5, 2), math.nan)
-    return np.stack([generation_s(made), durations_s(made)], axis=1)[[0, 1, 2, -2, -1]]
+    return np.stack([generation_s(trace), durations_s(trace)], axis=1)[[0, 1, 2, -2, -1]]
 
 
-def stalls_s(made: Trace, *, ideal: bool = False) -> Times:
+def stalls_s(trace: Trace, *, ideal: bool = False) -> Times:
     """(C - 1,) for chunks j = 2..C: max(0, R_j - E_{j-1}), the silence before chunk j because it was not ready.
 
     On the ideal clock these are waits for text alone. SimulEval 1.1.4, Discontinuity: the number of those above 0,
     their sum and their mean.
     """
-    starts, ends = playback(made, ideal=ideal)
+    starts, ends = playback(trace, ideal=ideal)
     gaps = starts[1:] - ends[:-1]
     return np.where(gaps > ROUNDING_S, gaps, 0.0)
 
 
-def cumulative_processing_s(made: Trace) -> Times:
+def cumulative_processing_s(trace: Trace) -> Times:
     """(C,) computing time up to the end of each step, a step being a chunk. Saeki-b Fig. 4."""
-    return np.cumsum(generation_s(made))
+    return np.cumsum(generation_s(trace))
 
 
-def words_per_min(made: Trace) -> float:
+def words_per_min(trace: Trace) -> float:
     """Words that the engine can make a minute: 60 N / sum g_j; nan where nothing was computed.
 
     Saeki-b, below Fig. 4: the teacher makes 80, the student 800; 100 to 120 suit interpreting, 180 is reading aloud.
     """
-    computing_s = float(generation_s(made).sum())
-    return 60 * len(spoken(made)) / computing_s if computing_s else math.nan
+    computing_s = float(generation_s(trace).sum())
+    return 60 * len(spoken(trace)) / computing_s if computing_s else math.nan
 
 
-def real_time_factor(made: Trace) -> float:
+def real_time_factor(trace: Trace) -> float:
     """RTF: computing time over audio time, sum g_j / sum d_j; nan without sound. SimulEval's RTF is another thing."""
-    return float(generation_s(made).sum()) / made.duration_s if made.duration_s else math.nan
+    return float(generation_s(trace).sum()) / trace.duration_s if trace.duration_s else math.nan
 
 
-def policy_area(made: Trace, *, words: bool = False) -> float:
+def policy_area(trace: Trace, *, words: bool = False) -> float:
     """d_T, the average proportion: share of the area under the READ/SPEAK path, from 0 to 1; nan without sound.
 
     d_T = sum_j (r_j / R) d_j / sum_j d_j: r_j of the text's R characters had been read when chunk j was spoken; with
     ``words``, of its words those whose completing character had. 1: all is read first. Mohan 4.3.2, where SPEAK is a
     frame and READ a character; no time enters.
     """
-    ends = np.array([word.end for word in spoken(made)], np.int64)
-    whole = len(ends) if words else len(made.source)
-    if not whole or not made.duration_s:
+    ends = np.array([word.end for word in spoken(trace)], np.int64)
+    whole = len(ends) if words else len(trace.source)
+    if not whole or not trace.duration_s:
         return math.nan
     area = 0
-    for chunk in made.chunks:
+    for chunk in trace.chunks:
         read = min(chunk.read, whole)
         if words:
-            read = int((ends < chunk.read).sum()) if chunk.read < len(made.source) else whole
+            read = int((ends < chunk.read).sum()) if chunk.read < len(trace.source) else whole
         area += read * chunk.samples
-    return area / (whole * sum(chunk.samples for chunk in made.chunks))
+    return area / (whole * sum(chunk.samples for chunk in trace.chunks))
 
 
 def path_area(read: Sequence[int], characters: int) -> float:
@@ -213,40 +213,40 @@ def path_area(read: Sequence[int], characters: int) -> float:
     return float(np.minimum(read, characters).mean()) / characters
 
 
-def latency(made: Trace) -> dict[str, float]:
+def latency(trace: Trace) -> dict[str, float]:
     """All scalar metrics of a trace by name; what is undefined in it is nan (see each function).
 
     Names that begin with ``elapsed_`` or ``ideal_`` say the clock; others do not depend on it. Units: ``_s`` seconds,
     ``_ms`` milliseconds, others are numbers or shares. The slope is in seconds a word.
     """
-    balance, ratios = time_balance_s(made), positions_s(made)
+    balance, ratios = time_balance_s(trace), positions_s(trace)
     with np.errstate(divide="ignore", invalid="ignore"):
         by_position = ratios[:, 0] / ratios[:, 1]
     return {
-        "words": float(len(spoken(made))),
-        "chunks": float(len(made.chunks)),
-        "audio_s": made.duration_s,
-        "computing_s": float(generation_s(made).sum()),
-        "rtf": real_time_factor(made),
-        "words_per_min": words_per_min(made),
+        "words": float(len(spoken(trace))),
+        "chunks": float(len(trace.chunks)),
+        "audio_s": trace.duration_s,
+        "computing_s": float(generation_s(trace).sum()),
+        "rtf": real_time_factor(trace),
+        "words_per_min": words_per_min(trace),
         "time_balance_least_s": float(balance.min()) if len(balance) else math.nan,
-        "d_T": policy_area(made),
-        "d_T_words": policy_area(made, words=True),
+        "d_T": policy_area(trace),
+        "d_T_words": policy_area(trace, words=True),
         **{f"generation_per_audio_{at}": float(by_position[i]) for i, at in enumerate(POSITIONS)},
-        **{f"elapsed_{name}": value for name, value in on_clock(made, ideal=False).items()},
-        **{f"ideal_{name}": value for name, value in on_clock(made, ideal=True).items()},
+        **{f"elapsed_{name}": value for name, value in on_clock(trace, ideal=False).items()},
+        **{f"ideal_{name}": value for name, value in on_clock(trace, ideal=True).items()},
     }
 
 
-def on_clock(made: Trace, *, ideal: bool) -> dict[str, float]:
+def on_clock(trace: Trace, *, ideal: bool) -> dict[str, float]:
     """The scalar metrics that depend on the clock."""
-    lags = [float(lag) for lag in word_lags_s(made, ideal=ideal)]
-    onsets = heard_s(made, [word.onset for word in spoken(made)], ideal=ideal)
-    delays, stalls = chunk_delays_s(made, ideal=ideal), stalls_s(made, ideal=ideal)
+    lags = [float(lag) for lag in word_lags_s(trace, ideal=ideal)]
+    onsets = heard_s(trace, [word.onset for word in spoken(trace)], ideal=ideal)
+    delays, stalls = chunk_delays_s(trace, ideal=ideal), stalls_s(trace, ideal=ideal)
     number = int((stalls > 0).sum())
     return {
-        "first_audible_s": first_audible_s(made, ideal=ideal),
-        "first_heard_s": first_heard_s(made, ideal=ideal),
+        "first_audible_s": first_audible_s(trace, ideal=ideal),
+        "first_heard_s": first_heard_s(trace, ideal=ideal),
         "word_lag_mean_s": math.fsum(lags) / len(lags) if lags else math.nan,
         "word_lag_p95_s": quantile(lags, 0.95),
         "word_lag_max_s": max(lags, default=math.nan),
@@ -255,7 +255,7 @@ def on_clock(made: Trace, *, ideal: bool) -> dict[str, float]:
         "stalls": float(number),
         "stall_sum_s": float(stalls.sum()),
         "stall_mean_s": float(stalls.sum()) / number if number else 0.0,
-        **simuleval(made, ideal=ideal, onsets=[1000 * float(at) for at in onsets]),
+        **simuleval(trace, ideal=ideal, onsets=[1000 * float(at) for at in onsets]),
     }
 
 
@@ -279,7 +279,7 @@ def by_position(traces: Iterable[Trace]) -> dict[str, dict[str, float]]:
 
     ``ratio`` is that of the two means; ``n`` traces. nan where no trace is long enough.
     """
-    tables = [positions_s(made) for made in traces if len(made.chunks) > 4]
+    tables = [positions_s(trace) for trace in traces if len(trace.chunks) > 4]
     means = np.mean(tables, axis=0) if tables else np.full((5, 2), math.nan)
     return {
         position: {
@@ -303,7 +303,7 @@ def summarize(traces: Iterable[Trace], *, seed: int = 0) -> dict[str, dict[str, 
     kept = list(traces)
     if not kept:
         return {}
-    rows = [latency(made) for made in kept]
+    rows = [latency(trace) for trace in kept]
     out: dict[str, dict[str, float]] = {}
     for name in rows[0]:
         values = [row[name] for row in rows if math.isfinite(row[name])]

@@ -142,7 +142,7 @@ def lagging(delays: Sequence[float], source: float, target: float, *, suffix: st
     }
 
 
-def simuleval(made: Trace, *, ideal: bool = True, onsets: Sequence[float] = ()) -> dict[str, float]:
+def simuleval(trace: Trace, *, ideal: bool = True, onsets: Sequence[float] = ()) -> dict[str, float]:
     """All of SimulEval's metrics for one trace, on ideal or elapsed delays; nan where there is no sound.
 
     ``AL_ms``, ``LAAL_ms``, ``AP``, ``DAL_ms``, ``ATD_ms`` as above; ``StartOffset_ms`` = D_1; ``EndOffset_ms`` = E_n -
@@ -155,14 +155,14 @@ def simuleval(made: Trace, *, ideal: bool = True, onsets: Sequence[float] = ()) 
     delays are ``onsets``, when each word begins to be heard in milliseconds, |Y| is their number. SimulEval does so
     under the name SpeechAlign_BOW, with an aligner's word times.
     """
-    delays = [1000 * chunk.ideal_s for chunk in made.chunks]
-    ready = delays if ideal else [1000 * chunk.ready_s for chunk in made.chunks]
-    durations = [1000 * chunk.samples / made.sample_rate for chunk in made.chunks]
-    source = 1000 * made.fragments[-1].at_s if made.fragments else 0.0
+    delays = [1000 * chunk.ideal_s for chunk in trace.chunks]
+    ready = delays if ideal else [1000 * chunk.ready_s for chunk in trace.chunks]
+    durations = [1000 * chunk.samples / trace.sample_rate for chunk in trace.chunks]
+    source = 1000 * trace.fragments[-1].at_s if trace.fragments else 0.0
     _, ends = intervals(ready, durations)
     end = float(ends[-1]) if len(ends) else math.nan
     return {
-        **lagging(ready, source, len(made.source.split())),
+        **lagging(ready, source, len(trace.source.split())),
         "ATD_ms": average_token_delay(delays, durations, ready=ready),
         "StartOffset_ms": ready[0] if ready else math.nan,
         "EndOffset_ms": end - source,

@@ -134,15 +134,15 @@ def policy_path(traces: Mapping[str, Trace]) -> Figure:
     READ goes up, SPEAK goes right. The share of the picture under the path is d_T: 1 where all is read first.
     """
     figure, axes = canvas("READ and SPEAK: text read over speech spoken", "speech spoken, s", "text read, characters")
-    for number, (name, made) in enumerate(traces.items()):
-        seconds = np.cumsum([0.0, *(chunk.samples / made.sample_rate for chunk in made.chunks)])
-        read = np.array([chunk.read for chunk in made.chunks], np.float64)
+    for number, (name, trace) in enumerate(traces.items()):
+        seconds = np.cumsum([0.0, *(chunk.samples / trace.sample_rate for chunk in trace.chunks)])
+        read = np.array([chunk.read for chunk in trace.chunks], np.float64)
         style: dict[str, Any] = {
             "color": COLOURS[number % len(COLOURS)],
             "linestyle": DASHES[number % len(DASHES)],
             "linewidth": 1.8,
         }
-        axes.stairs(read, seconds, baseline=None, label=f"{name}, $d_T$ = {policy_area(made):.2f}", **style)
+        axes.stairs(read, seconds, baseline=None, label=f"{name}, $d_T$ = {policy_area(trace):.2f}", **style)
         axes.plot([0, 0], [0, read[0]], **style)
     axes.set_xlim(left=-0.05)
     axes.set_ylim(bottom=0)
@@ -201,7 +201,7 @@ def timeline(traces: Mapping[str, Trace], *, clock: str) -> Figure:
     """One utterance: its text as it arrives above, each condition's speech as it is heard below, by word."""
     height = 1.6 + 0.75 * len(traces)
     figure, axes = canvas(f"One utterance: text in, speech out ({clock})", "time, s", "", height=height)
-    heard = [words_heard(made) for made in traces.values()]
+    heard = [words_heard(trace) for trace in traces.values()]
     end_s = max([stop_s for words in heard for _, _, stop_s in words], default=1.0)
     axes.set_xlim(0, end_s * 1.01)
     axes.set_ylim(len(traces) + 0.45, -0.45)
@@ -215,7 +215,7 @@ def timeline(traces: Mapping[str, Trace], *, clock: str) -> Figure:
             box(axes, text, (begin_s, stop_s), row, colour, end_s)
         if words:
             axes.plot([0, words[0][1]], [row, row], ":", color=colour, linewidth=1.4)
-    labels = [f"{name}\nfirst sound {first_heard_s(made):.2f} s" for name, made in traces.items()]
+    labels = [f"{name}\nfirst sound {first_heard_s(trace):.2f} s" for name, trace in traces.items()]
     axes.set_yticks(range(len(traces) + 1), ["text arrives", *labels])
     axes.grid(visible=False, axis="y")
     axes.tick_params(axis="y", length=0)
@@ -223,17 +223,17 @@ def timeline(traces: Mapping[str, Trace], *, clock: str) -> Figure:
     return figure
 
 
-def words_heard(made: Trace) -> list[tuple[str, float, float]]:
+def words_heard(trace: Trace) -> list[tuple[str, float, float]]:
     """(word, onset, offset) on the playback clock, in s."""
-    words = spoken(made)
-    begin, end = heard_s(made, [word.onset for word in words]), heard_s(made, [w.offset for w in words], end=True)
+    words = spoken(trace)
+    begin, end = heard_s(trace, [word.onset for word in words]), heard_s(trace, [w.offset for w in words], end=True)
     return [(word.text, float(at), float(to)) for word, at, to in zip(words, begin, end, strict=True)]
 
 
-def words_arrived(made: Trace) -> list[tuple[str, float]]:
+def words_arrived(trace: Trace) -> list[tuple[str, float]]:
     """(piece of source text, arrival of the character that completes it) of what is spoken, in s."""
-    spans = {(w.start, w.end): float(at) for w, at in zip(spoken(made), word_arrivals_s(made), strict=True)}
-    return [(made.source[start:end], at) for (start, end), at in spans.items()]
+    spans = {(w.start, w.end): float(at) for w, at in zip(spoken(trace), word_arrivals_s(trace), strict=True)}
+    return [(trace.source[start:end], at) for (start, end), at in spans.items()]
 
 
 def without_unit(metric: str) -> str:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import base64
 import functools
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +20,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from sayahead.errors import ConfigError
+from sayahead.eval.experiment.folder import read_experiment, read_json
 from sayahead.eval.experiment.machine import BUSY_CORES
 from sayahead.eval.experiment.trace import Trace, read_traces
 from sayahead.eval.listening.blind_test import listening_statistics
@@ -74,7 +73,7 @@ def report(out: Path, target: Path, *, page: bool = True, ratings: Sequence[Path
 
     Without ``page``, tables and figures only. ``ratings`` are files beyond those in the experiment's folder.
     """
-    experiment = read_experiment(out)
+    experiment = scored_experiment(out)
     notes = [*missing(experiment, out), *cautions(experiment)]
     ratings = [*sorted((out / "ratings").glob("*.json")), *ratings]
     tables = [*quality_tables(experiment), *listening_tables(ratings), *latency_tables(experiment)]
@@ -91,18 +90,10 @@ def report(out: Path, target: Path, *, page: bool = True, ratings: Sequence[Path
         (target / "report.html").write_text(as_page(experiment, notes, tables, drawn), encoding="utf-8")
 
 
-def read_experiment(out: Path) -> Experiment:
+def scored_experiment(out: Path) -> Experiment:
     """What running and scoring left in a folder."""
-    path = out / "experiment.json"
-    if not path.is_file():
-        raise ConfigError(f"{path} is missing: make an experiment with sayahead eval run.")
-    about = read_json(path)
-    try:
-        conditions, clocks = tuple(map(str, about["conditions"])), tuple(map(str, about["clocks"]))
-    except (KeyError, TypeError) as error:
-        raise ConfigError(
-            f"{path} does not name conditions and clocks: make it anew with sayahead eval run."
-        ) from error
+    about = read_experiment(out)
+    conditions, clocks = tuple(about["conditions"]), tuple(about["clocks"])
     latency: dict[str, dict[str, Any]] = {clock: {} for clock in clocks}
     quality: dict[str, dict[str, Summary]] = {}
     for condition in conditions:
@@ -123,17 +114,6 @@ def read_experiment(out: Path) -> Experiment:
         return list(read_traces(file)) if file.is_file() else []
 
     return Experiment(about, conditions, clocks, latency, quality, traces)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file; ConfigError where it holds none."""
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read as JSON: {error}. Make it anew with sayahead eval.") from error
-    if not isinstance(data, dict):
-        raise ConfigError(f"{path} is not a JSON object: make it anew with sayahead eval.")
-    return data
 
 
 def as_summaries(quality: Mapping[str, Any]) -> dict[str, Summary]:
