@@ -1,4 +1,4 @@
-"""An asyncio client of ``sayahead serve``: text goes in word by word, sound comes back while it is written."""
+"""An asyncio client of ``sayahead serve``: text goes in word by word, audio comes back while it is written."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from sayahead.types import AudioChunk, WordTiming
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
-# Pieces of sound that may wait for their reader; a connection whose reader is slower is not read any more.
+# Chunks that may wait for their reader; beyond them the connection is not read until there is room.
 QUEUE = 1000
 
 
 class ServerError(SayaheadError):
-    """The server refused something, or is gone. ``code`` is the protocol's word for it."""
+    """The server refused something, or has gone. ``code`` is the protocol's name for it."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -30,7 +30,9 @@ class ServerError(SayaheadError):
 
 
 class Client:
-    """A connection to a server, on which any number of texts can be spoken, also at once.
+    """A connection to a server, on which any number of texts can be spoken, even at once.
+
+    For example::
 
         async with Client("ws://127.0.0.1:8000", voice="heart") as client:
             speech = client.speech()
@@ -38,13 +40,13 @@ class Client:
             await speech.finish()
             async for chunk in speech:
                 play(chunk.samples, chunk.sample_rate)
-    """  # fmt: skip
+    """
 
     def __init__(self, url: str = "ws://127.0.0.1:8000", *, key: str | None = None, **session: Any) -> None:
         """``session`` is what the server's session.update takes: voice, speed, lookahead, mode, seed, idle_s,
         sample_rate, volume."""
         if session.get("encoding", "pcm_s16le") != "pcm_s16le":
-            raise ConfigError("Client: encoding must be pcm_s16le, or be left out.")
+            raise ConfigError("Client: encoding must be pcm_s16le, or left out.")
         self._url, self._session = url.rstrip("/") + "/v1/stream", session
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._open: dict[str, Speech] = {}
@@ -54,7 +56,7 @@ class Client:
         self.created: dict[str, Any] = {}
         """The server's first message: its voices, encodings and limits."""
         self.sample_rate = 0
-        """Samples per second of all that comes."""
+        """Samples per second of all audio."""
 
     async def __aenter__(self) -> Self:
         try:
@@ -71,11 +73,11 @@ class Client:
         try:
             self.created = await self._hear()
             await self._say("session.update", session=self._session)
-            chosen = (await self._hear())["session"]
+            session = (await self._hear())["session"]
         except BaseException:
             await self._socket.close()
             raise
-        self.sample_rate = chosen["sample_rate"] or self.created["sample_rates"][chosen["voice"]]
+        self.sample_rate = session["sample_rate"] or self.created["sample_rates"][session["voice"]]
         self._reading = asyncio.create_task(self._read())
         return self
 
@@ -92,7 +94,7 @@ class Client:
         return self._open[name]
 
     async def stream(self, fragments: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[AudioChunk]:
-        """The sound of the fragments, each piece as soon as it is there; leaving early makes the server fall silent."""
+        """The audio of the fragments, chunk by chunk as it arrives; leaving early silences the server."""
         speech = self.speech()
         writing = asyncio.create_task(speech.write(fragments))
         try:
@@ -114,7 +116,7 @@ class Client:
             raise ServerError("gone", f"The server closed the connection: {error}.") from error
 
     async def _hear(self) -> dict[str, Any]:
-        """The next message; ServerError where it is an error, or does not come."""
+        """The next message; ServerError if it is an error, or does not arrive."""
         from websockets.exceptions import ConnectionClosed
 
         try:
@@ -126,7 +128,7 @@ class Client:
         return data
 
     async def _read(self) -> None:
-        """Give every message to the text that it belongs to."""
+        """Give every message to its text."""
         from websockets.exceptions import ConnectionClosed
 
         error = ServerError("gone", "The server closed the connection.")
@@ -148,7 +150,7 @@ class Client:
 
 
 class Speech:
-    """One text that is being spoken; an asynchronous iterator over its sound."""
+    """One text being spoken; an asynchronous iterator over its audio."""
 
     def __init__(self, client: Client, name: str) -> None:
         self._client, self._name = client, name
@@ -168,18 +170,18 @@ class Speech:
             await self._client._say("input_text.append", context_id=self._name, text=text[at : at + most])
 
     async def flush(self) -> None:
-        """Speak all so far without waiting for more."""
+        """Have all so far spoken without waiting for more."""
         if self._begun:
             await self._client._say("input_text.flush", context_id=self._name)
 
     async def finish(self) -> None:
-        """No more text comes."""
+        """Say that no more text comes."""
         if not self._over:
             self._over = True
             await self._client._say("input_text.end", context_id=self._name)
 
     async def cancel(self) -> dict[str, Any]:
-        """Fall silent at once. What was sent before: audio_s, words, text_end (characters)."""
+        """Fall silent at once (barge-in). Returns what was sent before: audio_s, words, text_end (characters)."""
         self._over = self._silent = True
         self._empty()
         if self._name in self._client._open and self._begun:
@@ -199,7 +201,7 @@ class Speech:
         await self.finish()
 
     async def leave(self) -> None:
-        """Cancel, where it is not over."""
+        """Cancel, if it is not over."""
         if self._name in self._client._open:
             self._over = True
             await self._client._say("input_text.cancel", context_id=self._name)
@@ -220,7 +222,7 @@ class Speech:
         raise item
 
     async def take(self, data: dict[str, Any], sound: bytes) -> None:
-        """A message of the server for this text."""
+        """Take in a message of the server about this text."""
         if data["type"] == "speech.audio":
             rate = self._client.sample_rate
             samples = np.frombuffer(sound, "<i2").astype(np.float32) / np.float32(32767)
@@ -246,11 +248,11 @@ class Speech:
             self._end(ServerError(data["code"], data["message"]))
 
     def _end(self, item: ServerError | None) -> None:
-        """Nothing comes any more: after what waits, or (with ``item``) because of an error."""
+        """Nothing more comes after what waits, with ``item`` because of an error."""
         self._over = True
         self._client._forget(self._name)
         if not self._cancelled.done():
-            # One who asks to cancel a text that is over is too late, which is no error.
+            # Cancelling a text that is over is too late, but no error.
             audio_s = self._samples / self._client.sample_rate
             self._cancelled.set_result({"audio_s": audio_s, "words": self._words, "text_end": self._text_end})
         if self._silent:

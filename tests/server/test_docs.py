@@ -24,9 +24,7 @@ def test_every_setting_and_code_is_told(name: str) -> None:
 
 def test_every_metric_is_told_and_there() -> None:
     told = set(re.findall(r"`(tts_\w+)", PAGE))
-    kept = {
-        metric.name + ("_total" if metric.type == "counter" else "") for metric in Metrics().registry.collect()
-    }  # fmt: skip
+    kept = {metric.name + ("_total" if metric.type == "counter" else "") for metric in Metrics().registry.collect()}
     assert told == kept
     assert all(str(code) in PAGE for code in CLOSING.values())
 

@@ -274,7 +274,7 @@ def test_a_step_that_breaks_ends_its_text_alone(caplog: pytest.LogCaptureFixture
     with serving() as server, caplog.at_level(logging.ERROR):
         play(run, server)
         server.settle()
-    assert "A context failed" in caplog.text
+    assert "An utterance failed" in caplog.text
     assert "Please" not in caplog.text
 
 

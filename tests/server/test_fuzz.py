@@ -39,9 +39,10 @@ SCALARS = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=40), st.just("<long>"), st.just("\ud800")
 )
 JSONS = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
     max_leaves=8,
-)  # fmt: skip
+)
 RAW: st.SearchStrategy[str | bytes] = st.one_of(
     st.text(max_size=60), st.binary(max_size=60), st.just("<deep>"), st.just("")
 )
@@ -82,28 +83,60 @@ class Target:
 
 
 NATIVE: dict[str, list[Any]] = {
-    "type": ["session.update", "input_text.append", "input_text.flush", "input_text.end", "input_text.cancel",
-             "session.ping", "session.end"],
-    "text": ["Hello there ", ""], "context_id": ["a", "b", ""], "flush_id": [1, "x"],
-    "session": [{"speed": 1.5}, {"voice": "toy"}, {"encoding": "mulaw"}, {"encoding": "mp3"}, {"lookahead": -1},
-                {"speed": float("nan")}, {"sample_rate": 0}, {"idle_s": -1}, {"idle_s": 0.01}, {"seed": 2**70}],
-}  # fmt: skip
+    "type": [
+        "session.update",
+        "input_text.append",
+        "input_text.flush",
+        "input_text.end",
+        "input_text.cancel",
+        "session.ping",
+        "session.end",
+    ],
+    "text": ["Hello there ", ""],
+    "context_id": ["a", "b", ""],
+    "flush_id": [1, "x"],
+    "session": [
+        {"speed": 1.5},
+        {"voice": "toy"},
+        {"encoding": "mulaw"},
+        {"encoding": "mp3"},
+        {"lookahead": -1},
+        {"speed": float("nan")},
+        {"sample_rate": 0},
+        {"idle_s": -1},
+        {"idle_s": 0.01},
+        {"seed": 2**70},
+    ],
+}
 SPEECH: dict[str, list[Any]] = {
-    "model": ["tts-1"], "voice": ["alloy", {"id": "toy"}, "../heart"], "input": ["Hello.", "", " ", "<long>"],
-    "response_format": ["pcm", "mp3", "opus", "wav", "aac", "flac"], "speed": [1.0, 0.25, float("nan"), 1e400],
+    "model": ["tts-1"],
+    "voice": ["alloy", {"id": "toy"}, "../heart"],
+    "input": ["Hello.", "", " ", "<long>"],
+    "response_format": ["pcm", "mp3", "opus", "wav", "aac", "flac"],
+    "speed": [1.0, 0.25, float("nan"), 1e400],
     "stream_format": ["audio", "sse"],
-}  # fmt: skip
+}
 ELEVENLABS: dict[str, list[Any]] = {
-    "text": ["Hello there ", " ", ""], "context_id": ["a", "b"], "contextId": ["c"], "flush": [True],
-    "xi-api-key": ["x"], "close_context": [True], "close_socket": [False],
+    "text": ["Hello there ", " ", ""],
+    "context_id": ["a", "b"],
+    "contextId": ["c"],
+    "flush": [True],
+    "xi-api-key": ["x"],
+    "close_context": [True],
+    "close_socket": [False],
     "voice_settings": [{"speed": 1.2}, {"speed": float("nan")}],
-}  # fmt: skip
+}
 CARTESIA: dict[str, list[Any]] = {
-    "context_id": ["a", "b"], "transcript": ["Hello there ", "", "<long>"], "continue": [True, False], "flush": [True],
-    "cancel": [True], "voice": [{"mode": "id", "id": "toy"}, "toy"], "add_timestamps": [True],
+    "context_id": ["a", "b"],
+    "transcript": ["Hello there ", "", "<long>"],
+    "continue": [True, False],
+    "flush": [True],
+    "cancel": [True],
+    "voice": [{"mode": "id", "id": "toy"}, "toy"],
+    "add_timestamps": [True],
     "output_format": [{"container": "raw", "encoding": "pcm_f32le", "sample_rate": 44100}, {"sample_rate": -1}],
     "generation_config": [{"speed": 1.5}, {"volume": 1e400}],
-}  # fmt: skip
+}
 DEEPGRAM: dict[str, list[Any]] = {"type": ["Speak", "Flush", "Clear"], "text": ["Hello there ", "", "<long>"]}
 KYUTAI: dict[str, list[Any]] = {
     "type": ["Text", "Voice", "Eos"],
@@ -114,8 +147,9 @@ KYUTAI: dict[str, list[Any]] = {
 WYOMING: dict[str, list[Any]] = {
     "type": ["synthesize-start", "synthesize-chunk", "synthesize-stop", "synthesize", "describe", "ping"],
     "data": [{"text": "Hello there. "}, {"voice": {"name": "toy"}}, {"voice": {"language": "xx"}}],
-    "data_length": [0, 2, -1, 1e9], "payload_length": [0, 3, 10**9],
-}  # fmt: skip
+    "data_length": [0, 2, -1, 1e9],
+    "payload_length": [0, 3, 10**9],
+}
 VOICE = "/v1/text-to-speech/toy"
 SOCKETS = [
     Target("native", "/v1/stream", RAW | almost(NATIVE)),

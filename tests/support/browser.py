@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,8 @@ pytest.importorskip("playwright", reason="The page is not tested: playwright is 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from sayahead.engine.synthesizer import Pauses, TwoStage
-from sayahead.voice import Defaults, Voice, VoiceConfig
-from support.servers import SlowAcoustic
+from sayahead.voice import Voice
+from support.servers import SlowAcoustic, toy_voice
 from support.toy import ToyPhonemizer, ToyVocoder
 
 RATE = 1600
@@ -84,11 +85,7 @@ WATCH = """
 
 def drawl(step_s: float = 0.0) -> Voice:
     """The toy, as slow as people speak: some 80 ms a letter."""
-    config = VoiceConfig(
-        format=2, name="toy", language="en", description="A long tone per letter.", license="Apache-2.0",
-        source="tests", kind="toy", sample_rate=RATE, hop_length=40, files={}, phonemes={}, stand_in="", lead_in_s=0.0,
-        pause_s=0.1, speed=(0.5, 2.0), defaults=Defaults(1, 0.02, 0.02), model={},
-    )  # fmt: skip
+    config = replace(toy_voice().config, description="A long tone per letter.", sample_rate=RATE)
     synthesizer = TwoStage(SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=160))
     return Voice(config, synthesizer, ToyPhonemizer())
 

@@ -96,9 +96,11 @@ async def turn(service: Any, tokens: Sequence[str], *, interrupt: bool = False, 
 
     service.add_word_timestamps = record
     worker = PipelineWorker(
-        Pipeline([Source(heard), service, sink]), cancel_on_idle_timeout=False, enable_rtvi=False,
+        Pipeline([Source(heard), service, sink]),
+        cancel_on_idle_timeout=False,
+        enable_rtvi=False,
         params=PipelineParams(),
-    )  # fmt: skip
+    )
     worker.add_event_handler("on_pipeline_started", lambda *_: started.set())
 
     async def feed() -> None:

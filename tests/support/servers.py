@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sayahead.engine.stages import Frames
@@ -39,10 +41,24 @@ class SlowAcoustic(ToyAcoustic):
 def toy_voice(step_s: float = 0.0) -> Voice:
     """A tone per letter, at 8 kHz."""
     config = VoiceConfig(
-        format=2, name="toy", language="en", description="A tone per letter.", license="Apache-2.0", source="tests",
-        kind="toy", sample_rate=RATE, hop_length=HOP, files={}, phonemes={}, stand_in="", lead_in_s=0.0, pause_s=0.1,
-        speed=(0.5, 2.0), defaults=Defaults(1, 0.02, 0.02), model={},
-    )  # fmt: skip
+        format=2,
+        name="toy",
+        language="en",
+        description="A tone per letter.",
+        license="Apache-2.0",
+        source="tests",
+        kind="toy",
+        sample_rate=RATE,
+        hop_length=HOP,
+        files={},
+        phonemes={},
+        stand_in="",
+        lead_in_s=0.0,
+        pause_s=0.1,
+        speed=(0.5, 2.0),
+        defaults=Defaults(1, 0.02, 0.02),
+        model={},
+    )
     synthesizer = TwoStage(SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
     return Voice(config, synthesizer, ToyPhonemizer())
 
@@ -79,8 +95,9 @@ class Running:
 
 
 @contextlib.contextmanager
-def serving(*, step_s: float = 0.0, voice: Voice | None = None, limits: dict[str, Any] | None = None,
-            **settings: Any) -> Iterator[Running]:  # fmt: skip
+def serving(
+    *, step_s: float = 0.0, voice: Voice | None = None, limits: dict[str, Any] | None = None, **settings: Any
+) -> Iterator[Running]:
     """A server with the toy voice (each step of which takes ``step_s``), or another; settings as in Settings, at a port
     of its own."""
     chosen = Settings(port=0, limits=Limits(**{"sessions": 1000, **(limits or {})}), **settings)
@@ -101,3 +118,12 @@ def serving(*, step_s: float = 0.0, voice: Voice | None = None, limits: dict[str
         server.should_exit = True
         thread.join(20)
         assert not thread.is_alive(), "The server does not end."
+
+
+def certified(folder: Path) -> tuple[str, str]:
+    """Files with a private key and a certificate of this machine, for its name and its address."""
+    key, certificate = str(folder / "key.pem"), str(folder / "certificate.pem")
+    names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+    command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -addext {names}".split()
+    subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    return key, certificate

@@ -19,10 +19,10 @@ async def serve_session(
 ) -> m.Outcome:
     """How a connection ended, after all of it was served.
 
-    ``commands`` gives what the peer wants; it raises GoneError when the peer is gone, or ends, which before End means
-    the same. ``send`` hands an event to the peer: it waits while the peer does not read, which pauses the synthesis of
-    this connection alone, and raises GoneError where the peer is not there. It is never called twice at once.
-    ``idle_s`` is how long the connection may be without an utterance; None: as the server's limits say.
+    ``commands`` gives what the peer wants; when the peer leaves it raises GoneError, or ends without an End. ``send``
+    hands an event to the peer: it waits while the peer does not read, which pauses the synthesis of this connection
+    alone, and raises GoneError when the peer has left. It is never called twice at once. ``idle_s`` is how long the
+    connection may be without an utterance; None: as the server's limits say.
     """
     outbox = Outbox(send, stall_s=hub.limits.write_stall_s)
     connection = Connection(hub, lease, outbox, idle_s)
@@ -51,7 +51,7 @@ class Connection:
         self._begun = self._heard = self._loop.time()
         self._first, self._ending = True, False
         self._characters, self._audio_s = 0, 0.0
-        # The utterance that was refused last: what follows for it needs no more errors.
+        # The utterance that was refused last: further commands for it cause no more errors.
         self._refused: str | None = None
 
     async def read(self, commands: AsyncIterator[m.Command]) -> None:
@@ -69,7 +69,7 @@ class Connection:
             self._outbox.end("gone")
         except Exception as error:
             log.exception("A connection failed", extra={"session": self._lease.id})
-            message = f"The server failed ({type(error).__name__}); it is not the client's fault."
+            message = f"The server failed ({type(error).__name__}); the client is not at fault."
             await self._outbox.fail("failed", message)
 
     async def _carry_out(self, command: m.Command) -> None:
@@ -156,7 +156,7 @@ class Connection:
         await asyncio.gather(*(utterance.stop() for utterance in utterances))
 
     async def watch(self) -> None:
-        """End what is silent for too long, or takes too long."""
+        """End what is idle or open for too long."""
         limits, fail = self._limits, self._outbox.fail
         closing = asyncio.ensure_future(self._hub.closing.wait())
         try:
@@ -165,16 +165,16 @@ class Connection:
                 await asyncio.wait({closing}, timeout=min(1.0, limit / 4, limits.session_s / 4))
                 now = self._loop.time()
                 if closing.done():
-                    await fail("shutdown", "The server goes down.")
+                    await fail("shutdown", "The server is going down.")
                 elif self._hub.draining and not self._utterances:
                     await fail("shutdown", "The server is going down: connect again in a moment.")
                 elif now - self._begun > limits.session_s:
                     await fail("too_long", f"The connection was open for {limits.session_s:g} seconds.")
                 elif not self._utterances and now - self._heard > limit:
-                    await fail("idle", f"Nothing came for {limit:g} seconds.")
+                    await fail("idle", f"Nothing arrived for {limit:g} seconds.")
                 for utterance in list(self._utterances.values()):
                     if utterance.idle(now):
-                        await utterance.fail("idle", f"No text came for {utterance.idle_s:g} seconds.")
+                        await utterance.fail("idle", f"No text arrived for {utterance.idle_s:g} seconds.")
         finally:
             closing.cancel()
 

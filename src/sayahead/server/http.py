@@ -1,4 +1,4 @@
-"""Speech as the answer to an HTTP request, and what HTTP endpoints of all protocols share."""
+"""Speech as the answer to an HTTP request, and what the HTTP endpoints of all protocols share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PART = 1000
 
 
 class RequestError(SayaheadError):
-    """A request that is refused; the protocol makes its error of it."""
+    """A request that is refused; the protocol phrases it."""
 
     def __init__(self, code: str, message: str, *, field: str | None = None) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class RequestError(SayaheadError):
 
     @property
     def headers(self) -> dict[str, str]:
-        """What goes with it."""
+        """Headers that go with it."""
         if self.status in (429, 503):
             return {"Retry-After": str(RETRY_S)}
         return {"WWW-Authenticate": "Bearer"} if self.status == 401 else {}
@@ -71,16 +71,16 @@ def answers(
 
 
 def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
-    """Who sends the request. RequestError without a valid key."""
+    """Whose request it is. RequestError without a valid key."""
     caller = hub.access.caller(credential(request.headers, request.query_params), tokens=tokens)
     if caller is None:
         hub.metrics.rejected.labels("unauthorized").inc()
-        raise RequestError("unauthorized", "A valid key is needed: Authorization: Bearer KEY.")
+        raise RequestError("unauthorized", "A valid key is required: Authorization: Bearer KEY.")
     return caller
 
 
 async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
-    """The request's body. MessageError for what is no JSON object, RequestError for what is too big or late."""
+    """The request's body. MessageError if it is not a JSON object, RequestError if it is too big or late."""
     body = bytearray()
     try:
         async with asyncio.timeout(hub.limits.first_message_s):
@@ -89,19 +89,19 @@ async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
                 if len(body) > hub.limits.message_bytes:
                     raise RequestError("too_big", f"The body has more than {hub.limits.message_bytes} bytes.")
     except TimeoutError as error:
-        raise RequestError("idle", f"The body did not come in {hub.limits.first_message_s:g} seconds.") from error
+        raise RequestError("idle", f"The body did not arrive within {hub.limits.first_message_s:g} seconds.") from error
     except ClientDisconnect as error:
-        raise RequestError("invalid_message", "The body is not whole.") from error
+        raise RequestError("invalid_message", "The body was cut off.") from error
     return json_object(bytes(body))
 
 
 def text_of(hub: Hub, body: dict[str, Any], field: str) -> str:
-    """The text to speak in a body. RequestError where there is none, or too much."""
+    """The text to speak in a body. RequestError if there is none, or too much."""
     text, most = body.get(field), hub.limits.pending_characters
     if not isinstance(text, str) or not text:
         raise RequestError("invalid_option", f"{field} is missing: the text to speak.", field=field)
     if len(text) > most:
-        raise RequestError("invalid_option", f"{field} has {len(text)} characters, and may have {most}.", field=field)
+        raise RequestError("invalid_option", f"{field} has {len(text)} characters; {most} are allowed.", field=field)
     return text
 
 
@@ -111,12 +111,12 @@ class Wrapping(Protocol):
     media_type: str
 
     def wrap(self, event: m.Event) -> bytes:
-        """Bytes for an event; none where nothing is to be said."""
+        """Bytes for an event; empty if there is nothing to send."""
         ...
 
 
 class SpeechResponse:
-    """An answer whose body is spoken while it is sent. Errors before the first sound have a status of their own."""
+    """An answer whose body is spoken while it is sent. Errors before the first audio have a status of their own."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class SpeechResponse:
         elif not self._started and outcome.code != "gone":
             await self._failure(self._error or RequestError(outcome.code, outcome.message))(scope, receive, send)
         elif outcome.code != "gone":
-            # What was sent is not whole, and no status can say so any more: the connection breaks.
+            # What was sent is incomplete, and it is too late for a status: the connection breaks.
             abort = scope.get("state", {}).get("abort")
             if abort is not None:
                 abort()
@@ -185,11 +185,11 @@ class SpeechResponse:
 
 
 class Sound:
-    """The sound itself as the body."""
+    """The audio itself as the body."""
 
     def __init__(self, form: AudioFormat) -> None:
         self.media_type = form.media_type
 
     def wrap(self, event: m.Event) -> bytes:
-        """The sound's bytes."""
+        """The audio's bytes."""
         return event.data if isinstance(event, m.Audio) else b""

@@ -1,4 +1,4 @@
-"""What all connections share: settings, voices, threads, who may come in, and how many are there."""
+"""What all connections share: settings, voices, threads, who may connect, and how many have."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PLACES_PER_CORE = 16
 
 
 class RefusedError(SayaheadError):
-    """No place is left, or the server goes down."""
+    """No place is left, or the server is going down."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -36,11 +36,12 @@ class RefusedError(SayaheadError):
 
 
 class Voices:
-    """The voices that the server offers: those of its folders and no other, each loaded when it is first used."""
+    """The voices that the server offers, and no others; each is loaded when first used."""
 
-    def __init__(self, chosen: tuple[str, ...]) -> None:
+    def __init__(self, names: tuple[str, ...]) -> None:
+        """``names`` or folders, the default one first; empty: all that are installed."""
         installed = installed_voices()
-        names = chosen or tuple(sorted(installed, key=lambda name: (name != DEFAULT, name)))
+        names = names or tuple(sorted(installed, key=lambda name: (name != DEFAULT, name)))
         self._folders: dict[str, Path] = {}
         self.configs: dict[str, VoiceConfig] = {}
         for name in names:
@@ -54,7 +55,7 @@ class Voices:
         self._locks = {name: threading.Lock() for name in self.configs}
 
     def name(self, wanted: str | None, *, any_voice: bool = False) -> str:
-        """The name of the voice that is meant. VoiceError for one that is not there."""
+        """The name of the voice that is meant. VoiceError for an unknown one."""
         if wanted in self.configs and wanted is not None:
             return wanted
         if wanted is None or any_voice:
@@ -62,7 +63,7 @@ class Voices:
         raise VoiceError(f"There is no voice {wanted[:80]!r}{nearest(wanted[:80], self.configs)}.")
 
     def load(self, name: str) -> Voice:
-        """A voice of a name from ``name``; takes its time when it is not loaded."""
+        """A voice by a name from ``name``; slow the first time."""
         with self._locks[name]:
             if name not in self._loaded:
                 begun = time.perf_counter()
@@ -71,7 +72,7 @@ class Voices:
             return self._loaded[name]
 
     def put(self, voice: Voice) -> None:
-        """Offer a voice that is loaded already, as the default one."""
+        """Offer a voice that is already loaded, as the default one."""
         name = voice.config.name
         self._loaded[name], self._locks[name] = voice, threading.Lock()
         self.configs = {name: voice.config, **self.configs}
@@ -80,18 +81,18 @@ class Voices:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A connection that was let in; ends with ``Hub.leave``."""
+    """A connection that was admitted; ends with ``Hub.leave``."""
 
     id: str
     """Names the connection in the log."""
     protocol: str
-    """What it speaks."""
+    """Its protocol."""
     caller: Caller
-    """Who speaks."""
+    """Whose it is."""
 
 
 class Hub:
-    """One server's shared things."""
+    """What one server's connections share."""
 
     def __init__(self, settings: Settings, *, voices: Voices | None = None) -> None:
         """``voices`` take the place of those of the settings, for tests."""
@@ -103,29 +104,29 @@ class Hub:
         self.closing = asyncio.Event()
         """Set when connections must end now."""
         self.draining = False
-        """Whether nobody new is let in."""
+        """Whether no new connection is admitted."""
         self._leases: dict[str, int] = {}
         self._by_caller: Counter[str] = Counter()
 
     def start(self) -> None:
-        """Load voices, to be ready for the first word; takes its time."""
+        """Load voices, so that the first word need not wait for them."""
         for name in self.voices.configs if self.settings.preload else (self.voices.default,):
             self.voices.load(name)
 
     async def speaking(self, options: m.Options) -> Speaking:
-        """A new text to be spoken. VoiceError or ConfigError for what cannot be."""
+        """A new text to be spoken. VoiceError for an unknown voice, ConfigError for options that it cannot take."""
         name = self.voices.name(options.voice, any_voice=options.any_voice)
-        # A voice may have to be loaded first, which must not take the turn of those who speak.
+        # A voice may have to be loaded first, which must hold up nobody who speaks.
         return await asyncio.to_thread(lambda: Speaking(self.voices.load(name), options, self.pool))
 
     @property
     def ready(self) -> bool:
-        """Whether a new connection would be let in."""
+        """Whether a new connection would be admitted."""
         return not self.draining and self.taken < self.places
 
     @property
     def taken(self) -> int:
-        """Places that are taken: one for a connection, and one for each utterance after its first."""
+        """Places taken: one by each connection, and one by each of its utterances after the first."""
         return sum(max(1, utterances) for utterances in self._leases.values())
 
     @property
@@ -134,7 +135,7 @@ class Hub:
         return len(self._leases)
 
     def enter(self, protocol: str, caller: Caller) -> Lease:
-        """Let a connection in; RefusedError where there is no place. Whoever entered must ``leave``."""
+        """Admit a connection, which must ``leave``. RefusedError if there is no place."""
         if self.draining:
             raise self._refuse("shutdown", "The server is going down: connect again in a moment.")
         self._check_place(caller)
@@ -146,19 +147,19 @@ class Hub:
         return lease
 
     def leave(self, lease: Lease) -> None:
-        """A connection is gone, with all its utterances."""
+        """A connection has ended, with all its utterances."""
         utterances = self._leases.pop(lease.id)
         self._by_caller[lease.caller.name] -= max(1, utterances)
         self.metrics.connections.labels(lease.protocol).dec()
         self.metrics.active.set(self.taken)
 
     def open_utterance(self, lease: Lease) -> None:
-        """Take a place for one more utterance; RefusedError where there is none."""
+        """Take a place for one more utterance. RefusedError if there is none."""
         utterances = self._leases[lease.id]
         if utterances >= self.limits.contexts:
             raise self._refuse(
                 "too_many_contexts",
-                f"This connection has {utterances} open contexts, and may not have more: finish or cancel one first.",
+                f"This connection has {utterances} open contexts, the most it may have: finish or cancel one first.",
             )
         if utterances:
             self._check_place(lease.caller)
@@ -178,14 +179,14 @@ class Hub:
             raise self._refuse("overloaded", "All places are taken: try again in a few seconds.")
         most = self.limits.sessions_per_key
         if most and self._by_caller[caller.name] >= most:
-            raise self._refuse("overloaded", f"This key speaks {most} texts at once, and may not have more.")
+            raise self._refuse("overloaded", f"This key has {most} texts being spoken, the most it may have.")
 
     def _refuse(self, code: str, message: str) -> RefusedError:
         self.metrics.rejected.labels(code).inc()
         return RefusedError(code, message)
 
     async def drain(self) -> None:
-        """Let nobody in any more, wait for those who speak as long as the settings say, then end the others."""
+        """Admit no more, wait for texts being spoken as long as the settings say, then end what is left."""
         self.draining = True
         end = time.monotonic() + self.settings.drain_s
         while self._leases and time.monotonic() < end:

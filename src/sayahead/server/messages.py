@@ -1,4 +1,4 @@
-"""What every protocol is made of: commands a client gives, events it gets, free of any wire format.
+"""What every protocol is made of: commands that a client gives and events that it gets, free of any wire format.
 
 A protocol translates its messages into commands and the events into its messages; ``driver.serve_session`` does all the
 rest. An utterance is one stream of text that is spoken with one voice; most protocols call it a context. Characters
@@ -16,7 +16,7 @@ from sayahead.server.synthesis.formats import AudioFormat
 
 
 class GoneError(SayaheadError):
-    """The peer is no longer there; raised by a transport's ``send``."""
+    """The peer has left; raised by a transport's ``send``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Options:
     voice: str | None = None
     """A voice's name; None: the server's default."""
     any_voice: bool = False
-    """Whether a name that is not known means the default voice: clients of others name voices of others."""
+    """Whether an unknown name means the default voice: clients of other services name those services' voices."""
     format: AudioFormat = field(default_factory=AudioFormat)
-    """How the sound is sent."""
+    """How the audio is sent."""
     speed: float = 1.0
-    """Pace, 1 is the voice's own; moved to the nearest that the voice can do when ``any_voice``."""
+    """Pace, 1 is the voice's own; with ``any_voice``, clamped to what the voice can do."""
     lookahead: int | None = None
     """Words that must follow before a word is spoken; None: the voice's own."""
     sentences: bool = False
@@ -40,12 +40,12 @@ class Options:
     seed: int = 0
     """Fixes the noise in the sound."""
     frame_s: float | None = None
-    """Longest piece of bare samples in one Audio event; None: as it was made. Formats with frames of their own have
-    none."""
+    """Longest chunk of bare samples in one Audio event; None: as synthesised. Formats with frames of their own are not
+    cut."""
     idle_s: float | None = None
     """Seconds without text after which the utterance fails; None: the server's."""
     sole: bool = False
-    """Whether the connection ends where the utterance fails."""
+    """Whether the connection ends when the utterance fails."""
 
 
 # Commands.
@@ -73,26 +73,26 @@ class Flush:
 
     utterance: str
     mark: str | int | None = None
-    """Comes back in Flushed."""
+    """Returned in Flushed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """No more text comes for this utterance; answered by Finished after its last sound."""
+    """No more text comes for this utterance; answered by Finished after its last audio."""
 
     utterance: str
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Fall silent at once; answered by Cancelled. The name can be used again."""
+    """Fall silent at once, as for a barge-in; answered by Cancelled. The name can be reused."""
 
     utterance: str
 
 
 @dataclass(frozen=True, slots=True)
 class KeepAlive:
-    """Nothing but a sign of life: for one utterance, or for all."""
+    """A sign of life: for one utterance, or for all."""
 
     utterance: str | None = None
 
@@ -110,14 +110,14 @@ class Refuse:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Something of the protocol's own to be sent in order with the events; comes back as Echo."""
+    """A message of the protocol's own, to be sent in order with the events; returned as Echo."""
 
     message: object
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """No more commands come: what is open is finished, then the connection ends."""
+    """No more commands follow: what is open is finished, then the connection ends."""
 
 
 Command: TypeAlias = Open | Text | Flush | Finish | Cancel | KeepAlive | Refuse | Reply | End
@@ -128,7 +128,7 @@ Command: TypeAlias = Open | Text | Flush | Finish | Cancel | KeepAlive | Refuse 
 
 @dataclass(frozen=True, slots=True)
 class SpokenWord:
-    """When a word is heard, and where it stands in the text; final."""
+    """When a word is heard, and where it is in the text; final."""
 
     text: str
     """The word as it is spoken."""
@@ -144,7 +144,7 @@ class SpokenWord:
 
 @dataclass(frozen=True, slots=True)
 class Audio:
-    """A piece of sound, in order, without gaps."""
+    """A chunk of audio, in order, without gaps."""
 
     utterance: str
     data: bytes
@@ -152,35 +152,35 @@ class Audio:
     start_s: float
     """Its first moment, from the utterance's first sample."""
     duration_s: float
-    """Its playing time; of formats with frames of their own, that of the sound put in."""
+    """Its playing time; for formats with frames of their own, that of the samples put in."""
     words: tuple[SpokenWord, ...]
     """The words that begin in it."""
     text: str
-    """The utterance's text from where earlier pieces ended to the end of this one's last word, and the blanks behind it
-    that are known by now."""
+    """The utterance's text from where earlier chunks ended to the end of this one's last word, and the blanks behind it
+    that have arrived."""
     text_start: int
     """Where that begins, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
-    """All sound of the text before a Flush was sent."""
+    """All audio of the text before a Flush was sent."""
 
     utterance: str
     mark: str | int | None
     audio_s: float
-    """Sound of this utterance so far."""
+    """Seconds of audio so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """All sound of an utterance was sent; the utterance is gone."""
+    """All audio of an utterance was sent; it is gone."""
 
     utterance: str
     audio_s: float
-    """All its sound."""
+    """Seconds of all its audio."""
     characters: int
-    """All its text."""
+    """Length of all its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,11 +189,11 @@ class Cancelled:
 
     utterance: str
     audio_s: float
-    """Sound that was handed to the transport."""
+    """Seconds of audio that were handed to the transport."""
     words: int
     """Words that begin in it."""
     end: int
-    """End of the last of them in the utterance's text: what lies behind was not sent."""
+    """End of the last of them in the utterance's text: nothing behind it was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,13 +201,13 @@ class Failed:
     """Something was refused or broke."""
 
     code: str
-    """A word for programs: see CODES."""
+    """One of CODES, for programs."""
     message: str
     """A sentence for people."""
     utterance: str | None = None
-    """The utterance that it concerns; None: the connection."""
+    """The utterance that failed; None: the connection."""
     gone: bool = False
-    """Whether that utterance is gone with it (or, without one, the connection)."""
+    """Whether the utterance (or the connection) ends with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,21 +219,21 @@ class Echo:
 
 Event: TypeAlias = Audio | Flushed | Finished | Cancelled | Failed | Echo
 Send: TypeAlias = Callable[[Event], Awaitable[None]]
-"""Hands an event to the peer; waits while the peer does not read, raises GoneError where it is not there."""
+"""Hands an event to the peer; waits while the peer does not read, raises GoneError when it has left."""
 
 CODES = {
-    "invalid_message": "a message that is no message of the protocol",
-    "invalid_option": "an option that does not fit",
-    "unknown_voice": "a voice that is not there",
+    "invalid_message": "a message that the protocol does not have",
+    "invalid_option": "an option that is unknown or out of range",
+    "unknown_voice": "a voice that the server does not offer",
     "unknown_context": "a context that is not open",
     "too_many_contexts": "more contexts than one connection may have",
     "too_much_text": "a message, or text that waits to be spoken, beyond the limit",
     "overloaded": "all places are taken",
     "unauthorized": "no key, or a wrong one",
     "idle": "no text for too long",
-    "too_long": "a connection that was open for too long",
+    "too_long": "a connection open for too long",
     "stalled": "a peer that does not read",
-    "shutdown": "the server goes down",
+    "shutdown": "the server is going down",
     "failed": "the server's own fault",
 }
 """What ``Failed.code`` and ``Outcome.code`` can be; an Outcome can also be done or gone."""

@@ -19,7 +19,7 @@ class Outbox:
         """How the connection ended, once it has."""
 
     async def send(self, event: Event) -> None:
-        """Hand an event to the peer, after those before it. GoneError where the connection is over."""
+        """Hand an event to the peer, after those before it. GoneError if the connection is over."""
         async with self._turn:
             await self.send_next(event)
 
@@ -28,7 +28,7 @@ class Outbox:
         return self._turn
 
     async def send_next(self, event: Event) -> None:
-        """Hand over an event while holding the turn. GoneError where the connection is over."""
+        """Hand over an event while holding the turn. GoneError if the connection is over."""
         if self.ended.done():
             raise GoneError("The connection is over.")
         try:

@@ -1,4 +1,4 @@
-"""One text on one connection: fed by commands, spoken piece by piece, each after the last was sent."""
+"""One text on one connection: fed by commands, spoken chunk by chunk, each made once the last was sent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sayahead.server import messages as m
 from sayahead.server.hub import Hub, Lease
 from sayahead.server.outbox import Outbox
 from sayahead.server.synthesis.pacing import Pacing
-from sayahead.server.synthesis.threads import Piece, Speaking
+from sayahead.server.synthesis.threads import EncodedChunk, Speaking
 
 log = logging.getLogger("sayahead.server")
 
@@ -40,12 +40,12 @@ class Utterance:
         # What was pushed and not yet passed on to the session.
         self._inbox: deque[str | m.Flush] = deque()
         self._wake = asyncio.Event()
-        # The text from `_told` on, of which no piece has told yet.
-        self._text, self._told, self._characters = "", 0, 0
-        # End of the last word that was sent; behind it, blanks may have been told.
+        # The text from `_reported` on, which no chunk has reported yet.
+        self._text, self._reported, self._characters = "", 0, 0
+        # End of the last word that was sent; blanks behind it may have been reported, too.
         self._spoken = 0
         self._waiting = self._words = 0
-        # Words whose sound an encoder still has, and how much sound that is.
+        # Words whose audio an encoder still holds, and how long that is.
         self._held, self._held_s = list[m.SpokenWord](), 0.0
         self._over = self._resting = False
         self._loop = asyncio.get_running_loop()
@@ -60,15 +60,15 @@ class Utterance:
         self._task = asyncio.ensure_future(self._run())
 
     def push(self, text: str) -> str | None:
-        """Take in text; the reason where it is too much."""
+        """Take in text; the reason if it is too much."""
         limits = self._hub.limits
         self.touch()
         if len(text) > limits.message_characters:
-            return f"The text has {len(text)} characters; a message may have {limits.message_characters}: send parts."
+            return f"The text has {len(text)} characters; a message may have {limits.message_characters}: split it."
         if self._waiting + len(text) > limits.pending_characters:
             return (
-                f"{self._waiting} characters wait to be spoken, and {limits.pending_characters} may: "
-                "send more when these were heard."
+                f"{self._waiting} characters wait to be spoken, and at most {limits.pending_characters} may: "
+                "send more when these have been heard."
             )
         if text:
             if self._hub.settings.log_text:
@@ -105,17 +105,17 @@ class Utterance:
         return self._resting and not self._wake.is_set() and quiet_s > self.idle_s
 
     async def cancel(self) -> None:
-        """Fall silent at once, and tell what was sent."""
+        """Fall silent at once, and report what was sent."""
         await self._close(lambda: m.Cancelled(self.name, self.sent_s, self._words, self._spoken), "cancelled")
 
     async def fail(self, code: str, message: str) -> None:
-        """Tell why the utterance ends, and end it."""
+        """Report why the utterance ends, and end it."""
         await self._close(lambda: m.Failed(code, message, self.name, gone=True), code)
         if self._options.sole:
             self._outbox.end(code, message)
 
     async def _close(self, last: Callable[[], m.Event], outcome: str) -> None:
-        """Send the last event and free the name; nothing happens where that was done before."""
+        """Send the last event and free the name; harmless when repeated."""
         async with self._outbox.turn():
             if self._over:
                 return
@@ -127,7 +127,7 @@ class Utterance:
         await self.stop()
 
     async def stop(self) -> None:
-        """End the task; what a thread makes right now is thrown away."""
+        """End the task; what a thread is making is thrown away."""
         self._over = True
         if self._task is not None and self._task is not asyncio.current_task():
             self._task.cancel()
@@ -144,7 +144,7 @@ class Utterance:
             with contextlib.suppress(m.GoneError):
                 await self.fail(m.code_of(error, otherwise="failed"), str(error))
         except Exception as error:
-            log.exception("A context failed", extra={"session": self._lease.id})
+            log.exception("An utterance failed", extra={"session": self._lease.id})
             with contextlib.suppress(m.GoneError):
                 await self.fail("failed", f"The server failed ({type(error).__name__}); the text is not to blame.")
 
@@ -154,11 +154,11 @@ class Utterance:
             if flush is None and not ending:
                 flush = self._feed(speaking)
                 ending = self.finishing and flush is None
-            piece = await speaking.pull(deadline=self._pacing.deadline())
-            if piece is not None:
-                await self._give(piece, speaking.sample_rate)
-                # Whoever is far ahead waits, so that a text that will be cancelled costs little.
-                await asyncio.sleep(max(0.0, self._pacing.ahead_s() - self._hub.limits.ahead_s))
+            chunk = await speaking.pull(deadline=self._pacing.deadline())
+            if chunk is not None:
+                await self._give(chunk, speaking.sample_rate)
+                # Far ahead of playback, wait: a text that is cancelled then costs little.
+                await asyncio.sleep(max(0.0, self._pacing.buffered_s() - self._hub.limits.buffered_audio_s))
             elif flush is not None:
                 await self._send(m.Flushed(self.name, flush.mark, self.sent_s))
                 flush = None
@@ -169,7 +169,7 @@ class Utterance:
                 await self._rest()
 
     def _feed(self, speaking: Speaking) -> m.Flush | None:
-        """Pass on the text up to the next flush, which is returned, or all of it, with the end where it came."""
+        """Pass on the text up to the next flush, which is returned, or all of it, and the end if that came."""
         while self._inbox:
             item = self._inbox.popleft()
             if isinstance(item, m.Flush):
@@ -186,7 +186,7 @@ class Utterance:
         surplus = len(self._text) - self._hub.limits.pending_characters
         if surplus > 0:
             # Text without words, such as blanks without end, is not kept.
-            self._text, self._told = self._text[surplus:], self._told + surplus
+            self._text, self._reported = self._text[surplus:], self._reported + surplus
         self._wake.clear()
         self._resting = True
         await self._wake.wait()
@@ -197,43 +197,43 @@ class Utterance:
             if not self._over:
                 await self._outbox.send_next(event)
 
-    async def _give(self, piece: Piece, rate: int) -> None:
-        """Send a piece, in frames where the client wants them."""
-        words = [m.SpokenWord(w.text, w.start, w.end, w.onset / rate, w.offset / rate) for w in piece.words]
+    async def _give(self, chunk: EncodedChunk, rate: int) -> None:
+        """Send a chunk, in frames if the client wants them."""
+        words = [m.SpokenWord(w.text, w.start, w.end, w.onset / rate, w.offset / rate) for w in chunk.words]
         self._held = [*self._held, *words]
-        if not piece.data:
-            # An encoder collects until its frame is full: the words come with the sound.
-            self._held_s += piece.samples / rate
+        if not chunk.data:
+            # An encoder fills a frame first: the words go with its audio.
+            self._held_s += chunk.samples / rate
             return
         if words:
             self._waiting = min(self._waiting, self._characters - words[-1].end)
         width = self._options.format.width
         out_rate = self._options.format.sample_rate or rate
-        piece_s = len(piece.data) / width / out_rate if width else self._held_s + piece.samples / rate
+        chunk_s = len(chunk.data) / width / out_rate if width else self._held_s + chunk.samples / rate
         self._held_s = 0.0
-        step = len(piece.data)
+        step = len(chunk.data)
         if width and self._options.frame_s is not None:
             step = width * max(1, round(self._options.frame_s * out_rate))
-        for at in range(0, len(piece.data), step):
-            data = piece.data[at : at + step]
-            duration_s = piece_s * len(data) / len(piece.data)
-            end_s = self.sent_s + duration_s if at + step < len(piece.data) else float("inf")
+        for at in range(0, len(chunk.data), step):
+            data = chunk.data[at : at + step]
+            duration_s = chunk_s * len(data) / len(chunk.data)
+            end_s = self.sent_s + duration_s if at + step < len(chunk.data) else float("inf")
             async with self._outbox.turn():
                 if self._over:
                     return
                 await self._outbox.send_next(self._audio(data, duration_s, end_s))
-        self._pacing.sent(piece, duration_s=piece_s)
+        self._pacing.sent(chunk, duration_s=chunk_s)
 
     def _audio(self, data: bytes, duration_s: float, end_s: float) -> m.Audio:
-        """A piece of sound with the words that begin before ``end_s``; from now on it counts as sent."""
+        """Audio with the words that begin before ``end_s``; from now on it counts as sent."""
         words = tuple(word for word in self._held if word.onset_s < end_s)
         self._held = self._held[len(words) :]
-        start_s, start, text = self.sent_s, self._told, ""
+        start_s, start, text = self.sent_s, self._reported, ""
         if words:
             self._spoken = max(self._spoken, words[-1].end)
             rest = self._text[max(0, self._spoken - start) :].lstrip()
             text = self._text[: len(self._text) - len(rest)]
-            self._text, self._told = rest, start + len(text)
+            self._text, self._reported = rest, start + len(text)
             self._words += len(words)
         self.sent_s += duration_s
         self._hub.metrics.audio.labels(self._lease.protocol).inc(duration_s)

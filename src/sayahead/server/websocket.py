@@ -44,11 +44,11 @@ class SocketProtocol:
         raise NotImplementedError
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
-        """The messages that tell of an event."""
+        """The messages for an event."""
         raise NotImplementedError
 
     def refuse(self, error: SayaheadError) -> m.Refuse:
-        """What a message that could not be read leads to."""
+        """The command for a message that could not be read."""
         name = error.utterance if isinstance(error, MessageError) else None
         return m.Refuse(m.code_of(error, otherwise="invalid_message"), str(error), name)
 
@@ -65,9 +65,9 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
         hub.metrics.rejected.labels("unauthorized").inc()
         await websocket.send_denial_response(JSONResponse({"error": "A valid key is needed."}, 401))
         return
-    # A browser that offers subprotocols wants one chosen; the token it came with is one.
-    chosen = next((name for name in websocket.scope["subprotocols"] if name.startswith(SUBPROTOCOL)), None)
-    await websocket.accept(subprotocol=chosen)
+    # A browser that offers subprotocols expects one to be chosen; its token came as one.
+    subprotocol = next((name for name in websocket.scope["subprotocols"] if name.startswith(SUBPROTOCOL)), None)
+    await websocket.accept(subprotocol=subprotocol)
     transport = Transport(websocket, protocol, first_message_s=hub.limits.first_message_s)
     try:
         if caller is None:
@@ -82,7 +82,7 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
 
 
 async def serve_caller(hub: Hub, transport: Transport, caller: Caller) -> None:
-    """Serve one who may come in, if there is a place."""
+    """Serve a caller, if there is a place."""
     try:
         lease = hub.enter(transport.protocol.name, caller)
     except RefusedError as refused:
@@ -107,13 +107,13 @@ class Transport:
         self._first: str | bytes | None = None
 
     async def first_message(self) -> str | bytes:
-        """The first message, which ``commands`` will give again."""
+        """The first message, which ``commands`` gives again."""
         try:
             async with asyncio.timeout(self._first_message_s):
                 self._first = await self._receive()
         except TimeoutError:
-            await self.refuse("idle", "The first message did not come.")
-            raise m.GoneError("The first message did not come.") from None
+            await self.refuse("idle", "The first message did not arrive.")
+            raise m.GoneError("The first message did not arrive.") from None
         return self._first
 
     async def commands(self) -> AsyncIterator[m.Command]:
@@ -128,7 +128,7 @@ class Transport:
                 yield self.protocol.refuse(error)
 
     async def greet(self) -> None:
-        """Send what comes before everything."""
+        """Send the protocol's greeting."""
         for message in self.protocol.greeting():
             await self._put(message)
 
@@ -138,13 +138,13 @@ class Transport:
             await self._put(message)
 
     async def refuse(self, code: str, message: str) -> None:
-        """Tell a peer that is not let in why, and close."""
+        """Tell a peer why it is refused, and close."""
         with contextlib.suppress(m.GoneError):
             await self.send(m.Failed(code, message, gone=True))
         await self.close(m.Outcome(code, message))
 
     async def close(self, outcome: m.Outcome) -> None:
-        """Close, by force where the peer does not read."""
+        """Close, by force if the peer does not read."""
         if outcome.code == "gone":
             return
         code, reason = self.protocol.closing(outcome)

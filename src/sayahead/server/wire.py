@@ -1,4 +1,4 @@
-"""Reading what comes over a wire: JSON objects, and the values in them."""
+"""Reading messages: JSON objects, and the values in them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MOST_NAME = 128
 
 
 class MessageError(SayaheadError):
-    """A message that is none of its protocol's; ``utterance`` is the one that it concerns."""
+    """A message that its protocol does not have; ``utterance`` is the one that it concerns."""
 
     def __init__(self, message: str, *, utterance: str | None = None) -> None:
         super().__init__(message)
@@ -20,7 +20,7 @@ class MessageError(SayaheadError):
 
 
 def json_object(message: str | bytes) -> dict[str, Any]:
-    """A message as a JSON object. MessageError for what is none."""
+    """A message as a JSON object. MessageError for anything else."""
     try:
         data = json.loads(message, parse_constant=no_constant)
     except (ValueError, RecursionError) as error:
@@ -36,7 +36,7 @@ def no_constant(name: str) -> None:
 
 
 def text_frame(message: str | bytes) -> dict[str, Any]:
-    """A WebSocket's message as a JSON object. MessageError for what is none, and for binary frames."""
+    """A WebSocket's message as a JSON object. MessageError for anything else, and for binary frames."""
     if isinstance(message, bytes):
         raise MessageError("Messages are JSON in text frames, not in binary ones.")
     return json_object(message)
@@ -48,7 +48,7 @@ def compact(data: dict[str, Any]) -> str:
 
 
 def utterance_name(name: object) -> str:
-    """What a client calls an utterance. MessageError for what cannot be a name."""
+    """What a client calls an utterance. MessageError if that is no string, or too long."""
     if not isinstance(name, str) or len(name) > MOST_NAME:
         raise MessageError(f"context_id must be a string of at most {MOST_NAME} characters.")
     return name

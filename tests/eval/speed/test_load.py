@@ -114,9 +114,15 @@ def test_the_command_measures_a_server(
 
 @pytest.mark.parametrize(
     ("change", "fine"),
-    [({}, True), ({"stalls": 1}, False), ({"refused": 1}, False), ({"broken": ["x"]}, False),
-     ({"first_ms": {"p95": 151.0}}, False), ({"first_ms": {"p95": None}}, False)],
-)  # fmt: skip
+    [
+        ({}, True),
+        ({"stalls": 1}, False),
+        ({"refused": 1}, False),
+        ({"broken": ["x"]}, False),
+        ({"first_ms": {"p95": 151.0}}, False),
+        ({"first_ms": {"p95": None}}, False),
+    ],
+)
 def test_what_passes(change: dict[str, Any], fine: bool) -> None:
     seen = {"stalls": 0, "refused": 0, "broken": [], "first_ms": {"p95": 149.0}, "after_its_text_ms": {"p95": 40.0}}
     assert passed(seen | change, "llm") == fine

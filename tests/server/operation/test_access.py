@@ -113,9 +113,12 @@ def test_no_socket_of_any_protocol_forgets_the_key(server: Running) -> None:
 
 def test_every_key_opens_wherever_it_is_put(server: Running) -> None:
     for headers in (
-        {"Authorization": f"Bearer {KEY}"}, {"Authorization": f"Token {OTHER}"}, {"Authorization": KEY},
-        {"xi-api-key": OTHER}, {"X-API-Key": KEY},
-    ):  # fmt: skip
+        {"Authorization": f"Bearer {KEY}"},
+        {"Authorization": f"Token {OTHER}"},
+        {"Authorization": KEY},
+        {"xi-api-key": OTHER},
+        {"X-API-Key": KEY},
+    ):
         assert httpx.get(server.http + "/v1/models", headers=headers).status_code == 200
         assert handshake(server, additional_headers=headers) == "session.created"
     assert handshake(server, f"/v1/stream?api_key={KEY}") == "session.created"
@@ -171,8 +174,11 @@ def test_pages_of_others_stay_out(server: Running) -> None:
         assert answer.status_code == status, origin
         opened = handshake(server, additional_headers={**key, "Origin": origin})
         assert opened == ("session.created" if status == 200 else "403"), origin
-    preflight = {"Origin": ORIGIN, "Access-Control-Request-Method": "POST",
-                 "Access-Control-Request-Headers": "authorization"}  # fmt: skip
+    preflight = {
+        "Origin": ORIGIN,
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "authorization",
+    }
     answer = httpx.options(server.http + "/v1/audio/speech", headers=preflight)
     assert answer.headers["access-control-allow-origin"] == ORIGIN
 
@@ -197,7 +203,7 @@ def test_keys_of_a_file(tmp_path: Path) -> None:
     access = Access(Settings(keys_file=str(file)))
     assert [getattr(access.caller(key), "name", None) for key in (KEY, OTHER, "# ours")] == ["me", "key-2", None]
     file.write_text("# none\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="no key in"):
+    with pytest.raises(ConfigError, match="has no key"):
         Access(Settings(keys_file=str(file)))
     with pytest.raises(ConfigError, match="cannot be read"):
         Access(Settings(keys_file=str(tmp_path / "nothing")))

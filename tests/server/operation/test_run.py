@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from support.servers import serving
+from support.servers import certified, serving
 from websockets.asyncio.client import connect
 
 from sayahead.cli import main
@@ -133,19 +133,14 @@ def test_who_goes_on_for_too_long_is_told() -> None:
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs the command openssl")
 def test_a_certificate_makes_it_https(tmp_path: Path) -> None:
-    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", str(key), "-out", str(certificate),
-         "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    trusting = ssl.create_default_context(cafile=str(certificate))
+    key, certificate = certified(tmp_path)
+    trusting = ssl.create_default_context(cafile=certificate)
 
     async def run(port: int) -> None:
         async with connect(f"wss://localhost:{port}/v1/stream", ssl=trusting, host="127.0.0.1") as socket:
             assert json.loads(await socket.recv())["type"] == "session.created"
 
-    with serving(certificate=str(certificate), certificate_key=str(key)) as server:
+    with serving(certificate=certificate, certificate_key=key) as server:
         asyncio.run(run(server.port))
         assert httpx.get(f"https://localhost:{server.port}/health", verify=trusting).json()["status"] == "healthy"
 
@@ -207,5 +202,9 @@ def test_lines_of_the_log() -> None:
     )
     assert Lines().format(record) == "1970-01-01T00:00:00.500Z info open session=ab audio_s=1.5"
     assert json.loads(JsonLines().format(record)) == {
-        "time": "1970-01-01T00:00:00.500Z", "level": "info", "event": "open", "session": "ab", "audio_s": 1.5,
-    }  # fmt: skip
+        "time": "1970-01-01T00:00:00.500Z",
+        "level": "info",
+        "event": "open",
+        "session": "ab",
+        "audio_s": 1.5,
+    }

@@ -41,7 +41,7 @@ def test_flags_outweigh_the_environment_and_that_the_file(tmp_path: Path) -> Non
         ("[limits]\ncontexts = 0", "limits.contexts is 0, but must be at least 1"),
         ("[limits]\nsessions = -1", "limits.sessions is -1, but must be at least 0"),
         ('log = "jsn"', "did you mean 'json'"),
-        ("port", "is no TOML"),
+        ("port", "is not TOML"),
     ],
 )
 def test_a_wrong_file_says_where(tmp_path: Path, content: str, message: str) -> None:

@@ -38,8 +38,15 @@ def talk(address: str, run: Callable[[ClientConnection], Awaitable[None]], **opt
 
 
 async def say(socket: ClientConnection, context: str, text: str, **rest: Any) -> None:
-    message = {"context_id": context, "model_id": "sonic", "transcript": text, "voice": {"mode": "id", "id": "any"},
-               "output_format": FORM, "add_timestamps": True, **rest}  # fmt: skip
+    message = {
+        "context_id": context,
+        "model_id": "sonic",
+        "transcript": text,
+        "voice": {"mode": "id", "id": "any"},
+        "output_format": FORM,
+        "add_timestamps": True,
+        **rest,
+    }
     await socket.send(json.dumps(message))
 
 
@@ -133,14 +140,21 @@ def test_words_are_told_as_they_were_written_or_as_they_are_spoken(server: Runni
 
 @pytest.mark.parametrize(
     ("message", "context"),
-    [("nonsense", None), ("[]", None), ('{"context_id": 5}', None), ('{"context_id": "c", "transcript": 5}', "c"),
-     ('{"context_id": "c", "output_format": 5}', "c"), ('{"context_id": "c", "voice": []}', "c"),
-     ('{"context_id": "c", "output_format": {"container": "wav"}}', "c"),
-     ('{"context_id": "c", "output_format": {"encoding": "mp3"}}', "c"),
-     ('{"context_id": "c", "output_format": {"sample_rate": 1}}', "c"),
-     ('{"context_id": "c", "generation_config": {"speed": 1e999}}', "c"),
-     ('{"context_id": "c", "generation_config": {"speed": NaN}}', None), (b"\x00", None)],
-)  # fmt: skip
+    [
+        ("nonsense", None),
+        ("[]", None),
+        ('{"context_id": 5}', None),
+        ('{"context_id": "c", "transcript": 5}', "c"),
+        ('{"context_id": "c", "output_format": 5}', "c"),
+        ('{"context_id": "c", "voice": []}', "c"),
+        ('{"context_id": "c", "output_format": {"container": "wav"}}', "c"),
+        ('{"context_id": "c", "output_format": {"encoding": "mp3"}}', "c"),
+        ('{"context_id": "c", "output_format": {"sample_rate": 1}}', "c"),
+        ('{"context_id": "c", "generation_config": {"speed": 1e999}}', "c"),
+        ('{"context_id": "c", "generation_config": {"speed": NaN}}', None),
+        (b"\x00", None),
+    ],
+)
 def test_what_is_wrong_is_told_of_its_context_and_the_connection_stays(
     server: Running, message: str | bytes, context: str | None
 ) -> None:
@@ -279,9 +293,12 @@ class TestClients:
         from pipecat.services.tts_service import TextAggregationMode
 
         return module.CartesiaTTSService(
-            api_key="some-key", url=server.ws + PATH, sample_rate=8000,
-            text_aggregation_mode=TextAggregationMode.TOKEN, settings=module.CartesiaTTSService.Settings(voice="any"),
-        )  # fmt: skip
+            api_key="some-key",
+            url=server.ws + PATH,
+            sample_rate=8000,
+            text_aggregation_mode=TextAggregationMode.TOKEN,
+            settings=module.CartesiaTTSService.Settings(voice="any"),
+        )
 
     def test_pipecat(self, server: Running) -> None:
         service = self.pipecat(server)

@@ -158,8 +158,14 @@ def test_speech_over_http(server: Running) -> None:
     wanted, address = toy_voice().synthesize(TEXT), server.http + "/v1/speak"
     raw = httpx.post(f"{address}?encoding=linear16&container=none&sample_rate=8000", json={"text": TEXT}).content
     assert np.abs(np.frombuffer(raw, "<i2") / np.float32(32767) - wanted).max() < 1e-4
-    starts = {"": b"\xff", "encoding=linear16": b"RIFF", "encoding=opus": b"OggS", "encoding=flac": b"fLaC",
-              "encoding=mulaw": b"", "encoding=mp3&bit_rate=48000": b"\xff"}  # fmt: skip
+    starts = {
+        "": b"\xff",
+        "encoding=linear16": b"RIFF",
+        "encoding=opus": b"OggS",
+        "encoding=flac": b"fLaC",
+        "encoding=mulaw": b"",
+        "encoding=mp3&bit_rate=48000": b"\xff",
+    }
     for query, start in starts.items():
         answer = httpx.post(f"{address}?{query}", json={"text": TEXT})
         assert answer.headers["content-type"].startswith("audio/")
@@ -266,9 +272,12 @@ class TestClients:
         from pipecat.services.tts_service import TextAggregationMode
 
         return module.DeepgramTTSService(
-            api_key="some-key", base_url=server.ws, sample_rate=8000,
-            text_aggregation_mode=TextAggregationMode.TOKEN, settings=module.DeepgramTTSService.Settings(voice="any"),
-        )  # fmt: skip
+            api_key="some-key",
+            base_url=server.ws,
+            sample_rate=8000,
+            text_aggregation_mode=TextAggregationMode.TOKEN,
+            settings=module.DeepgramTTSService.Settings(voice="any"),
+        )
 
     def test_pipecat(self, server: Running) -> None:
         service = self.pipecat(server)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import shutil
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.servers import Running, serving, toy_voice
+from support.servers import Running, certified, serving, toy_voice
 
 TEXT = "Hello there, how are you today? I am fine. "
 TOKENS = ["Hello", " there", ",", " how", " are", " you", " today", "?", " I", " am", " fine", "."]
@@ -67,12 +66,7 @@ class TestSdk:
     @pytest.mark.filterwarnings("ignore:ConnectionClosed.code is deprecated:DeprecationWarning")
     def test_realtime_speaks_before_the_last_words(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         sdk, heard = pytest.importorskip("elevenlabs.client", reason="needs sayahead[compat]"), threading.Event()
-        key, certificate = str(tmp_path / "key.pem"), str(tmp_path / "certificate.pem")
-        subprocess.run(
-            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
-             "-days", "1", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"],
-            check=True, capture_output=True,
-        )  # fmt: skip
+        key, certificate = certified(tmp_path)
         # The SDK uses TLS for every socket.
         monkeypatch.setenv("SSL_CERT_FILE", certificate)
 
@@ -213,9 +207,12 @@ class TestPipecat:
         from pipecat.services.tts_service import TextAggregationMode
 
         return module.ElevenLabsTTSService(
-            api_key="some-key", url=server.ws, sample_rate=RATE, text_aggregation_mode=TextAggregationMode.TOKEN,
+            api_key="some-key",
+            url=server.ws,
+            sample_rate=RATE,
+            text_aggregation_mode=TextAggregationMode.TOKEN,
             settings=module.ElevenLabsTTSService.Settings(voice="any", model="eleven_turbo_v2_5"),
-        )  # fmt: skip
+        )
 
     def test_words_are_heard_at_their_times_before_the_last_is_sent(self, server: Running) -> None:
         service = self.service(server)

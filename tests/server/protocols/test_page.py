@@ -139,8 +139,13 @@ def test_the_choices_reach_the_server(server: Running, browser: Browser) -> None
         seat.until_heard()
         updates = [json.loads(m)["session"] for m in seat.sent if '"session.update"' in m]
         assert updates[-1] == {
-            "voice": "toy", "lookahead": 3, "speed": 1.05, "mode": "sentence", "sample_rate": 24000, "idle_s": 60,
-        } | {"voice": updates[-1]["voice"]}  # fmt: skip
+            "voice": "toy",
+            "lookahead": 3,
+            "speed": 1.05,
+            "mode": "sentence",
+            "sample_rate": 24000,
+            "idle_s": 60,
+        } | {"voice": updates[-1]["voice"]}
         assert updates[-1]["voice"] in (None, "toy")
         # The voice's own range.
         assert seat.value("document.getElementById('speed').max") == "2"
@@ -338,10 +343,18 @@ def test_it_works_by_keys_and_everything_has_a_name(server: Running, browser: Br
     with seated(browser, server.http) as seat:
         tree = seat.page.locator("body").aria_snapshot()
         for line in (
-            'textbox "Text to speak, while you type"', 'button "Play an example"', 'radio "Incremental" [checked]',
-            'radio "By sentence"', 'combobox "A pasted text arrives like"', 'combobox "Voice"', 'combobox "Lookahead"',
-            'slider "Speed', 'button "Save sound (WAV)" [disabled]', 'rowheader "First audio', "- status",
-        ):  # fmt: skip
+            'textbox "Text to speak, while you type"',
+            'button "Play an example"',
+            'radio "Incremental" [checked]',
+            'radio "By sentence"',
+            'combobox "A pasted text arrives like"',
+            'combobox "Voice"',
+            'combobox "Lookahead"',
+            'slider "Speed',
+            'button "Save sound (WAV)" [disabled]',
+            'rowheader "First audio',
+            "- status",
+        ):
             assert line in tree, tree
         seat.page.focus("#editor")
         seat.page.keyboard.press("Control+Enter")

@@ -182,10 +182,20 @@ def test_nothing_to_say_is_said_in_full_form(port: int, server: Running) -> None
 
 @pytest.mark.parametrize(
     "line",
-    [b"nonsense\n", b"[]\n", b'{"type": 5}\n', b'{"type": "synthesize"}\n', b'{"type": "x", "data_length": -1}\n',
-     b'{"type": "x", "data_length": 1e9}\n', b'{"type": "x", "payload_length": 200000}\n', b'{"type":"x","data":5}\n',
-     b'{"type": "synthesize-start", "data": {"text_format": "ssml"}}\n', b"x" * 70000 + b"\n", b"[" * 60000 + b"\n"],
-)  # fmt: skip
+    [
+        b"nonsense\n",
+        b"[]\n",
+        b'{"type": 5}\n',
+        b'{"type": "synthesize"}\n',
+        b'{"type": "x", "data_length": -1}\n',
+        b'{"type": "x", "data_length": 1e9}\n',
+        b'{"type": "x", "payload_length": 200000}\n',
+        b'{"type":"x","data":5}\n',
+        b'{"type": "synthesize-start", "data": {"text_format": "ssml"}}\n',
+        b"x" * 70000 + b"\n",
+        b"[" * 60000 + b"\n",
+    ],
+)
 def test_what_is_no_event_is_answered_and_the_connection_closed(port: int, server: Running, line: bytes) -> None:
     async def run(hand: Hand) -> None:
         hand.writer.write(line)

@@ -13,7 +13,7 @@ from support.servers import Running, serving
 from sayahead.client import Client
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.synthesis.pacing import Pacing
-from sayahead.server.synthesis.threads import Piece, Pool
+from sayahead.server.synthesis.threads import EncodedChunk, Pool
 from sayahead.types import WordTiming
 
 TEXT = "Hello there, how are you today? I am fine. "
@@ -86,8 +86,8 @@ def loop() -> Iterator[Clock]:
     made.close()
 
 
-def piece(words: tuple[WordTiming, ...] = (), *, audible: bool = True) -> Piece:
-    return Piece(b"x", 1, words, audible, 0.001, 0.01)
+def piece(words: tuple[WordTiming, ...] = (), *, audible: bool = True) -> EncodedChunk:
+    return EncodedChunk(b"x", 1, words, audible, 0.001, 0.01)
 
 
 def value(metrics: Metrics, name: str, **labels: str) -> float:
@@ -103,7 +103,7 @@ def test_an_underrun_is_the_servers_only_where_the_text_was_there(loop: Clock) -
     loop.now = 0.1
     pacing.sent(piece(), duration_s=0.5)
     assert pacing.deadline() == pytest.approx(0.6)
-    assert pacing.ahead_s() == pytest.approx(0.5)
+    assert pacing.buffered_s() == pytest.approx(0.5)
     # Its text comes when the player is dry: no fault.
     loop.now = 0.8
     pacing.text(12)
@@ -169,5 +169,5 @@ def test_nothing_is_made_too_far_ahead_of_its_playing() -> None:
             assert heard <= lasted + 1.0 + 0.5
             await stream.aclose()  # type: ignore[attr-defined]
 
-    with serving(limits={"ahead_s": 1.0}) as server:
+    with serving(limits={"buffered_audio_s": 1.0}) as server:
         asyncio.run(run(server))

@@ -1,5 +1,5 @@
-"""Many sessions at once against a server, as ``sayahead loadtest`` measures them: agents or interpreters that talk on
-and on, each with a player that has no buffer."""
+"""Concurrent sessions against a server, for ``sayahead loadtest``: agents or interpreters that talk without end, each
+with a player that has no buffer."""
 
 from __future__ import annotations
 
@@ -20,49 +20,49 @@ from sayahead.eval.measures.statistics import quantile
 from sayahead.sound.pcm import audible, from_pcm16
 from sayahead.voice import Voice
 
-# A player that ran dry for less did not stop to the ear.
+# A gap shorter than this is not heard.
 TOLERANCE_S = 0.005
-# A player that is dry when text comes waits for its sound at least as long as that takes to make: due after this.
+# A player that is dry when text arrives must wait until its audio is made: due after this.
 DUE_S = 0.1
-# Between the end of a turn's sound and the next turn.
+# Between the end of a turn's audio and the next turn.
 BREATH_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a session says in one turn, and when each piece of its sound can be there at the earliest."""
+    """What a session says in one turn, and when each chunk of its audio can arrive at the earliest."""
 
     fragments: tuple[tuple[str, float], ...]
     """Text, and seconds from the turn's beginning at which it is sent."""
     released: tuple[tuple[int, float], ...]
-    """End of each piece in samples, and the time of the fragment that let it be made."""
+    """End of each chunk in samples, and the time of the fragment that released it."""
     settled_s: float
-    """When the text was there that the first audible sample needs."""
+    """When the text that the first audible sample needs had arrived."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What was seen in one round."""
+    """What one round measured."""
 
     first_s: list[float] = field(default_factory=list)
     """First audible sample from the turn's first character."""
     settled_s: list[float] = field(default_factory=list)
     """The same from the text that it needs."""
     stalls_s: list[float] = field(default_factory=list)
-    """How long the player stood still though the text had been there for ``DUE_S``."""
+    """How long the player stalled though the text had been there for ``DUE_S``."""
     audio_s: float = 0.0
-    """Sound that came."""
+    """Seconds of audio received."""
     turns: int = 0
     """Turns that ended."""
     refused: int = 0
-    """Sessions that were told there is no place."""
+    """Sessions that found no place."""
     broken: list[str] = field(default_factory=list)
     """What else went wrong."""
 
 
 def script(voice: Voice, text: str, clock: TextClock) -> Script:
     """A text on a clock, and what the voice itself makes of it."""
-    session, released, settled_s, made = voice.session(), list[tuple[int, float]](), 0.0, 0
+    session, released, settled_s, samples = voice.session(), list[tuple[int, float]](), 0.0, 0
     arrivals = clock.arrivals(text)
     sounded = False
     for number, arrival in enumerate(arrivals):
@@ -70,8 +70,8 @@ def script(voice: Voice, text: str, clock: TextClock) -> Script:
         if number == len(arrivals) - 1:
             session.finish()
         for chunk in session.chunks():
-            made += len(chunk.samples)
-            released.append((made, arrival.at_s))
+            samples += len(chunk.samples)
+            released.append((samples, arrival.at_s))
             if not sounded and len(audible(chunk.samples)):
                 sounded, settled_s = True, arrival.at_s
     return Script(tuple((a.text, a.at_s) for a in arrivals), tuple(released), settled_s)
@@ -80,12 +80,12 @@ def script(voice: Voice, text: str, clock: TextClock) -> Script:
 async def load(
     url: str, scripts: Sequence[Script], *, sessions: int, seconds: float, warm_s: float, key: str | None = None
 ) -> Tally:
-    """What ``sessions`` sessions saw, after ``warm_s`` of the same that does not count; one turn each at least."""
+    """What ``sessions`` concurrent sessions measure, after a warm-up of ``warm_s`` seconds; at least one turn each."""
     tally, begun = Tally(), time.monotonic()
     counts = begun + warm_s
 
     async def one(number: int) -> None:
-        # They begin one after the other, as callers do, and go through the scripts in orders of their own.
+        # They begin one after the other, as callers do, each with its own order of scripts.
         draw = random.Random(number)
         await asyncio.sleep(warm_s * draw.random())
         try:
@@ -115,15 +115,15 @@ async def load(
 class Turn:
     """One text on one socket."""
 
-    def __init__(self, socket: ClientConnection, said: Script, rate: int) -> None:
-        self._socket, self._script, self._rate = socket, said, rate
+    def __init__(self, socket: ClientConnection, script: Script, rate: int) -> None:
+        self._socket, self._script, self._rate = socket, script, rate
         self.begun = self.heard_end = time.monotonic()
         self._first: float | None = None
         self._stalls = list[float]()
         self._samples = 0
 
     async def run(self) -> None:
-        """Send the text on its clock, and take what comes."""
+        """Send the text on its clock, and take in the audio."""
         self.begun = time.monotonic()
         sending = asyncio.create_task(self._send())
         try:
@@ -154,7 +154,7 @@ class Turn:
             while self._samples >= end:
                 end, released_s = next(pieces, (1 << 62, released_s))
             if dry is not None:
-                # What the player had to wait for beyond the text is the server's doing.
+                # The server is to blame for what the player waits beyond the text.
                 late_s = now - max(dry, self.begun + released_s + DUE_S)
                 if late_s > TOLERANCE_S:
                     self._stalls.append(late_s)
@@ -166,7 +166,7 @@ class Turn:
             self._samples += count
 
     def count(self, tally: Tally) -> None:
-        """Add what was seen."""
+        """Add what was measured."""
         tally.turns += 1
         tally.audio_s += self._samples / self._rate
         tally.stalls_s += self._stalls

@@ -1,4 +1,4 @@
-"""Who may come in: keys, short-lived tokens for browsers, and the pages and host names they come from."""
+"""Who may connect: keys, short-lived tokens for browsers, and the web pages and host names that are allowed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sayahead.errors import ConfigError
 from sayahead.server.operation.settings import Settings
 
 ANYBODY = "anybody"
-# Where clients of the protocols that are spoken here put their key.
+# Where clients of the protocols put their key.
 HEADERS = ("authorization", "xi-api-key", "x-api-key", "kyutai-api-key")
 QUERY = ("token", "single_use_token", "access_token", "api_key", "authorization", "auth_id")
 SUBPROTOCOL = "sayahead-token."
@@ -26,14 +26,14 @@ SCHEMES = ("bearer ", "token ")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who speaks."""
+    """Whoever connects."""
 
     name: str
-    """The key's name; ``anybody`` where no key is needed. May be logged, which a key may not."""
+    """The key's name; ``anybody`` if no key is needed. May be logged, unlike the key."""
 
 
 class Access:
-    """Decides who may come in."""
+    """Decides who may connect."""
 
     def __init__(self, settings: Settings) -> None:
         self._keys = dict(named_keys(settings))
@@ -46,11 +46,11 @@ class Access:
 
     @property
     def open(self) -> bool:
-        """Whether nobody needs a key."""
+        """Whether no key is needed."""
         return not self._keys
 
     def caller(self, credential: str | None, *, tokens: bool = True) -> Caller | None:
-        """Whose key that is, or (with ``tokens``) whose token; None where it is none. Without keys, anybody."""
+        """Whose key or (with ``tokens``) token that is; None if it is neither. Anybody, if no key is needed."""
         if self.open:
             return Caller(ANYBODY)
         if not credential:
@@ -85,7 +85,7 @@ class Access:
         return hmac.new(self._secret, claim, hashlib.sha256).digest()
 
     def page_may(self, headers: Mapping[str, str]) -> bool:
-        """Whether the web page that sends this, if it is one, may: its own host's, or one that is allowed. CORS does
+        """Whether the web page that sends this, if it is one, is of the server's own host or an allowed one. CORS does
         not guard sockets, and no browser lets a page forge its Origin."""
         origin = headers.get("origin")
         if origin is None or "*" in self._origins or origin.rstrip("/").lower() in self._origins:
@@ -93,8 +93,8 @@ class Access:
         return urlsplit(origin).netloc.lower() == headers.get("host", "").lower() != ""
 
     def host_may(self, headers: Mapping[str, str]) -> bool:
-        """Whether the name under which the server was addressed is one of its own: a page whose name somebody points
-        at this machine is not."""
+        """Whether the server was addressed by a name of its own: that of a page that somebody points at this machine is
+        not one."""
         try:
             name = (urlsplit(f"//{headers.get('host', '')}").hostname or "").lower()
         except ValueError:
@@ -139,11 +139,11 @@ def named_keys(settings: Settings) -> Iterable[tuple[bytes, str]]:
             raise ConfigError(f"The key {name!r} is shorter than 8 characters: make a longer one.")
         yield hashlib.sha256(key.encode()).digest(), name
     if settings.keys_file is not None and not number:
-        raise ConfigError(f"There is no key in {settings.keys_file}: write one a line, or leave the setting out.")
+        raise ConfigError(f"{settings.keys_file} has no key: write one a line, or leave the setting out.")
 
 
 def loopback(host: str) -> bool:
-    """Whether a host's name or address is this machine for itself."""
+    """Whether a host's name or address is a loopback one."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -151,10 +151,10 @@ def loopback(host: str) -> bool:
 
 
 def encode(data: bytes) -> str:
-    """base64 that fits into an address."""
+    """base64 that is safe in a URL."""
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
 
 
 def decode(text: str) -> bytes:
-    """Its reverse; ValueError for what is none."""
+    """Its reverse; ValueError for anything else."""
     return base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)

@@ -22,11 +22,11 @@ from sayahead.server.protocols import cartesia, deepgram, elevenlabs, health, ky
 PROTOCOLS = (health, native, openai, elevenlabs, cartesia, deepgram, kyutai, page)
 """Modules with ``routes(hub)``."""
 LISTENERS: tuple[Any, ...] = (wyoming,)
-"""Modules with ``listening(hub)``: a context manager in which the hub is served in some other way than HTTP."""
+"""Modules with ``listening(hub)``: a context manager in which the hub is served other than by HTTP."""
 
 
 def create_app(hub: Hub) -> Starlette:
-    """The application; the hub's voices are loaded when it starts, and its engine ends with it."""
+    """The application; the hub's voices are loaded when it starts, and its threads end with it."""
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
@@ -46,12 +46,12 @@ def create_app(hub: Hub) -> Starlette:
 
 
 async def server_error(request: Request, error: Exception) -> Response:
-    """The answer where the server is to blame."""
+    """The answer when the server is to blame."""
     return JSONResponse({"error": "The server failed; the request is not to blame."}, 500)
 
 
 class Guard:
-    """Lets in what comes from pages that may, to a name that is the server's own."""
+    """Admits requests from allowed pages to a name of the server's own."""
 
     def __init__(self, app: ASGIApp, hub: Hub) -> None:
         self._app, self._hub = app, hub
@@ -62,7 +62,7 @@ class Guard:
             return
         headers, access = Headers(scope=scope), self._hub.access
         if not access.host_may(headers):
-            sentence = "This server is not addressed by that name: see the setting hosts."
+            sentence = "This server does not answer to that name: see the setting hosts."
         elif not access.page_may(headers):
             sentence = "Pages of that origin may not connect: see the setting origins."
         else:

@@ -1,4 +1,4 @@
-"""The log: lines for people or for programs, with the connection's id, without keys, and without text."""
+"""The log: lines for people or programs, with the connection's id, without keys, and without clients' texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import time
 from typing import Any
 
-# What every record has; the rest was given with ``extra``.
+# What every record has; the rest came by ``extra``.
 _COMMON = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
 
@@ -17,23 +17,23 @@ class JsonLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         row = {"time": stamp(record.created), "level": record.levelname.lower(), "event": record.getMessage()}
-        row |= given(record)
+        row |= extras(record)
         if record.exc_info:
             row["error"] = self.formatException(record.exc_info)
         return json.dumps(row, ensure_ascii=False, default=str)
 
 
 class Lines(logging.Formatter):
-    """One line, the figures behind it."""
+    """One line, with the figures after the event."""
 
     def format(self, record: logging.LogRecord) -> str:
-        figures = "".join(f" {name}={value}" for name, value in given(record).items())
+        figures = "".join(f" {name}={value}" for name, value in extras(record).items())
         line = f"{stamp(record.created)} {record.levelname.lower()} {record.getMessage()}{figures}"
         return line + ("\n" + self.formatException(record.exc_info) if record.exc_info else "")
 
 
-def given(record: logging.LogRecord) -> dict[str, Any]:
-    """What was given with a record."""
+def extras(record: logging.LogRecord) -> dict[str, Any]:
+    """The ``extra`` of a record."""
     return {name: value for name, value in vars(record).items() if name not in _COMMON}
 
 
@@ -42,14 +42,14 @@ def stamp(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds * 1000) % 1000:03}Z"
 
 
-def expected(record: logging.LogRecord) -> bool:
-    """Whether a record of uvicorn's says something: it takes every socket that is refused before the handshake, as for
-    want of a key, for a fault of the application."""
+def matters(record: logging.LogRecord) -> bool:
+    """Whether a record of uvicorn's matters: it reports every socket refused before the handshake, as for want of a
+    key, as a fault of the application."""
     return "without completing handshake" not in record.getMessage()
 
 
 def without_text(record: logging.LogRecord) -> bool:
-    """Takes the text out of a session's warning of what it cannot read."""
+    """Takes the text out of a session's warning about what it cannot read."""
     if isinstance(record.args, tuple) and len(record.args) == 3 and "cannot read" in str(record.msg):
         record.msg, record.args = "Skipped characters %d to %d: this voice cannot read them.", record.args[1:]
     return True
@@ -64,6 +64,6 @@ def set_up(form: str, *, text: bool = False) -> None:
         logger.handlers[:] = [handler]
         logger.setLevel(level)
         logger.propagate = False
-    logging.getLogger("uvicorn.error").addFilter(expected)
+    logging.getLogger("uvicorn.error").addFilter(matters)
     if not text:
         logging.getLogger("sayahead").addFilter(without_text)

@@ -8,6 +8,11 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 SECONDS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 RTF = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0)
+FIRST_AUDIO = (
+    "Time to first audio, until the first audible sample is sent: since the context's first text, and since the text "
+    "that settled the first word and its lookahead."
+)
+UNDERRUNS = "Chunks sent after a player without a buffer had run dry, though their text was there."
 
 
 class Metrics:
@@ -15,28 +20,19 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        known: dict[str, Any] = {"registry": self.registry}
-        self.active = Gauge("tts_sessions_active", "Places taken: texts that are being spoken.", **known)
-        self.connections = Gauge("tts_connections_active", "Open connections.", ("protocol",), **known)
-        self.sessions = Counter("tts_sessions", "Texts by their end.", ("protocol", "outcome"), **known)
-        self.first_audio = Histogram(
-            "tts_first_audio_seconds",
-            "From text to its first audible sample being sent: since the context's first text, and since the text "
-            "that settled the first word and its lookahead.",
-            ("since",), buckets=SECONDS, **known,
-        )  # fmt: skip
-        self.word_delay = Histogram(
-            "tts_word_delay_seconds", "From a word's last character to its sound being sent.", buckets=SECONDS, **known
-        )
-        self.rtf = Histogram("tts_rtf", "Time of a synthesis step by the playing time it made.", buckets=RTF, **known)
-        self.audio = Counter("tts_audio_seconds", "Sound sent.", ("protocol",), **known)
-        self.characters = Counter("tts_characters", "Text taken in.", ("protocol",), **known)
-        self.underruns = Counter(
-            "tts_underruns", "Pieces sent after a player without a buffer had run dry, though their text was there.",
-            **known,
-        )  # fmt: skip
-        self.queue = Histogram("tts_queue_seconds", "Wait for a synthesis thread.", buckets=SECONDS, **known)
-        self.rejected = Counter("tts_rejected", "What was refused, by reason.", ("reason",), **known)
+        shared: dict[str, Any] = {"registry": self.registry}
+        timed, paced = {**shared, "buckets": SECONDS}, {**shared, "buckets": RTF}
+        self.active = Gauge("tts_sessions_active", "Places taken: texts being spoken.", **shared)
+        self.connections = Gauge("tts_connections_active", "Open connections.", ("protocol",), **shared)
+        self.sessions = Counter("tts_sessions", "Texts by how they ended.", ("protocol", "outcome"), **shared)
+        self.first_audio = Histogram("tts_first_audio_seconds", FIRST_AUDIO, ("since",), **timed)
+        self.word_delay = Histogram("tts_word_delay_seconds", "From a word's last character to its audio.", **timed)
+        self.rtf = Histogram("tts_rtf", "Time of a synthesis step over the playing time that it made.", **paced)
+        self.audio = Counter("tts_audio_seconds", "Audio sent.", ("protocol",), **shared)
+        self.characters = Counter("tts_characters", "Text taken in.", ("protocol",), **shared)
+        self.underruns = Counter("tts_underruns", UNDERRUNS, **shared)
+        self.queue = Histogram("tts_queue_seconds", "Wait for a synthesis thread.", **timed)
+        self.rejected = Counter("tts_rejected", "Refusals by reason.", ("reason",), **shared)
 
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""

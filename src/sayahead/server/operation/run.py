@@ -7,6 +7,7 @@ import logging
 import signal
 import socket
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -25,7 +26,7 @@ FIRST_REQUEST_S = 10.0
 
 class Cutting(HttpToolsProtocol):
     """HTTP whose connections, and the WebSockets they become, can be cut: ``abort`` in the scope's state. Closing
-    waits for what is to be sent, which a peer that does not read never takes."""
+    waits until what is to be sent is read, which some peers never do."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         self.app_state = {**self.app_state, "abort": transport.abort}
@@ -33,25 +34,24 @@ class Cutting(HttpToolsProtocol):
         self.loop.call_later(FIRST_REQUEST_S, self._expect)
 
     def _expect(self) -> None:
-        """Cut off who connected and asked nothing."""
+        """Cut off a peer that connected and asked nothing."""
         if self.transport.get_protocol() is self and getattr(self, "cycle", None) is None:
             self.transport.abort()
 
 
 class Server(uvicorn.Server):
-    """uvicorn that lets those who speak finish before it goes down."""
+    """uvicorn that lets texts being spoken finish before it goes down."""
 
     def __init__(self, hub: Hub) -> None:
         settings = hub.settings
-        super().__init__(
-            uvicorn.Config(
-                create_app(hub), host=settings.host, port=settings.port, http=Cutting, ws="websockets-sansio",
-                ws_max_size=settings.limits.message_bytes, ws_per_message_deflate=False, ws_ping_interval=20.0,
-                ws_ping_timeout=20.0, access_log=False, log_config=None, server_header=False, lifespan="on",
-                h11_max_incomplete_event_size=65536, backlog=1024, timeout_keep_alive=20, timeout_graceful_shutdown=5,
-                ssl_certfile=settings.certificate, ssl_keyfile=settings.certificate_key,
-            )
-        )  # fmt: skip
+        address = {"host": settings.host, "port": settings.port, "lifespan": "on", "http": Cutting}
+        socket_options = {"ws": "websockets-sansio", "ws_max_size": settings.limits.message_bytes}
+        socket_options |= {"ws_per_message_deflate": False, "ws_ping_interval": 20.0, "ws_ping_timeout": 20.0}
+        bounds = {"backlog": 1024, "timeout_keep_alive": 20, "timeout_graceful_shutdown": 5}
+        silence = {"access_log": False, "log_config": None, "server_header": False}
+        tls = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.certificate_key}
+        options: dict[str, Any] = {**address, **socket_options, **bounds, **silence, **tls}
+        super().__init__(uvicorn.Config(create_app(hub), **options))
         self._hub = hub
         self._draining: asyncio.Task[None] | None = None
 
@@ -61,7 +61,7 @@ class Server(uvicorn.Server):
         return int(self.servers[0].sockets[0].getsockname()[1])
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until a signal. OutputError where the port cannot be had."""
+        """Serve until a signal. OutputError if the port cannot be had."""
         asyncio.run(self.serve(sockets or [bind(self._hub.settings)]))
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -78,7 +78,7 @@ class Server(uvicorn.Server):
         self.drain()
 
     def drain(self) -> None:
-        """Stop letting in, wait for those who speak, end; to be called on the server's own thread."""
+        """Admit no more, wait for texts being spoken, end; to be called on the server's own thread."""
         self._draining = asyncio.get_event_loop().create_task(self._drain())
 
     async def _drain(self) -> None:
@@ -88,19 +88,19 @@ class Server(uvicorn.Server):
 
 
 def bind(settings: Settings) -> socket.socket:
-    """A socket at the settings' address. OutputError where it cannot be had."""
+    """A socket at the settings' address. OutputError if it cannot be had."""
     try:
         family, kind, number, _, address = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        made = socket.socket(family, kind, number)
+        listener = socket.socket(family, kind, number)
     except OSError as error:
-        raise OutputError(f"{settings.host} is no address of this machine: {error.strerror or error}.") from error
+        raise OutputError(f"{settings.host} is not an address of this machine: {error.strerror or error}.") from error
     try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
     except OSError as error:
-        made.close()
+        listener.close()
         where = f"Port {settings.port} of {settings.host}"
         raise OutputError(f"{where} cannot be listened on: {error.strerror or error}.") from error
-    return made
+    return listener

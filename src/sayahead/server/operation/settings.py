@@ -1,4 +1,4 @@
-"""What an operator decides: from flags, the environment and a TOML file, in this order of weight."""
+"""What an operator decides: from flags, the environment and a TOML file, the first of which wins."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ BOUNDS = {
     **{f"limits.{name}": (1, math.inf) for name in COUNTS},
     **{f"limits.{name}": (0.01, math.inf) for name in WAITS},
 }
-"""Least and most of a setting that is a number; of all others 0 and no end."""
+"""Least and most of settings that are numbers; for the others, 0 and no limit."""
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What no client may go beyond; told in the native socket's first message."""
+    """What no client may go beyond; sent in the native socket's first message."""
 
     sessions: int = 0
-    """Texts that are spoken at once, on all connections; 0: 16 for each processor core."""
+    """Concurrency: texts spoken at once, on all connections; 0: 16 for each processor core."""
     sessions_per_key: int = 0
-    """The same for one key; 0: no limit but that of all."""
+    """The same for one key; 0: no limit of its own."""
     contexts: int = 8
     """Open contexts on one connection."""
     message_bytes: int = 262144
@@ -51,15 +51,15 @@ class Limits:
     first_message_s: float = 10.0
     """Wait for the first message of a connection."""
     idle_s: float = 20.0
-    """Wait for more text, where the client does not choose."""
+    """Wait for more text, unless the client chooses."""
     idle_most_s: float = 180.0
     """Longest wait that a client may choose."""
     session_s: float = 3600.0
-    """Life of a connection."""
+    """Longest life of a connection."""
     write_stall_s: float = 30.0
     """Wait for a client that does not read."""
-    ahead_s: float = 300.0
-    """Sound that is made ahead of its playing."""
+    buffered_audio_s: float = 300.0
+    """Audio that is synthesised ahead of its playback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +77,17 @@ class Settings:
     workers: int | None = None
     """Threads that make speech; None: one for each processor core."""
     keys: tuple[str, ...] = ()
-    """API keys, each with a name before a colon if it shall have one in the log; empty: nobody needs a key."""
+    """API keys, each after a name for the log and a colon, or alone; empty: no key is needed."""
     keys_file: str | None = None
     """File with one key a line, in the same form."""
     token_secret: str | None = None
-    """Signs the tokens for browsers; without it a random one, so that tokens end with the process."""
+    """Signs browser tokens; None: a random one, so that tokens end with the process."""
     token_s: float = 60.0
     """How long a token can be used to connect."""
     origins: tuple[str, ...] = ()
     """Web pages of other hosts that may connect, such as https://example.org; * is any."""
     hosts: tuple[str, ...] = ()
-    """Host names under which the server may be addressed; empty: any, or on a loopback address only loopback names."""
+    """Host names by which the server may be addressed; empty: any, or on a loopback address loopback names only."""
     certificate: str | None = None
     """PEM file with a certificate, for https and wss."""
     certificate_key: str | None = None
@@ -103,7 +103,7 @@ class Settings:
     drain_s: float = 30.0
     """How long texts that are being spoken may go on after SIGTERM."""
     log: str = "text"
-    """Form of the log: text or json."""
+    """Format of the log: text or json."""
     log_text: bool = False
     """Whether the log shows the texts that clients send."""
     limits: Limits = field(default_factory=Limits)
@@ -118,7 +118,7 @@ class Settings:
         if self.wyoming is not None:
             wyoming_address(self.wyoming)
             if self.keys or self.keys_file is not None:
-                raise ConfigError("Wyoming knows no keys: serve it by a process of its own, without keys.")
+                raise ConfigError("Wyoming has no keys: serve it from a process of its own, without keys.")
         if self.zeroconf and importlib.util.find_spec("zeroconf") is None:
             raise ConfigError("The setting zeroconf needs a package: pip install 'sayahead[zeroconf]'.")
 
@@ -132,7 +132,7 @@ def check_number(name: str, value: object) -> None:
 
 
 def wyoming_address(text: str) -> tuple[str, int]:
-    """Host and port of the setting ``wyoming``. ConfigError for what is no such address."""
+    """Host and port in the setting ``wyoming``. ConfigError if it is no such address."""
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -146,8 +146,8 @@ def wyoming_address(text: str) -> tuple[str, int]:
 def load_settings(
     file: Path | None = None, *, environment: Mapping[str, str] | None = None, given: Mapping[str, Any] | None = None
 ) -> Settings:
-    """Settings of a TOML file, of SAYAHEAD_SERVE_* over it, and of what was given by flags (``limits.idle_s`` is a
-    name) over both. ConfigError for a name that is not known, with the nearest one."""
+    """Settings from a TOML file, overridden by SAYAHEAD_SERVE_* variables, overridden by flags (by names such as
+    ``limits.idle_s``). ConfigError for an unknown name, with the nearest one."""
     tree: dict[str, Any] = {}
     if file is not None:
         try:
@@ -155,8 +155,8 @@ def load_settings(
         except OSError as error:
             raise ConfigError(f"{file} cannot be read: {error.strerror or error}.") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{file} is no TOML: {error}.") from error
-        # What is wrong in the file is to be told of the file.
+            raise ConfigError(f"{file} is not TOML: {error}.") from error
+        # Checked by itself, so that an error names the file.
         from_mapping(Settings, tree, where=str(file))
     places = {PREFIX + name.upper().replace(".", "_"): name for name in names()}
     for variable, text in (os.environ if environment is None else environment).items():
@@ -187,7 +187,7 @@ def put(tree: dict[str, Any], name: str, value: Any) -> None:
 
 
 def parse(name: str, text: str, *, where: str) -> Any:
-    """The value that a text means for a setting; lists are separated by commas."""
+    """The value of a setting written as text; commas separate the items of a list."""
     kind = names()[name]
     if typing.get_origin(kind) is types.UnionType:
         kind = next(a for a in typing.get_args(kind) if a is not type(None))

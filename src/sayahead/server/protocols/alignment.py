@@ -1,4 +1,4 @@
-"""When each character is heard, for protocols that tell of characters and not of words."""
+"""When each character is heard, for protocols that report characters instead of words."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from sayahead.server import messages as m
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Characters of one piece of sound; each lasts until the next begins, and the last to the end of the piece."""
+    """Characters of one chunk of audio; each lasts until the next begins, and the last to the end of the chunk."""
 
     chars: tuple[str, ...]
     """The characters, with the blanks between words."""
     starts_ms: tuple[int, ...]
-    """When each begins, in milliseconds from the context's first sample."""
+    """When each begins, in milliseconds from the utterance's first sample."""
     ends_ms: tuple[int, ...]
     """When each ends."""
     base_ms: int
     """Where the alignment before this one ended; 0 for the first."""
 
     def starts(self, *, absolute: bool) -> list[int]:
-        """When each begins, in milliseconds from the context's first sample, or from where the last alignment ended."""
+        """When each begins, in milliseconds from the first sample, or from where the last alignment ended."""
         return [start - (0 if absolute else self.base_ms) for start in self.starts_ms]
 
     @property
@@ -32,21 +32,21 @@ class Alignment:
 
 
 class Aligner:
-    """Gives the pieces of one context their characters, spread evenly over their word.
+    """Gives the chunks of one utterance their characters, spread evenly over their word.
 
-    Alignments follow each other without a gap: each ends where its piece ends, so that a client that adds up their
-    lengths has the same clock as one that adds up the sound. A piece in which no character begins gets the next one of
+    Alignments follow each other without a gap: each ends where its chunk ends, so that a client that adds up their
+    lengths has the same clock as one that adds up the audio. A chunk in which no character begins gets the next one of
     the word that goes on, or between words a blank; before the first word it gets none.
     """
 
     def __init__(self) -> None:
         self._waiting = deque[tuple[str, float]]()
         self._last, self._last_s, self._base_ms = "", 0.0, 0
-        # Whether a blank was told that the text has yet to bring.
+        # Whether a blank was reported that the text has yet to bring.
         self._early = False
 
     def push(self, audio: m.Audio, *, fill: bool = True) -> Alignment | None:
-        """The characters that begin in a piece. Without ``fill``, a piece in which none begins has none."""
+        """The characters that begin in a chunk. Without ``fill``, a chunk in which none begins has none."""
         self._add(audio)
         end_s = audio.start_s + audio.duration_s
         taken = list[tuple[str, float]]()
@@ -57,17 +57,17 @@ class Aligner:
                 taken = [(self._waiting.popleft()[0], audio.start_s)]
             elif self._last:
                 taken, self._early = [(" ", audio.start_s)], not self._last.isspace()
-        return self._told(taken, end_s)
+        return self._alignment(taken, end_s)
 
     def finish(self, end_s: float) -> Alignment | None:
-        """What no piece has told, with a blank behind the last word, for clients that wait for one."""
+        """What no chunk has reported, with a blank behind the last word, for clients that wait for one."""
         taken = [*self._waiting]
         self._waiting.clear()
         if not (taken[-1][0] if taken else self._last or " ").isspace():
             taken.append((" ", end_s))
-        return self._told(taken, end_s)
+        return self._alignment(taken, end_s)
 
-    def _told(self, taken: list[tuple[str, float]], end_s: float) -> Alignment | None:
+    def _alignment(self, taken: list[tuple[str, float]], end_s: float) -> Alignment | None:
         if not taken:
             return None
         base, end = self._base_ms, max(self._base_ms, round(end_s * 1000))
@@ -76,7 +76,7 @@ class Aligner:
         return Alignment(tuple(char for char, _ in taken), tuple(starts), (*starts[1:], end), base)
 
     def _add(self, audio: m.Audio) -> None:
-        """Take in the text of a piece, each character at its time."""
+        """Take in the text of a chunk, each character at its time."""
         at, ends = audio.text_start, list(audio.words)
         for place, char in enumerate(audio.text, audio.text_start):
             while ends and ends[0].end <= place:
@@ -93,12 +93,12 @@ class Aligner:
 
 
 def spread(word: m.SpokenWord, place: int, first: int) -> float:
-    """When a character of a word is heard, seconds; those before ``first`` were told already."""
+    """When a character of a word is heard, seconds; those before ``first`` were reported already."""
     start = max(word.start, first)
     return word.onset_s + (word.offset_s - word.onset_s) * (place - start) / max(1, word.end - start)
 
 
 def source_words(audio: m.Audio) -> list[m.SpokenWord]:
-    """The words that begin in a piece, as they are written: "Dr." and not "Doctor"."""
+    """The words that begin in a chunk, as they are written: "Dr." and not "Doctor"."""
     start = audio.text_start
     return [replace(word, text=audio.text[word.start - start : word.end - start]) for word in audio.words]

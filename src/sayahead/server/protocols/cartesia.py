@@ -1,4 +1,4 @@
-"""Cartesia's socket, ``/tts/websocket``: several contexts, word times, sound in base64; and ``POST /tts/bytes``."""
+"""Cartesia's socket, ``/tts/websocket``: several contexts, word times, audio in base64; and ``POST /tts/bytes``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name
 
-# As long as Cartesia lets a connection idle.
+# Cartesia lets a connection idle this long.
 IDLE_S = 300.0
 OPTIONS = m.Options(any_voice=True, frame_s=0.5, idle_s=IDLE_S)
 ENCODINGS = {"pcm_s16le": "pcm_s16le", "pcm_f32le": "pcm_f32le", "pcm_mulaw": "mulaw", "pcm_alaw": "alaw"}
@@ -40,7 +40,7 @@ class Cartesia(SocketProtocol):
 
     def __init__(self) -> None:
         self._id = secrets.token_hex(8)
-        # Open utterances, and what each wants to be told.
+        # Open utterances, and what the client wants to know of each.
         self._open = dict[str, _Wishes]()
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
@@ -87,8 +87,8 @@ class Cartesia(SocketProtocol):
                 if gone and failed is not None:
                     self._open.pop(failed, None)
                 over, title = gone or failed not in self._open, title_of(code)
-                told = {"title": title, "message": message, "error_code": code, "request_id": self._id}
-                yield say("error", failed, m.STATUS.get(code, 400), done=over, **told)
+                details = {"title": title, "message": message, "error_code": code, "request_id": self._id}
+                yield say("error", failed, m.STATUS.get(code, 400), done=over, **details)
 
     def _sound(self, audio: m.Audio, wishes: _Wishes) -> Iterable[str]:
         now = time.monotonic()
@@ -105,7 +105,7 @@ class Cartesia(SocketProtocol):
 
 
 class _Wishes:
-    """What a client wants to be told of an utterance, and how far that is."""
+    """What the client wants to know of an utterance, and how far it is."""
 
     def __init__(self, times: bool, normalized: bool) -> None:
         self.times, self.normalized = times, normalized
@@ -123,9 +123,9 @@ def title_of(code: str) -> str:
 
 
 def options_of(data: dict[str, Any], *, containers: Collection[str] = ("raw",)) -> m.Options:
-    """What the first message of a context, or a request, chooses. ConfigError for what cannot be."""
+    """What the first message of a context, or a request, chooses. ConfigError for what is unknown or out of range."""
     tuning, form = table(data, "generation_config"), format_of(table(data, "output_format"), containers)
-    # Some send the bare name.
+    # Some clients send the bare name.
     voice = data["voice"] if isinstance(data.get("voice"), str) else table(data, "voice").get("id")
     voice = voice if isinstance(voice, str) else None
     speed, volume = factor(tuning, "speed"), factor(tuning, "volume")
@@ -133,7 +133,7 @@ def options_of(data: dict[str, Any], *, containers: Collection[str] = ("raw",)) 
 
 
 def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:
-    """What output_format names. ConfigError for what is not there."""
+    """The format in output_format. ConfigError for an unknown one."""
     container, encoding = form.get("container", "raw"), form.get("encoding", "pcm_s16le")
     if not isinstance(container, str) or container not in containers:
         raise ConfigError(f"output_format.container is {str(container)[:80]!r}, but must be {' or '.join(containers)}.")
@@ -151,7 +151,7 @@ def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:
 
 
 def table(data: dict[str, Any], name: str) -> dict[str, Any]:
-    """An object in a message; empty where there is none."""
+    """An object in a message; empty if it is absent."""
     value = data.get(name)
     if value is not None and not isinstance(value, dict):
         raise ConfigError(f"{name} must be an object.")
@@ -159,7 +159,7 @@ def table(data: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def factor(tuning: dict[str, Any], name: str) -> float:
-    """A factor in generation_config; 1 where there is none."""
+    """A factor in generation_config; 1 if it is absent."""
     value = number(1.0 if tuning.get(name) is None else tuning[name])
     if value is None or not 0 < value <= 4:
         raise ConfigError(f"generation_config.{name} must be a number above 0, at most 4.")

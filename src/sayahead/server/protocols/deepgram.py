@@ -1,4 +1,4 @@
-"""Deepgram's ``/v1/speak``: a socket with one text after the other and sound in binary frames, and over HTTP."""
+"""Deepgram's ``/v1/speak``: a socket with one text after the other and audio in binary frames, and over HTTP."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, compact, text_frame, whole
 
-# A connection may idle as long as the server allows.
+# A connection may idle for as long as the server allows.
 IDLE_S = 3600.0
 OPTIONS = m.Options(any_voice=True, frame_s=0.08, idle_s=IDLE_S)
 ENCODINGS = {"linear16": ("pcm_s16le", 24000), "mulaw": ("mulaw", 8000), "alaw": ("alaw", 8000)}
-"""Values of ``encoding``: ours, and the samples per second where the client does not say."""
+"""Values of ``encoding``: ours, and the default number of samples per second."""
 PACKED = ("mp3", "opus", "flac", "aac")
-"""More of them, over HTTP."""
+"""Further values over HTTP."""
 KINDS = ("Speak", "Flush", "Clear", "Close")
-# There is one text at a time, without a name.
+# One text at a time, without a name.
 ONLY = ""
 
 
@@ -44,7 +44,7 @@ class Deepgram(SocketProtocol):
     idle_s = IDLE_S
 
     def __init__(self, hub: Hub, query: Mapping[str, str]) -> None:
-        """ConfigError for a query that asks for what is not there."""
+        """ConfigError for a query with values that are unknown or out of range."""
         self._voice = hub.voices.name(query.get("model"), any_voice=True)
         form, speed = format_of(query), speed_of(query)
         self._options = replace(OPTIONS, voice=self._voice, format=form, speed=speed)
@@ -90,12 +90,12 @@ class Deepgram(SocketProtocol):
                 self._open = self._waits = False
                 yield self._cleared()
             case m.Failed("idle", _, str(), _) if not self._waits:
-                # All was spoken: what comes next begins anew.
+                # All was spoken: more text begins anew.
                 self._open = False
             case m.Failed(code, message, failed, gone):
                 self._open = self._open and not gone
                 ends = gone and failed is None
-                # Clients read one pair of names or the other.
+                # Some clients read one pair of names, some the other.
                 names = {"description": message, "code": code, "warn_msg": message, "warn_code": code}
                 yield say("Error" if ends else "Warning", **names)
             case m.Echo(message):
@@ -115,20 +115,20 @@ def say(kind: str, **rest: Any) -> str:
 
 
 def format_of(query: Mapping[str, str]) -> AudioFormat:
-    """The format that a query names. ConfigError for one that is not there."""
+    """The format in a query. ConfigError for an unknown one."""
     encoding, rate = query.get("encoding", "linear16"), number_in(query, "sample_rate")
     if encoding not in ENCODINGS:
         raise ConfigError(f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], ENCODINGS)}.")
     if query.get("container", "none") != "none":
-        raise ConfigError("Bare samples have no container: it can only be none.")
+        raise ConfigError("Bare samples have no container: leave it out, or say none.")
     form = AudioFormat(ENCODINGS[encoding][0], ENCODINGS[encoding][1] if rate is None else rate)
     form.check()
     return form
 
 
 def packed_format_of(query: Mapping[str, str]) -> AudioFormat:
-    """The format that a query over HTTP names: more of them, and samples come in WAV where it does not say otherwise.
-    ConfigError for one that is not there."""
+    """The format in a query over HTTP, which knows more of them, and wraps samples in WAV unless told otherwise.
+    ConfigError for an unknown one."""
     encoding, container = query.get("encoding", "mp3"), query.get("container")
     if encoding in ENCODINGS and not (encoding == "linear16" and container in (None, "wav")):
         return format_of(query)
@@ -142,7 +142,7 @@ def packed_format_of(query: Mapping[str, str]) -> AudioFormat:
 
 
 def number_in(query: Mapping[str, str], name: str) -> int | None:
-    """A whole number in a query; None where it is left out. ConfigError for what is none."""
+    """A whole number in a query; None if it is absent. ConfigError for anything else."""
     value = whole(query.get(name))
     if value is None and name in query:
         raise ConfigError(f"{name} is {query[name][:80]!r}, but must be a whole number.")
@@ -150,7 +150,7 @@ def number_in(query: Mapping[str, str], name: str) -> int | None:
 
 
 def speed_of(query: Mapping[str, str]) -> float:
-    """The pace that a query names. ConfigError for what is none."""
+    """The pace in a query. ConfigError if it is not a number above 0."""
     try:
         speed = float(query.get("speed", "1"))
     except ValueError:

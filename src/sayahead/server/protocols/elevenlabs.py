@@ -25,7 +25,7 @@ from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name, whole
 from sayahead.voice import VoiceConfig
 
-# Clients have limits of their own on the sound in one message.
+# Clients have limits of their own on the audio in one message.
 OPTIONS = m.Options(any_voice=True, frame_s=1.0)
 ENCODINGS = {"pcm": "pcm_s16le", "ulaw": "mulaw", "alaw": "alaw", "mp3": "mp3", "opus": "opus"}
 FORMATS = """
@@ -54,7 +54,7 @@ TIMEOUT = (
 
 
 def audio_format(name: str | None) -> AudioFormat:
-    """The format that ``output_format`` names. ConfigError for one that is not known."""
+    """The format in ``output_format``. ConfigError for an unknown one."""
     name = name or DEFAULT
     if name not in FORMATS:
         raise ConfigError(f"output_format {name[:80]!r} is unknown{nearest(name[:80], FORMATS)}.")
@@ -65,13 +65,13 @@ def audio_format(name: str | None) -> AudioFormat:
 
 
 def speed_of(settings: object) -> float:
-    """The pace in ``voice_settings``; the rest of them has no meaning here."""
+    """The pace in ``voice_settings``; the other settings have no meaning here."""
     speed = number(settings.get("speed")) if isinstance(settings, dict) else None
     return speed if speed is not None and speed > 0 else 1.0
 
 
 class Multi(SocketProtocol):
-    """``multi-stream-input``: several contexts on one connection."""
+    """``multi-stream-input``: several utterances on one connection."""
 
     name: ClassVar[str] = "elevenlabs"
     key_in_first_message: ClassVar[bool] = True
@@ -81,7 +81,7 @@ class Multi(SocketProtocol):
         self._voice, self._query = voice, query
         self._absolute = query.get("sync_alignment", "").lower() == "true"
         self.idle_s = min(whole(query.get("inactivity_timeout")) or 0, 180) or None
-        # Open contexts, and whether all their text was flushed; those that take no more text.
+        # Open utterances, and whether all their text was flushed; those that take no more text.
         self._flushed = dict[str, bool]()
         self._closing = set[str]()
         self._aligners = dict[str, Aligner]()
@@ -97,7 +97,7 @@ class Multi(SocketProtocol):
     def _parse(self, message: str | bytes) -> dict[str, Any]:
         data = text_frame(message)
         if not isinstance(data.get("text"), str | None):
-            raise MessageError("text is no string.")
+            raise MessageError("text is not a string.")
         return data
 
     def _options(self, settings: object) -> m.Options:
@@ -119,7 +119,7 @@ class Multi(SocketProtocol):
             yield from self._speak(name, data)
 
     def _close(self, name: str) -> m.Command:
-        """Speak what was flushed, then end; fall silent where text was left, or at the second time."""
+        """Speak what was flushed, then end; fall silent if text was not flushed, or the second time."""
         if name not in self._flushed:
             return m.KeepAlive()
         if not self._flushed[name] or name in self._closing:
@@ -133,7 +133,7 @@ class Multi(SocketProtocol):
             begins = name not in self._flushed
             yield m.Open(name, self._options(data.get("voice_settings")))
             self._flushed.setdefault(name, True)
-            # One blank is how a context is opened.
+            # A single blank opens a context.
             if not (begins and text == " "):
                 yield m.Text(name, text)
             if text.strip():
@@ -156,7 +156,7 @@ class Multi(SocketProtocol):
                 alignment = aligner.push(event, fill=not self._absolute)
                 yield self._say(name, self._sound(base64.b64encode(event.data).decode(), alignment))
             case m.Finished(name, audio_s):
-                # The last word is complete for clients that wait for a blank.
+                # Some clients take a word as complete only at the next blank.
                 alignment = self._forget(name).finish(audio_s)
                 if alignment is not None:
                     yield self._say(name, self._sound("", alignment))
@@ -190,7 +190,7 @@ class Multi(SocketProtocol):
         return self._say(name, {"message": message, "error": ERRORS.get(code, code), "code": closing})
 
     def _say(self, name: str | None, data: dict[str, Any]) -> str:
-        # Clients read one spelling or the other.
+        # Some clients read one spelling, some the other.
         names = {} if name is None or self.sole else {"contextId": name, "context_id": name}
         return compact(data | names)
 
@@ -201,7 +201,7 @@ class Multi(SocketProtocol):
 
 
 class Single(Multi):
-    """``stream-input``: one context, and the connection ends with it."""
+    """``stream-input``: one utterance, and the connection ends with it."""
 
     sole: ClassVar[bool] = True
 
@@ -214,7 +214,7 @@ class Single(Multi):
 
 
 class Timed:
-    """Lines of JSON, each with sound and the times of its characters."""
+    """Lines of JSON, each with audio and the times of its characters."""
 
     media_type = "application/json"
 
@@ -222,7 +222,7 @@ class Timed:
         self._aligner = Aligner()
 
     def wrap(self, event: m.Event) -> bytes:
-        """A line for each piece of sound."""
+        """A line for each chunk of audio."""
         if not isinstance(event, m.Audio):
             return b""
         alignment, times = self._aligner.push(event, fill=False), None
@@ -244,11 +244,11 @@ def failure(error: RequestError) -> Response:
 
 
 def voice_row(config: VoiceConfig) -> dict[str, Any]:
-    """A voice as ElevenLabs' clients want it."""
+    """A voice as ElevenLabs' clients expect it."""
     name, labels = config.name, {"language": config.language}
-    told = {"voice_id": name, "name": name, "category": "premade", "description": config.description, "labels": labels}
+    row = {"voice_id": name, "name": name, "category": "premade", "description": config.description, "labels": labels}
     unknown = {"samples": None, "preview_url": None, "settings": None}
-    return {**told, **unknown, "available_for_tiers": [], "high_quality_base_model_ids": []}
+    return {**row, **unknown, "available_for_tiers": [], "high_quality_base_model_ids": []}
 
 
 def routes(hub: Hub) -> list[BaseRoute]:

@@ -1,4 +1,4 @@
-"""For operators: is it alive, is it ready, what does it count; and tokens for browsers."""
+"""For operators: whether the server is alive and ready, and its metrics; and tokens for browsers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sayahead.server.operation.access import Caller
 
 
 def failure(error: RequestError) -> Response:
-    """An error where no protocol has a form of its own."""
+    """An error in a form of no protocol's."""
     return JSONResponse({"error": str(error)}, error.status, error.headers)
 
 
@@ -31,7 +31,7 @@ def routes(hub: Hub) -> list[Route]:
     async def metrics(request: Request) -> Response:
         return Response(hub.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    # A token makes no tokens, or it would never end.
+    # A token makes no tokens, or it would last for ever.
     @answers(hub, failure, tokens=False)
     async def tokens(request: Request, caller: Caller) -> ASGIApp:
         token, end = hub.access.token(caller)

@@ -1,4 +1,4 @@
-"""Kyutai's socket, ``/api/tts_streaming``: words in, sound and the times of words out, in MessagePack."""
+"""Kyutai's socket, ``/api/tts_streaming``: words in, audio and the times of words out, in MessagePack."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, whole
 
 RATE = 24000
-# A connection may idle as long as the server allows.
+# A connection may idle for as long as the server allows.
 IDLE_S = 3600.0
 OPTIONS = m.Options(any_voice=True, frame_s=0.08, idle_s=IDLE_S, sole=True)
 PCM, OPUS = AudioFormat("pcm_f32le", RATE), AudioFormat("opus", 24000, 32000)
@@ -32,7 +32,7 @@ FORMATS = {
     "OggOpus": (OPUS, False),
     "OggOpusMessagePack": (OPUS, True),
 }
-"""Values of ``format``: ours, and whether messages are MessagePack (else they are bare sound)."""
+"""Values of ``format``: ours, and whether messages are MessagePack (else they are bare audio)."""
 DEFAULT = "OggOpus"
 # A connection speaks one text.
 ONLY = ""
@@ -45,7 +45,7 @@ class Kyutai(SocketProtocol):
     idle_s = IDLE_S
 
     def __init__(self, query: Mapping[str, str]) -> None:
-        """ConfigError for a query that asks for what is not there."""
+        """ConfigError for a format that is unknown."""
         name = query.get("format", DEFAULT)
         if name not in FORMATS:
             raise ConfigError(f"format {name[:80]!r} is unknown{nearest(name[:80], FORMATS)}.")
@@ -74,14 +74,14 @@ class Kyutai(SocketProtocol):
                 case "Eos":
                     yield from self._end()
                 case "Voice":
-                    # A voice of its own kind; here are others.
+                    # An embedding, for a model of another kind.
                     yield m.KeepAlive()
                 case _:
                     raise MessageError("A message has a type: Text, Eos or Voice.")
 
     def _text(self, text: str) -> Iterable[m.Command]:
         yield m.Open(ONLY, self._options)
-        # Messages are made of whole words, with or without a blank at the end.
+        # A message is whole words, with or without a blank at the end.
         yield m.Text(ONLY, text if text[-1:].isspace() else text + " ")
 
     def _end(self) -> Iterable[m.Command]:
@@ -111,7 +111,7 @@ def unpack(message: bytes) -> dict[str, Any]:
     """A MessagePack map."""
     try:
         data = msgpack.unpackb(message)
-    # What unpacks messages raises errors of many kinds.
+    # msgpack raises errors of many kinds.
     except (ValueError, TypeError, OverflowError, RecursionError, msgpack.exceptions.UnpackException) as error:
         raise MessageError("The message is not MessagePack.") from error
     if not isinstance(data, dict):

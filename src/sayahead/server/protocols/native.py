@@ -1,4 +1,4 @@
-"""sayahead's own protocol on a WebSocket: ``/v1/stream``. JSON in both directions, sound in binary messages."""
+"""sayahead's own protocol on a WebSocket: ``/v1/stream``. JSON in both directions, audio in binary messages."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ KINDS = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Choice:
-    """What ``session`` in a session.update may hold; for all contexts that begin later."""
+    """What ``session`` in a session.update may hold, for all utterances that begin later."""
 
     voice: str | None = None
     """A voice's name, see /v1/audio/voices."""
     encoding: str = "pcm_s16le"
-    """How the sound comes: see session.created."""
+    """How the audio is sent: see session.created."""
     sample_rate: int | None = None
     """Samples per second; None: the voice's own."""
     bit_rate: int | None = None
-    """Bits per second, where the encoding has a choice."""
+    """Bits per second, if the encoding has a choice."""
     speed: float = 1.0
     """Pace."""
     lookahead: int | None = None
@@ -46,10 +46,10 @@ class Choice:
     seed: int = 0
     """Fixes the noise in the sound."""
     idle_s: float | None = None
-    """Seconds without text after which a context fails."""
+    """Seconds without text after which an utterance fails."""
 
     def options(self) -> m.Options:
-        """As the driver wants it. ConfigError for what cannot be."""
+        """As the driver takes it. ConfigError for what is unknown or out of range."""
         if self.mode not in ("incremental", "sentence"):
             raise ConfigError(f"mode: {self.mode!r} is not known{nearest(self.mode, ('incremental', 'sentence'))}.")
         form = AudioFormat(self.encoding, self.sample_rate, self.bit_rate)
@@ -64,7 +64,7 @@ class Native(SocketProtocol):
     name: ClassVar[str] = "native"
 
     def __init__(self, hub: Hub) -> None:
-        self._hub, self._chosen, self._options = hub, dict[str, Any](), Choice().options()
+        self._hub, self._choices, self._options = hub, dict[str, Any](), Choice().options()
 
     def greeting(self) -> Iterable[str]:
         """session.created, with the limits in force."""
@@ -96,7 +96,7 @@ class Native(SocketProtocol):
                 mark = data.get("flush_id")
                 yield m.Flush(name, mark if isinstance(mark, str | int) else None)
             case "input_text.end":
-                # A text may be empty: it is begun, and ends.
+                # A text may be empty: it begins, and ends.
                 yield m.Open(name, self._options)
                 yield m.Finish(name)
             case "input_text.cancel":
@@ -112,14 +112,14 @@ class Native(SocketProtocol):
                 raise MessageError("A message has a type, a string.")
 
     def _update(self, session: object) -> dict[str, Any]:
-        """Choose for the contexts to come; all that is chosen now."""
+        """Choose for the utterances to come; answers with all choices in force."""
         if not isinstance(session, dict):
             raise MessageError("session.update needs a session, an object.")
-        chosen = self._chosen | session
-        choice: Choice = convert(Choice, chosen, where="session")
+        choices = self._choices | session
+        choice: Choice = convert(Choice, choices, where="session")
         voice = self._hub.voices.name(choice.voice)
         options = choice.options()
-        self._chosen, self._options = chosen, options
+        self._choices, self._options = choices, options
         return {"session": dataclasses.asdict(choice) | {"voice": voice}}
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:

@@ -21,7 +21,7 @@ from sayahead.server.wire import compact, number
 from sayahead.voice import VoiceConfig
 
 MODEL = "sayahead"
-# Of its first models; accepted so that clients need no change.
+# Names of OpenAI's models; accepted so that clients need no change.
 MODELS = (MODEL, "tts-1", "tts-1-hd", "gpt-4o-mini-tts")
 ALIASES = "alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar".split()
 """OpenAI's voices: each means the default one here."""
@@ -37,17 +37,17 @@ SPEED = (0.25, 4.0)
 
 
 class EventStream:
-    """Server-sent events, the sound in base64."""
+    """Server-sent events, the audio in base64."""
 
     media_type = "text/event-stream"
 
     def wrap(self, event: m.Event) -> bytes:
-        """A line of data for each piece of sound, and one for the end."""
+        """A line of data for each chunk of audio, and one for the end."""
         if isinstance(event, m.Audio):
             audio = base64.b64encode(event.data).decode()
             return line({"type": "speech.audio.delta", "audio": audio})
         if isinstance(event, m.Finished):
-            # Characters stand for the tokens that are not counted here; sound is counted in 80 ms.
+            # Characters stand in for text tokens, 80 ms of audio for an audio token.
             read, spoken = event.characters, round(event.audio_s / 0.08)
             usage = {"input_tokens": read, "output_tokens": spoken, "total_tokens": read + spoken}
             return line({"type": "speech.audio.done", "usage": usage})
@@ -68,7 +68,7 @@ def failure(error: RequestError) -> Response:
 
 
 def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
-    """What a request chooses; RequestError for what cannot be."""
+    """What a request chooses. RequestError for what is unknown or out of range."""
     kind = "mp3" if body.get("response_format") is None else body["response_format"]
     if not isinstance(kind, str) or kind not in FORMATS:
         name = str(kind)[:80]
@@ -107,7 +107,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
         if not isinstance(text, str) or not text:
             raise bad("input", "input is missing: the text to speak.")
         if len(text) > most:
-            raise bad("input", f"input has {len(text)} characters, and may have {most}.")
+            raise bad("input", f"input has {len(text)} characters; {most} are allowed.")
         if not isinstance(body.get("model"), str):
             raise bad("model", f"model is missing: {MODEL}, or any other name.")
         if form not in (None, "audio", "sse"):
@@ -136,5 +136,5 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
 def voice_row(hub: Hub, config: VoiceConfig) -> dict[str, Any]:
     """A voice as a client may list it."""
-    told = {"id": config.name, "name": config.name, "language": config.language, "description": config.description}
-    return {**told, "sample_rate": config.sample_rate, "default": config.name == hub.voices.default}
+    row = {"id": config.name, "name": config.name, "language": config.language, "description": config.description}
+    return {**row, "sample_rate": config.sample_rate, "default": config.name == hub.voices.default}

@@ -1,4 +1,4 @@
-"""The page at ``/``, where typing speaks: its files, and headers that keep everything foreign out of it."""
+"""The page at ``/``, where typing speaks: its files, and headers that keep everything foreign out."""
 
 from __future__ import annotations
 
@@ -23,27 +23,26 @@ HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
-    # Kept, and asked for again each time: a new server may have a new page.
+    # Kept, but checked each time: a new server may have a new page.
     "Cache-Control": "no-cache",
 }
 
 
 def routes(hub: Hub) -> list[BaseRoute]:
-    """``/`` and ``/page/...``; nothing where the settings want no page. They need no key: the page asks for one when it
-    speaks."""
+    """``/`` and ``/page/...``, unless the settings leave them out. No key is needed: the page asks for one to speak."""
     if not hub.settings.page:
         return []
-    found: list[BaseRoute] = []
+    entries: list[BaseRoute] = []
     for entry in sorted(files("sayahead.server").joinpath("page").iterdir(), key=lambda entry: entry.name):
         kind = TYPES.get(entry.name[entry.name.rfind(".") :])
         if kind is not None:
             path = "/" if entry.name == INDEX else f"/page/{entry.name}"
-            found.append(file_route(path, entry.read_bytes(), kind))
-    return found
+            entries.append(file_route(path, entry.read_bytes(), kind))
+    return entries
 
 
 def file_route(path: str, body: bytes, kind: str) -> Route:
-    """A route that answers with a file, or with 304 where the browser has it."""
+    """A route that answers with a file, or with 304 if the browser has it."""
     mark = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {**HEADERS, "ETag": mark}
 

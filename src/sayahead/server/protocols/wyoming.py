@@ -1,4 +1,4 @@
-"""Wyoming, the protocol of Home Assistant's speech services, over TCP; text may come while it is spoken."""
+"""Wyoming, the protocol of Home Assistant's speech services, over TCP; text may arrive while it is spoken."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sayahead.server.operation.settings import wyoming_address
 from sayahead.server.wire import MessageError, json_object
 
 log = logging.getLogger("sayahead.server")
-# The protocol's version that is spoken here: the first with text in pieces is 1.7.0.
+# The version of the protocol; 1.7.0 is the first that streams text.
 VERSION = "1.7.2"
 FRAME_S = 0.08
 SERVICE = "_wyoming._tcp.local."
@@ -36,7 +36,7 @@ class Wyoming:
     def __init__(self, hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._hub, self._reader, self._writer = hub, reader, writer
         self._name, self._count = "", 0
-        # Whether a text comes in pieces, and whether the one that is spoken came so.
+        # Whether a text is arriving in pieces, and whether the one being spoken did.
         self._reading = self._streamed = False
         self._rate, self._started = 0, False
         self._quiet = asyncio.Event()
@@ -57,7 +57,7 @@ class Wyoming:
                 yield m.Refuse("invalid_message", str(error), fatal=True)
 
     async def _event(self) -> tuple[str, dict[str, Any]]:
-        """The next event's type and data; what comes with it as a payload is thrown away."""
+        """The next event's type and data; its payload is thrown away."""
         try:
             line = await self._reader.readline()
             if not line.endswith(b"\n"):
@@ -91,7 +91,7 @@ class Wyoming:
                 yield self._open(data, streamed=True)
             case "synthesize-chunk" if self._reading:
                 yield from self._say(data)
-            # Inside of a stream, the whole text comes once more, for servers that know of no streams.
+            # Within a stream, the whole text comes once more, for servers that do not stream.
             case "synthesize" if not self._reading:
                 yield self._open(data, streamed=False)
                 yield from self._say(data)
@@ -187,9 +187,9 @@ def info(hub: Hub) -> dict[str, Any]:
 
 
 def artifact(name: str, description: str, attribution: dict[str, str], *, version: str | None) -> dict[str, Any]:
-    """What Wyoming wants to know of a service and of each of its voices."""
-    told = {"name": name, "description": description, "attribution": attribution}
-    return {**told, "installed": True, "version": version}
+    """How Wyoming describes a service and each of its voices."""
+    row = {"name": name, "description": description, "attribution": attribution}
+    return {**row, "installed": True, "version": version}
 
 
 async def serve_connection(hub: Hub, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -211,7 +211,7 @@ async def serve_connection(hub: Hub, reader: asyncio.StreamReader, writer: async
 
 
 async def close(writer: asyncio.StreamWriter, *, cut: bool) -> None:
-    """Close a connection: at once with ``cut``, else when the peer has read what is left, for which it has a moment."""
+    """Close a connection: at once with ``cut``, else once the peer has read what is left, for which it has a moment."""
     writer.close()
     try:
         async with asyncio.timeout(0 if cut else CLOSE_S):
@@ -247,13 +247,13 @@ async def listening(hub: Hub) -> AsyncIterator[None]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # What was cut is let go in the loop's next turn.
+        # What was cut is released in the loop's next turn.
         await asyncio.sleep(0)
 
 
 @contextlib.asynccontextmanager
 async def announced(hub: Hub, host: str, port: int) -> AsyncIterator[None]:
-    """Tell the local network of the address while inside, where the settings want it."""
+    """Announce the address on the local network while inside, if the settings say so."""
     if not hub.settings.zeroconf:
         yield
         return

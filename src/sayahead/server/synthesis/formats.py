@@ -1,4 +1,4 @@
-"""How sound is sent: streaming encoders from samples to bytes."""
+"""How audio is sent: streaming encoders from samples to bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAST_RATE, MOST_RATE = 8000, 48000
 
 @dataclass(frozen=True, slots=True)
 class AudioFormat:
-    """One way to send sound; mono."""
+    """One way to send audio; mono."""
 
     encoding: str = "pcm_s16le"
     """One of ENCODINGS."""
@@ -31,15 +31,15 @@ class AudioFormat:
     """Bits per second of mp3, opus and aac; None: a good one."""
 
     def check(self) -> None:
-        """ConfigError for a format that is not there, or needs an extra that is not installed."""
+        """ConfigError for an unknown format, or one that needs an extra that is not installed."""
         if self.encoding not in ENCODINGS:
             raise ConfigError(f"The encoding {self.encoding!r} is unknown{nearest(self.encoding, ENCODINGS)}.")
         rate = self.sample_rate
         if rate is not None and not LEAST_RATE <= rate <= MOST_RATE:
             raise ConfigError(f"The sample rate is {rate}, but must be from {LEAST_RATE} to {MOST_RATE}.")
         if rate is not None and rate not in RATES.get(self.encoding, (rate,)):
-            known = ", ".join(str(known) for known in RATES[self.encoding])
-            raise ConfigError(f"{self.encoding} has no sample rate {rate} (known: {known}).")
+            rates = ", ".join(map(str, RATES[self.encoding]))
+            raise ConfigError(f"{self.encoding} has no sample rate {rate} (known: {rates}).")
         if self.bit_rate is not None and not 8000 <= self.bit_rate <= 512000:
             raise ConfigError(f"The bit rate is {self.bit_rate}, but must be from 8000 to 512000.")
         if self.encoding in CODECS:
@@ -47,7 +47,7 @@ class AudioFormat:
 
     @property
     def width(self) -> int | None:
-        """Bytes per sample where the bytes are bare samples, so that they may be cut anywhere; else None."""
+        """Bytes per sample if these are bare, so that they may be cut anywhere; else None."""
         return WIDTHS.get(self.encoding)
 
     @property
@@ -57,26 +57,35 @@ class AudioFormat:
 
 
 ENCODINGS = {
-    "pcm_s16le": "audio/pcm", "pcm_f32le": "audio/pcm", "mulaw": "audio/basic", "alaw": "audio/x-alaw-basic",
-    "wav": "audio/wav", "flac": "audio/flac", "mp3": "audio/mpeg", "opus": "audio/ogg", "aac": "audio/aac",
-}  # fmt: skip
-"""What can be sent, and its MIME type: wav is 16 bits behind a header that says "until it ends", opus comes in Ogg
+    "pcm_s16le": "audio/pcm",
+    "pcm_f32le": "audio/pcm",
+    "mulaw": "audio/basic",
+    "alaw": "audio/x-alaw-basic",
+    "wav": "audio/wav",
+    "flac": "audio/flac",
+    "mp3": "audio/mpeg",
+    "opus": "audio/ogg",
+    "aac": "audio/aac",
+}
+"""What can be sent, and its MIME type: wav is 16 bits after a header that says "until it ends", opus comes in Ogg
 pages, aac as ADTS."""
 WIDTHS = {"pcm_s16le": 2, "pcm_f32le": 4, "mulaw": 1, "alaw": 1}
 MP3_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
 RATES = {"mp3": MP3_RATES, "aac": MP3_RATES, "opus": (8000, 12000, 16000, 24000, 48000)}
 # Codec, container, and how PyAV wants the samples.
 CODECS = {
-    "flac": ("flac", "flac", "s16"), "mp3": ("libmp3lame", "mp3", "s16p"),
-    "opus": ("libopus", "ogg", "flt"), "aac": ("aac", "adts", "fltp"),
-}  # fmt: skip
+    "flac": ("flac", "flac", "s16"),
+    "mp3": ("libmp3lame", "mp3", "s16p"),
+    "opus": ("libopus", "ogg", "flt"),
+    "aac": ("aac", "adts", "fltp"),
+}
 
 
 class Encoder(Protocol):
-    """Bytes of samples in [-1, 1], piece by piece."""
+    """Bytes of samples in [-1, 1], chunk by chunk."""
 
     def push(self, samples: Floats) -> bytes:
-        """What can be sent now; may be nothing."""
+        """What can be sent now; may be empty."""
         ...
 
     def finish(self) -> bytes:
@@ -85,7 +94,7 @@ class Encoder(Protocol):
 
 
 def encoder(form: AudioFormat, *, source_rate: int) -> Encoder:
-    """An encoder of samples at ``source_rate`` per second. ConfigError for what is not there."""
+    """An encoder of samples at ``source_rate`` per second. ConfigError for an unknown format."""
     form.check()
     rate = form.sample_rate or (48000 if form.encoding == "opus" else source_rate)
     if rate not in RATES.get(form.encoding, (rate,)):
@@ -121,9 +130,9 @@ class Packed:
     def __init__(self, encoding: str, rate: int, bit_rate: int | None, resampler: Resampler | None) -> None:
         av = codecs()
         codec, container, self._form = CODECS[encoding]
-        self._av, self._rate, self._resampler, self._made = av, rate, resampler, 0
+        self._av, self._rate, self._resampler, self._samples = av, rate, resampler, 0
         self._file = io.BytesIO()
-        # Pages of at most 60 ms, or an Ogg reader would wait a second for the first sound.
+        # Pages of at most 60 ms, or an Ogg reader would wait a second for the first audio.
         options = {"page_duration": "60000"} if container == "ogg" else {}
         options |= {"write_xing": "0", "id3v2_version": "0"} if container == "mp3" else {}
         self._container: Any = av.open(_Unseekable(self._file), "w", format=container, options=options)
@@ -150,10 +159,10 @@ class Packed:
         if len(samples):
             data: NDArray[Any] = to_pcm16(samples) if self._form.startswith("s16") else samples.astype("<f4")
             frame = self._av.AudioFrame.from_ndarray(data[None, :], format=self._form, layout="mono")
-            frame.sample_rate, frame.pts = self._rate, self._made
-            self._made += len(samples)
+            frame.sample_rate, frame.pts = self._rate, self._samples
+            self._samples += len(samples)
             self._fifo.write(frame)
-        # The codec says its frame's size once it is open, which its first frame does.
+        # A codec has a frame size only once it is open.
         self._stream.codec_context.open(strict=False)
         size = self._stream.codec_context.frame_size or 1024
         while (frame := self._fifo.read(size)) is not None:
@@ -168,7 +177,7 @@ class Packed:
 
 
 class _Unseekable:
-    """A file that can only be written to, as a socket: no container goes back to its header."""
+    """A file that can only be written to, like a socket: no container goes back to its header."""
 
     def __init__(self, file: io.BytesIO) -> None:
         self.write = file.write

@@ -1,4 +1,4 @@
-"""The clock of one utterance: when its text came, when its player runs dry, and what the metrics are told of it."""
+"""The clock of one utterance: when its text came, when its player runs dry, and what metrics record of it."""
 
 from __future__ import annotations
 
@@ -6,50 +6,50 @@ import asyncio
 from collections import deque
 
 from sayahead.server.operation.metrics import Metrics
-from sayahead.server.synthesis.threads import Piece
+from sayahead.server.synthesis.threads import EncodedChunk
 
-# A player that ran dry for less than this was not heard to stop.
+# A gap shorter than this is not heard.
 TOLERANCE_S = 0.005
-# Of so many fragments without a word the times are kept.
+# Arrival times kept while no word was sent.
 FRAGMENTS = 10000
 
 
 class Pacing:
-    """Follows one utterance. Its player is thought to begin with the first piece, and to have no buffer."""
+    """Follows one utterance, whose player is assumed to start with the first chunk and to buffer nothing."""
 
     def __init__(self, metrics: Metrics, loop: asyncio.AbstractEventLoop) -> None:
         self._metrics, self._loop = metrics, loop
-        # End in the text and time of every fragment of which not every word was sent.
+        # End in the text and time of every fragment with words still to be sent.
         self._arrivals: deque[tuple[int, float]] = deque(maxlen=FRAGMENTS)
         self._first_text: float | None = None
         self._settled = self._unlocked = loop.time()
         self._dry: float | None = None
         self._audible = False
         self.last_sent = loop.time()
-        """When the last piece was sent."""
+        """When the last chunk was sent."""
 
     def text(self, characters: int) -> None:
-        """Text came; now it has so many characters."""
+        """Text came: there are ``characters`` of it now."""
         now = self._loop.time()
         self._first_text = now if self._first_text is None else self._first_text
         self._arrivals.append((characters, now))
         self._settled = now
 
     def settled(self) -> None:
-        """A flush or the end came: it can settle words as text can."""
+        """A flush or the end came, which settles words as text does."""
         self._settled = self._loop.time()
 
     def deadline(self) -> float:
-        """When the next piece is needed."""
+        """When the next chunk is needed."""
         self._unlocked = self._settled
         return self._settled if self._dry is None else self._dry
 
-    def ahead_s(self) -> float:
-        """Sound that the player has before it."""
+    def buffered_s(self) -> float:
+        """Buffered audio: what the player has yet to play."""
         return 0.0 if self._dry is None else self._dry - self._loop.time()
 
-    def sent(self, piece: Piece, *, duration_s: float) -> None:
-        """A piece was handed to the transport."""
+    def sent(self, chunk: EncodedChunk, *, duration_s: float) -> None:
+        """A chunk was handed to the transport."""
         now = self._loop.time()
         self.last_sent = now
         dry = now if self._dry is None else self._dry
@@ -58,15 +58,15 @@ class Pacing:
                 self._metrics.underruns.inc()
             dry = now
         self._dry = dry + duration_s
-        self._metrics.queue.observe(piece.waited_s)
+        self._metrics.queue.observe(chunk.waited_s)
         if duration_s:
-            self._metrics.rtf.observe(piece.took_s / duration_s)
-        if piece.audible and not self._audible:
+            self._metrics.rtf.observe(chunk.took_s / duration_s)
+        if chunk.audible and not self._audible:
             self._audible = True
             if self._first_text is not None:
                 self._metrics.first_audio.labels("first_text").observe(now - self._first_text)
             self._metrics.first_audio.labels("settling_text").observe(now - self._unlocked)
-        for word in piece.words:
+        for word in chunk.words:
             while self._arrivals and self._arrivals[0][0] < word.end:
                 self._arrivals.popleft()
             if self._arrivals:

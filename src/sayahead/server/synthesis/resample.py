@@ -1,4 +1,4 @@
-"""A change of sample rate that goes on over any number of pieces: a polyphase filter with state."""
+"""Streaming change of sample rate: a polyphase filter with state."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ EDGE = 0.92
 
 
 class Resampler:
-    """Samples at ``target`` per second of samples at ``source``; sample n of either lies at n / rate seconds.
+    """From ``source`` to ``target`` samples per second; sample n of either is at n / rate seconds.
 
-    The pieces given back, joined, do not depend on how the input was cut. What comes back lags by the filter's half
-    (at most 3 ms) until ``finish``.
+    The output, joined, does not depend on how the input was cut. It lags by half the filter (at most 3 ms) until
+    ``finish``.
     """
 
     def __init__(self, source: int, target: int) -> None:
@@ -31,7 +31,7 @@ class Resampler:
         self._filter = phases(self._up, self._down, self._half)
         # The input from sample number `_first` on; before the first sample there is silence.
         self._tail: Floats = np.zeros(self._half, np.float32)
-        self._first, self._made, self._taken = -self._half, 0, 0
+        self._first, self._samples, self._taken = -self._half, 0, 0
 
     def push(self, samples: Floats) -> Floats:
         """(S,) the output that no later input changes."""
@@ -45,15 +45,15 @@ class Resampler:
     def _render(self, samples: Floats, end: int) -> Floats:
         """Output whose place in the input lies before sample ``end``."""
         self._tail = np.concatenate([self._tail, samples])
-        until = max(self._made, -(-end * self._up // self._down))
-        at = np.arange(self._made, until, dtype=np.int64) * self._down
-        self._made = until
+        until = max(self._samples, -(-end * self._up // self._down))
+        at = np.arange(self._samples, until, dtype=np.int64) * self._down
+        self._samples = until
         if not len(at):
             return np.zeros(0, np.float32)
         base = at // self._up - self._half + 1 - self._first
         windows = np.lib.stride_tricks.sliding_window_view(self._tail, 2 * self._half)
         out: Floats = np.einsum("nk,nk->n", windows[base], self._filter[at % self._up])
-        keep = max(0, self._made * self._down // self._up - self._half + 1 - self._first)
+        keep = max(0, self._samples * self._down // self._up - self._half + 1 - self._first)
         self._tail, self._first = self._tail[keep:], self._first + keep
         return out
 

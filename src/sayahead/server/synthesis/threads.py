@@ -1,6 +1,6 @@
-"""Where speech is made: texts being spoken, on threads that take the most urgent first.
+"""Where speech is made: texts being spoken, on threads that serve the most urgent first.
 
-Threads suffice: ONNX Runtime lets go of the interpreter while it computes.
+Threads suffice: ONNX Runtime releases the interpreter lock while it computes.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ MOST_LOOKAHEAD = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """What one step of a session made."""
+class EncodedChunk:
+    """A chunk of audio as it is sent, and what its making took."""
 
     data: bytes
-    """Encoded sound; may be empty while an encoder holds it."""
+    """Encoded audio; may be empty while an encoder holds it."""
     samples: int
-    """Samples made, at the voice's rate; 0 for an encoder's last bytes."""
+    """How many samples, at the voice's rate; 0 for an encoder's last bytes."""
     words: tuple[WordTiming, ...]
     """Words that begin in them, at the voice's rate."""
     audible: bool
@@ -50,7 +50,7 @@ class Speaking:
     """One text being spoken: a session, its encoder, and the threads it runs on."""
 
     def __init__(self, voice: Voice, options: m.Options, pool: Pool) -> None:
-        """ConfigError for options that cannot be."""
+        """ConfigError for options that the voice cannot take."""
         self.sample_rate = voice.sample_rate
         """Samples per second of the words' times."""
         self.session = voice.session(**session_options(voice, options))
@@ -58,23 +58,23 @@ class Speaking:
         self._encoder = encoder(options.format, source_rate=voice.sample_rate)
         self._pool, self._over = pool, False
 
-    async def pull(self, *, deadline: float) -> Piece | None:
-        """The next piece; None where that takes more text. ``deadline`` (time of the event loop) is when the peer runs
-        out of sound: the earliest is served first."""
+    async def pull(self, *, deadline: float) -> EncodedChunk | None:
+        """The next chunk; None if that takes more text. ``deadline`` (time of the event loop) is when the peer runs
+        out of audio: the earliest is served first."""
         asked = time.perf_counter()
         return await self._pool.run(lambda: self._step(asked), deadline=deadline)
 
-    def _step(self, asked: float) -> Piece | None:
+    def _step(self, asked: float) -> EncodedChunk | None:
         begun = time.perf_counter()
         chunk = self.session.pull()
         if chunk is not None:
             data, heard = self._encoder.push(chunk.samples), len(audible(chunk.samples)) > 0
             took_s = time.perf_counter() - begun
-            return Piece(data, len(chunk.samples), chunk.words, heard, begun - asked, took_s)
+            return EncodedChunk(data, len(chunk.samples), chunk.words, heard, begun - asked, took_s)
         if not self.session.finished or self._over:
             return None
         self._over, rest = True, self._encoder.finish()
-        return Piece(rest, 0, (), False, begun - asked, time.perf_counter() - begun) if rest else None
+        return EncodedChunk(rest, 0, (), False, begun - asked, time.perf_counter() - begun) if rest else None
 
 
 def session_options(voice: Voice, options: m.Options) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def session_options(voice: Voice, options: m.Options) -> dict[str, Any]:
 
 
 class Pool:
-    """Threads that run short jobs, the one with the earliest deadline first."""
+    """Threads that run short jobs, earliest deadline first."""
 
     def __init__(self, threads: int) -> None:
         self._jobs: list[tuple[float, int, Callable[[], None]]] = []
@@ -116,7 +116,7 @@ class Pool:
                 result, error = job(), None
             except Exception as caught:
                 result, error = None, caught
-            # The loop is closed where a server went down without waiting.
+            # The loop is closed if the server went down without waiting.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(settle, future, result, error)
 
