@@ -20,7 +20,6 @@ from typing import Any
 
 import onnxruntime
 
-from sayahead import choices
 from sayahead.voice import Voice, load_voice
 
 TEXTS = {
@@ -89,9 +88,10 @@ def options(voice: Voice, condition: dict[str, Any], text: str) -> dict[str, Any
     chosen: dict[str, Any] = {name: condition[name] for name in RENDERING if name in condition}
     fields = {k: v for k, v in condition.items() if k not in (*RENDERING, "policy", "context")}
     if "policy" in condition:
-        chosen["policy"] = choices.policy(condition["policy"], lambda: voice, **fields)
+        chosen["policy"] = voice.policy(condition["policy"], **fields)
     if "context" in condition:
-        chosen["context"] = choices.context(condition["context"], lambda: voice, text=text)
+        extra = {"text": text} if condition["context"] == "truth" else {}
+        chosen["context"] = voice.context(condition["context"], **extra)
     return chosen
 
 

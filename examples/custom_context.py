@@ -8,7 +8,7 @@ for the lookahead, so that every word is spoken at once and still sounds as if t
 
 from collections.abc import Sequence
 
-from sayahead import LookaheadK, Prediction, load_voice
+from sayahead import LookaheadK, NoContext, Prediction, load_voice
 
 LETTER = "Dear customer, your parcel arrives between nine and ten o'clock on Tuesday."
 
@@ -28,10 +28,8 @@ class Script:
 def main() -> tuple[int, int]:
     """Samples spoken with the script's help and without it."""
     voice = load_voice("heart")
-    lengths = []
-    for context in (Script(LETTER), None):
-        options = {} if context is None else {"context": context}
-        lengths.append(len(voice.synthesize(LETTER, policy=LookaheadK(0), **options)))
+    contexts = Script(LETTER), NoContext()
+    lengths = [len(voice.synthesize(LETTER, policy=LookaheadK(0), context=context)) for context in contexts]
     print(f"with the script {lengths[0] / voice.sample_rate:.2f} s, without {lengths[1] / voice.sample_rate:.2f} s")
     return lengths[0], lengths[1]
 

@@ -14,6 +14,7 @@ class WaitPhrase:
     """Speak up to each comma or full stop, once one is there, or after so many words without one."""
 
     most: int = 6
+    unit = "words"
 
     def decide(self, view: View) -> Read | Speak:
         for number, word in enumerate(view.pending, start=1):

@@ -48,7 +48,7 @@ def distilled(tables: Sequence[Table], voice: Voice) -> Values:
     for table in tables:
         texts = [word.text for word in table.words]
         for at in range(len(texts) - 1):
-            found = voice.distilled.predict(texts[: at + 1]).embedding
+            found = voice.context("distilled").predict(texts[: at + 1]).embedding
             row = np.zeros(voice.config.model["context"]) if found is None else found.reshape(-1).astype(np.float64)
             rows.append(np.append(row, np.linalg.norm(row)))
     return np.array(rows)

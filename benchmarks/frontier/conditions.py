@@ -25,6 +25,7 @@ class FirstFast:
     """Words of lookahead from then on."""
     blind: int = 1
     """Words that are spoken without."""
+    unit = "words"
 
     def decide(self, view: View) -> Read | Speak:
         ahead = 0 if len(view.past) < self.blind else self.k

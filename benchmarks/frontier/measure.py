@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import copy
+import functools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +28,7 @@ from sayahead.engine.synthesizer import TwoStage
 from sayahead.errors import ConfigError
 from sayahead.eval.experiment.trace import Trace, measure, retime
 from sayahead.eval.measures.latency import stalls_s, word_lags_s
+from sayahead.policies.learned import LearnedPolicy, Network
 from sayahead.text.lists import read_texts, strided
 from sayahead.types import Floats, Rendering, Segment
 
@@ -83,7 +85,7 @@ class Bench:
         self.voice, synthesizer = voice, copy.copy(voice.synthesizer)
         self.keeper = Keeper(synthesizer._acoustic)
         synthesizer._acoustic, synthesizer._vocoder = self.keeper, Silent(synthesizer._vocoder)
-        self._silent = Voice(voice.config, synthesizer, voice.phonemizer)
+        self._silent = voice.with_synthesizer(synthesizer)
         self._whole = dict[str, tuple[Floats, Spans]]()
 
     def speak(self, text: str, policy: Policy, hold_back_s: float | None) -> tuple[Trace, Floats, Spans]:
@@ -102,7 +104,7 @@ class Bench:
         whole, full = self._whole[text]
         policy = condition.policy
         if isinstance(policy, Learned):
-            policy = self.voice.learned(policy.price, words_per_min=policy.words_per_min)
+            policy = self.voice.policy("learned", price=policy.price, words_per_min=policy.words_per_min)
         trace, frames, words = self.speak(text, policy, condition.hold_back_s)
         spoken = Frames(frames, frames[:0], (), True)
         pairs = zip(words, full, strict=True)
@@ -124,10 +126,10 @@ def voice_of(name: str, policy: Path | None) -> Voice:
     if policy is None:
         return voice
     from sayahead.training.learned.task import reader
-    from sayahead.voice import load_learned
 
-    learned = load_learned(policy, reader(voice))
-    return Voice(voice.config, voice.synthesizer, voice.phonemizer, learned=learned)
+    network = Network.load(policy)
+    learned = functools.partial(LearnedPolicy, network, network.clues(reader(voice)))
+    return Voice(voice.config, voice.loaded, policies={"learned": learned})
 
 
 def main() -> None:

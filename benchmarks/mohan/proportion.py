@@ -16,11 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.engine.policy import Policy, Read, Speak, View
+from sayahead.engine.policy import LetterPolicy, LetterView, Read, Steps
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.eval.experiment.conditions import load_matrix, policy, voice
 from sayahead.eval.measures.latency import path_area
-from sayahead.policies.characters import reading
 from sayahead.text.lists import read_texts, strided
 from sayahead.types import Floats
 from sayahead.voice import Voice
@@ -44,29 +43,29 @@ class Silent:
 class Walked:
     """A policy's decisions, taken down."""
 
-    policy: Policy
+    policy: LetterPolicy
     """Whose."""
     sentences: list[list[int]] = field(default_factory=list)
     """Characters read at each SPEAK, by sentence."""
-    characters: bool = True
+    unit: str = "characters"
 
-    def decide(self, view: View) -> Read | Speak:
-        action, at = self.policy.decide(view), reading(self.policy, view)
-        if isinstance(action, Speak):
-            if not at.steps:
+    def decide(self, view: LetterView) -> Read | Steps:
+        action = self.policy.decide(view)
+        if isinstance(action, Steps):
+            if not view.steps:
                 self.sentences.append([])
-            self.sentences[-1] += [at.read] * action.steps
+            self.sentences[-1] += [view.read] * action.count
         return action
 
 
-def walked(own: Policy, speaker: Voice, text: str) -> Walked:
+def walked(own: LetterPolicy, speaker: Voice, text: str) -> Walked:
     """The paths of a text under a policy."""
     synthesizer: Any = speaker.synthesizer
     quiet = TwoStage(
         synthesizer._acoustic, Silent(), sample_rate=speaker.sample_rate, pauses=synthesizer._pauses
     )  # fmt: skip
     made = Walked(own)
-    for _ in Voice(speaker.config, quiet, speaker.phonemizer).stream([text], policy=made):
+    for _ in speaker.with_synthesizer(quiet).stream([text], policy=made):
         pass
     return made
 

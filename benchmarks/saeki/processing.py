@@ -73,12 +73,12 @@ def main() -> None:
         "independent": (load_voice(arguments.voices / "saeki-independent"), NoContext()),
         "unicontext": (base, NoContext()),
         "teacher": (own, LanguageModel(arguments.lm)),
-        "student, medium": (own, own.distilled),
+        "student, medium": (own, own.context("distilled")),
     }
     for name in ("small", "large"):
         if (arguments.voices / f"saeki-{name}").exists():
             voice = load_voice(arguments.voices / f"saeki-{name}")
-            rows[f"student, {name}"] = (voice, voice.distilled)
+            rows[f"student, {name}"] = (voice, voice.context("distilled"))
     made = {name: measured(voice, context, texts) for name, (voice, context) in rows.items()}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps({"texts": len(texts), "rows": made}, indent=1) + "\n", encoding="utf-8")

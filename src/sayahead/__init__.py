@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from sayahead.policies.characters import WaitEnd, WaitKSteps
     from sayahead.policies.rules import Independent, LookaheadK, WaitAll
     from sayahead.types import AudioChunk, Word, WordTiming
-    from sayahead.voice import Voice, VoiceConfig, load_voice
-    from sayahead.voices import installed_voices
+    from sayahead.voice import Voice, load_voice
+    from sayahead.voices import VoiceConfig, installed_voices
 
 __version__ = "0.1.0"
 
@@ -29,8 +29,8 @@ _HOMES = {
     "policies.characters": ("WaitEnd", "WaitKSteps"),
     "policies.rules": ("Independent", "LookaheadK", "WaitAll"),
     "types": ("AudioChunk", "Word", "WordTiming"),
-    "voice": ("Voice", "VoiceConfig", "load_voice"),
-    "voices": ("installed_voices",),
+    "voice": ("Voice", "load_voice"),
+    "voices": ("VoiceConfig", "installed_voices"),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
+import inspect
 import types
 import typing
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeGuard, TypeVar
 
 from sayahead.errors import ConfigError
 
 T = TypeVar("T")
+Spec = str | Mapping[str, Any]
+"""A thing by name: ``"learned"``, ``"learned:price=2,words_per_min=120"``, or ``{"name": "learned", "price": 2}``."""
 
 
 def from_mapping(kind: type[T], data: object, *, where: str) -> T:
@@ -67,3 +71,83 @@ def nearest(word: str, known: typing.Iterable[str]) -> str:
     if close:
         return f" (did you mean {close[0]!r}?)"
     return f" (known: {', '.join(choices)})" if choices else ""
+
+
+def check_number(name: str, value: object, least: float, most: float) -> None:
+    """ConfigError unless the value is a number between the two."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise ConfigError(f"{name} is {value!r}, but must be a number from {least:g} to {most:g}.")
+
+
+def check_whole(name: str, value: object, least: int, most: int | None = None) -> None:
+    """ConfigError unless the value is a whole number of at least ``least``, and at most ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= (value if most is None else most):
+        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise ConfigError(f"{name} is {value!r}, but must be a whole number {bounds}.")
+
+
+def chosen(
+    what: str,
+    spec: Spec,
+    table: Mapping[str, Callable[..., T]],
+    given: Mapping[str, Callable[..., T]],
+    options: Mapping[str, Any],
+    *,
+    of_voices: Sequence[str],
+) -> T:
+    """The entry of a table that a name and options describe.
+
+    ``given`` takes precedence over the table: makers with values of a voice's own. Those in ``of_voices`` are nowhere
+    but there. ConfigError for an unknown name or option, with the nearest one, and for a value of another type.
+    """
+    name, described = named(what, spec)
+    if name not in table:
+        raise ConfigError(f"{what} {name!r} is not known{nearest(name, table)}.")
+    if name in of_voices and name not in given:
+        raise ConfigError(f"This voice has no {what} {name!r}: choose another {what}.")
+    return call(given.get(name, table[name]), {**described, **options}, where=f"{what} {name!r}")
+
+
+def named(what: str, spec: object) -> tuple[str, dict[str, Any]]:
+    """The name and the options of a Spec; ConfigError where it is none."""
+    if isinstance(spec, str):
+        name, _, rest = spec.partition(":")
+        options = dict[str, Any]()
+        for part in filter(None, rest.split(",")):
+            key, equals, value = part.partition("=")
+            if not equals:
+                raise ConfigError(f"{what} {name!r}: {part!r} is no option: write NAME:OPTION=VALUE,OPTION=VALUE.")
+            options[key.strip()] = plain(value.strip())
+        return name.strip(), options
+    if isinstance(spec, Mapping) and isinstance(spec.get("name"), str):
+        return spec["name"], {str(key): value for key, value in spec.items() if key != "name"}
+    raise ConfigError(f"{what} is {describe(spec)}, but must be a name, a table with one, or an object.")
+
+
+def is_spec(thing: object) -> TypeGuard[Spec]:
+    """Whether a thing is given by name, not as an object."""
+    return isinstance(thing, str | Mapping)
+
+
+def plain(text: str) -> int | float | str:
+    """A number where the text is one."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def call(maker: Callable[..., T], options: Mapping[str, Any], *, where: str) -> T:
+    """``maker(**options)``; ConfigError where an option is unknown, missing or of another type than annotated."""
+    parameters = inspect.signature(maker).parameters
+    function: Any = maker.func if isinstance(maker, functools.partial) else maker
+    hints = typing.get_type_hints(vars(function)["__init__"] if inspect.isclass(function) else function)
+    for key in options:
+        if key not in parameters:
+            raise ConfigError(f"{where}: unknown option {key!r}{nearest(key, parameters)}.")
+    for name, parameter in parameters.items():
+        if parameter.default is inspect.Parameter.empty and name not in options:
+            raise ConfigError(f"{where}: the option {name!r} is missing.")
+    return maker(**{key: convert(hints[key], value, where=f"{where}: {key}") for key, value in options.items()})

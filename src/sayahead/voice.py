@@ -3,105 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import functools
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from sayahead.config import from_mapping, nearest
-from sayahead.contexts.distilled import Distilled, DistilledModel
+from sayahead import contexts, policies
+from sayahead.config import Spec, check_number, check_whole, is_spec, nearest
+from sayahead.contexts.distilled import Distilled
 from sayahead.engine.context import ContextPredictor, NoContext
 from sayahead.engine.files import check_file
-from sayahead.engine.policy import Policy
+from sayahead.engine.policy import Policy, check_policy
+from sayahead.engine.sentence import Letters, Sentence, Words
 from sayahead.engine.session import Session
-from sayahead.engine.synthesizer import AnySynthesizer, Pauses, TwoStage
+from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.policies.agent import Agent, AgentModel
-from sayahead.policies.characters import WaitKSteps
-from sayahead.policies.learned import LearnedModel, LearnedPolicy, Network
+from sayahead.policies.agent import Agent
+from sayahead.policies.learned import LearnedPolicy, Network, Reader
 from sayahead.policies.rules import LookaheadK
-from sayahead.systems import CHARACTERS, KINDS
-from sayahead.text.phonemizer import EnglishPhonemizer, Phonemizer
+from sayahead.systems import KINDS
+from sayahead.systems.loading import Loaded
+from sayahead.text import Phonemizer
 from sayahead.types import AudioChunk, Floats, Rendering
-from sayahead.voices import installed_voices
-
-FORMAT = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Defaults:
-    """What a session of this voice uses where its caller says nothing."""
-
-    lookahead: int
-    """Words of lookahead, LookaheadK's k."""
-    hold_back_s: float
-    """Seconds of sound held back at the right end."""
-    blind_hold_back_s: float
-    """The same where a SPEAK sees nothing real of the future, as all of LookaheadK(0)'s do."""
-    words: int = 1
-    """Least words of a chunk, LookaheadK's."""
-    context: str = "none"
-    """What stands in for the future: none, or distilled, the voice's own predictor."""
-
-
-@dataclass(frozen=True, slots=True)
-class VoiceConfig:
-    """voice.json: all that a voice is besides its graphs."""
-
-    format: int
-    """Version of this file's form."""
-    name: str
-    """What ``load_voice`` and ``--voice`` call it."""
-    language: str
-    """BCP 47 tag."""
-    description: str
-    """One line for a person."""
-    license: str
-    """SPDX identifier of the voice's licence."""
-    source: str
-    """Where its weights come from."""
-    kind: str
-    """Which synthesizer runs it."""
-    sample_rate: int
-    """Samples per second."""
-    hop_length: int
-    """Samples a frame."""
-    files: dict[str, str]
-    """File name to the SHA-256 of its content."""
-    phonemes: dict[str, int]
-    """Phoneme symbol to id."""
-    stand_in: str
-    """Word read behind the visible ones while the sentence goes on, for their pronunciation only."""
-    lead_in_s: float
-    """Most silence before a sentence's first audible sample."""
-    pause_s: float
-    """Silence after a sentence's last audible sample."""
-    speed: tuple[float, ...]
-    """Least and largest speed."""
-    defaults: Defaults
-    """What sessions use where their caller says nothing."""
-    model: dict[str, Any]
-    """What the kind alone needs; see its loader in ``kinds``."""
-    inner_punctuation: bool = True
-    """Whether the model knows punctuation inside a sentence."""
-    distilled: DistilledModel | None = None
-    """The voice's own predictor of context (Saeki-b), where it has one."""
-    learned: LearnedModel | None = None
-    """The voice's own policy, where it was taught one."""
-    agent: AgentModel | None = None
-    """The same for a voice that reads characters (Mohan)."""
+from sayahead.voices import VoiceConfig, installed_voices, read_config
 
 
 class Options(TypedDict, total=False):
     """What a caller may choose for one session; what is absent is the voice's own."""
 
-    policy: Policy
-    """When to speak; default: LookaheadK with the voice's k, or the voice's agent where it reads characters."""
-    context: ContextPredictor
-    """What stands in for the future; default: nothing."""
+    policy: Policy | Spec
+    """When to speak: a policy, or the name of one with its options (``policies.POLICIES``)."""
+    context: ContextPredictor | Spec
+    """What stands in for the future: a predictor, or the name of one with its options (``contexts.CONTEXTS``)."""
     hold_back_s: float
     """Seconds of sound held back at the right end, 0 to 2; default: the voice's own, by what a SPEAK sees."""
     speed: float
@@ -112,8 +48,8 @@ class Options(TypedDict, total=False):
     """Fixes the noise in the sound."""
     k2: int
     """Ma's second lookahead: SPEAKs that must follow before frames become sound."""
-    delta: int
-    """Frames of right context of the second stage; absent: all that it can use."""
+    delta: int | None
+    """Frames of right context of the second stage; None: all that it can use."""
 
 
 class Voice:
@@ -122,91 +58,101 @@ class Voice:
     def __init__(
         self,
         config: VoiceConfig,
-        synthesizer: AnySynthesizer,
-        phonemizer: Phonemizer,
+        loaded: Loaded,
         *,
-        distilled: ContextPredictor | None = None,
-        learned: Callable[[float, float], Policy] | None = None,
-        agent: Agent | None = None,
+        policies: dict[str, Callable[..., Policy]] | None = None,
+        contexts: dict[str, Callable[..., ContextPredictor]] | None = None,
     ) -> None:
-        """``learned`` makes a policy of price and words a minute."""
-        self.config, self.synthesizer, self.phonemizer = config, synthesizer, phonemizer
-        self._distilled, self._learned, self._agent = distilled, learned, agent
+        """``policies`` and ``contexts``: makers of those that the voice was taught, by name."""
+        self.config, self.loaded = config, loaded
+        lookahead = functools.partial(LookaheadK, k=config.defaults.lookahead, words=config.defaults.words)
+        self._policies: dict[str, Callable[..., Policy]] = {"lookahead": lookahead, **(policies or {})}
+        self._contexts = contexts or {}
 
     @property
-    def distilled(self) -> ContextPredictor:
-        """The voice's own predictor of context, for sessions' ``context``; ConfigError where it has none."""
-        if self._distilled is None:
-            raise ConfigError(f"The voice {self.config.name!r} has no distilled context: choose another context.")
-        return self._distilled
-
-    def learned(self, price: float = 1.0, *, words_per_min: float = 180.0) -> Policy:
-        """The voice's own policy, for sessions' ``policy``; ConfigError where it has none.
-
-        ``price`` is what a second of waiting costs: at 1, as much as a word loses without lookahead. ``words_per_min``
-        is the pace at which text is expected to come.
-        """
-        if self._learned is None:
-            raise ConfigError(f"The voice {self.config.name!r} has no learned policy: choose another policy.")
-        return self._learned(price, words_per_min)
+    def phonemizer(self) -> Phonemizer:
+        """What makes phonemes of its words; ConfigError where it reads characters."""
+        if self.loaded.phonemizer is None:
+            raise ConfigError(f"The voice {self.config.name!r} reads characters, not phonemes.")
+        return self.loaded.phonemizer
 
     @property
-    def agent(self) -> Agent:
-        """The voice's own policy over characters, for sessions' ``policy``; ConfigError where it has none."""
-        if self._agent is None:
-            raise ConfigError(f"The voice {self.config.name!r} has no agent: choose another policy.")
-        return self._agent
+    def synthesizer(self) -> AnySynthesizer:
+        """What speaks."""
+        return self.loaded.synthesizer
+
+    def with_synthesizer(self, synthesizer: AnySynthesizer) -> Voice:
+        """The same voice with another synthesizer in the place of its own, for experiments."""
+        loaded = replace(self.loaded, synthesizer=synthesizer)
+        return Voice(self.config, loaded, policies=self._policies, contexts=self._contexts)
 
     @property
     def characters(self) -> bool:
         """Whether it reads characters, and policies decide on these and on decoder steps; otherwise words."""
-        return self.config.kind in CHARACTERS
+        return self.loaded.unit == "characters"
 
     @property
     def sample_rate(self) -> int:
         """Samples per second of all that it says."""
         return self.config.sample_rate
 
-    def session(self, **options: Any) -> Session:
+    def policy(self, spec: Policy | Spec | None = None, **options: Any) -> Policy:
+        """A policy for its sessions by name and options, with the voice's own values where none are given.
+
+        ``voice.policy("learned", price=2)`` is ``voice.policy("learned:price=2")``. None: the voice's default. A policy
+        passes through. ConfigError for an unknown name or option, or what this voice has not.
+        """
+        if spec is None:
+            spec = "lookahead" if not self.characters else "agent" if "agent" in self._policies else "wait-k-steps"
+        policy: Any = policies.policy(spec, self._policies, **options) if is_spec(spec) else spec
+        check_policy(policy, self.loaded.unit)
+        return policy  # type: ignore[no-any-return]
+
+    def context(self, spec: ContextPredictor | Spec | None = None, **options: Any) -> ContextPredictor:
+        """A context predictor for its sessions; as ``policy``. ConfigError where the voice reads characters."""
+        spec = self.config.defaults.context if spec is None else spec
+        context: Any = contexts.context(spec, self._contexts, **options) if is_spec(spec) else spec
+        if isinstance(context, type) or not callable(getattr(context, "predict", None)):
+            raise ConfigError(f"context is {context!r}, which has no predict(words): pass a predictor, or its name.")
+        return context  # type: ignore[no-any-return]
+
+    def session(self, **options: Unpack[Options]) -> Session:
         """A new stream of speech; see Options for what may be chosen. ConfigError for what may not."""
         unknown = options.keys() - Options.__annotations__.keys()
         if unknown:
             name = sorted(unknown)[0]
             raise ConfigError(f"session(): unknown option {name!r}{nearest(name, Options.__annotations__)}.")
-        defaults, slow_fast = self.config.defaults, self.config.speed
-        policy = options.get("policy") or self._default_policy()
-        # Where characters are read, no SPEAK has words that it could see or not.
-        blind_s = None if "hold_back_s" in options or self.characters else defaults.blind_hold_back_s
-        rendering = Rendering(
-            speed=within("speed", options.get("speed", 1.0), *slow_fast),
-            hold_back_s=within("hold_back_s", options.get("hold_back_s", defaults.hold_back_s), 0.0, 2.0),
-            blind_hold_back_s=blind_s,
-            seed=int(within("seed", options.get("seed", 0), 0, 2**63 - 1)),
-            k2=int(within("k2", options.get("k2", 0), 0, 16)),
-            delta=None if options.get("delta") is None else int(within("delta", options["delta"], 0, 1000)),
-        )
-        context = options.get("context") or self._default_context()
-        if self.characters and not isinstance(context, NoContext):
+        volume = options.get("volume", 1.0)
+        check_number("volume", volume, 0.0, 4.0)
+        rendering, sentence = self._rendering(options), self._sentence(options)
+        return Session(self.loaded.synthesizer, self.loaded.normalizer(), sentence, rendering=rendering, volume=volume)
+
+    def _rendering(self, options: Options) -> Rendering:
+        defaults = self.config.defaults
+        speed, seed = options.get("speed", 1.0), options.get("seed", 0)
+        k2, delta = options.get("k2", 0), options.get("delta")
+        check_number("speed", speed, *self.config.speed)
+        check_whole("seed", seed, 0, 2**63 - 1)
+        check_whole("k2", k2, 0, 16)
+        if delta is not None:
+            check_whole("delta", delta, 0, 1000)
+        hold_back_s, blind_s = defaults.hold_back_s, defaults.blind_hold_back_s
+        if "hold_back_s" in options:
+            hold_back_s = blind_s = options["hold_back_s"]
+            check_number("hold_back_s", hold_back_s, 0.0, 2.0)
+        return Rendering(speed, hold_back_s, blind_s, seed, k2, delta)
+
+    def _sentence(self, options: Options) -> Sentence:
+        # Which of the two kinds of policy it is has been checked: the one for what this voice reads.
+        policy: Any = self.policy(options.get("policy"))
+        context = self.context(options.get("context"))
+        if self.loaded.speller is None:
+            return Words(policy, self.phonemizer, context)
+        if not isinstance(context, NoContext):
             raise ConfigError(f"The voice {self.config.name!r} reads characters: it has no use for a context.")
-        return Session(
-            self.synthesizer,
-            self.phonemizer,
-            policy=policy,
-            context=context,
-            rendering=rendering,
-            volume=within("volume", options.get("volume", 1.0), 0.0, 4.0),
-            characters=self.characters,
-        )
+        return Letters(policy, self.loaded.speller)
 
-    def _default_policy(self) -> Policy:
-        if self.characters:
-            return self._agent or WaitKSteps()
-        return LookaheadK(self.config.defaults.lookahead, words=self.config.defaults.words)
-
-    def _default_context(self) -> ContextPredictor:
-        return self.distilled if self.config.defaults.context == "distilled" else NoContext()
-
-    def stream(self, fragments: Iterable[str], **options: Any) -> Iterator[AudioChunk]:
+    def stream(self, fragments: Iterable[str], **options: Unpack[Options]) -> Iterator[AudioChunk]:
         """Chunks of speech, each as soon as the fragments read so far allow it."""
         session = self.session(**options)
         for fragment in fragments:
@@ -216,7 +162,7 @@ class Voice:
         yield from session.chunks()
 
     async def astream(
-        self, fragments: AsyncIterable[str], *, idle_commit_s: float | None = None, **options: Any
+        self, fragments: AsyncIterable[str], *, idle_commit_s: float | None = None, **options: Unpack[Options]
     ) -> AsyncIterator[AudioChunk]:
         """As ``stream``, for asyncio; synthesis runs in a worker thread.
 
@@ -247,17 +193,10 @@ class Voice:
             if waiting is not None:
                 waiting.cancel()
 
-    def synthesize(self, text: str, **options: Any) -> Floats:
+    def synthesize(self, text: str, **options: Unpack[Options]) -> Floats:
         """All samples (S,) of a text under the session's policy: what ``stream`` gives, joined."""
         chunks = [chunk.samples for chunk in self.stream([text], **options)]
         return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
-
-
-def within(name: str, value: Any, least: float, most: float) -> Any:
-    """The value, if it is a number between the two; otherwise a ConfigError."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise ConfigError(f"{name} is {value!r}, but must be a number from {least:g} to {most:g}.")
-    return value
 
 
 def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = True) -> Voice:
@@ -268,49 +207,46 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
     Raises VoiceError where the voice is missing, damaged (unless ``verify`` is off) or made for another version.
     """
     folder = installed_voices().get(str(name), Path(name))
-    config, path = read_config(folder), folder / "voice.json"
+    config = read_config(folder)
     for file, digest in config.files.items():
         check_file(folder / file, digest if verify else None)
     if config.kind not in KINDS:
-        raise VoiceError(f"{path}: kind {config.kind!r} is unknown{nearest(config.kind, KINDS)}.")
-    phonemizer = EnglishPhonemizer(
-        config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation
-    )
+        raise VoiceError(f"{folder / 'voice.json'}: kind {config.kind!r} is unknown{nearest(config.kind, KINDS)}.")
     try:
-        acoustic, vocoder = KINDS[config.kind](config.model, folder, phonemizer, threads)
+        loaded = KINDS[config.kind](config, folder, threads)
     except ConfigError as error:
         raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
-    rate = config.sample_rate
-    pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))
-    distilled = None if config.distilled is None else Distilled.load(folder, config.distilled, threads=threads)
-    synthesizer = TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses)
-    learned = None if config.learned is None else load_learned(folder / config.learned.weights, phonemizer)
-    agent = None if config.agent is None else Agent.load(folder, config.agent, threads=threads)
-    voice = Voice(config, synthesizer, phonemizer, distilled=distilled, learned=learned, agent=agent)
+    voice = Voice(
+        config,
+        loaded,
+        policies=taught_policies(config, folder, loaded, threads),
+        contexts=taught_contexts(config, folder, threads),
+    )
     # The first run of each network is slower than the others: have it now, not in somebody's first word.
     voice.synthesize("Sayahead.")
     return voice
 
 
-def load_learned(path: Path, phonemizer: EnglishPhonemizer) -> Callable[[float, float], Policy]:
-    """What makes a learned policy of price and pace, from the file of its network."""
-    network = Network.load(path)
-    clues = network.clues(phonemizer)
-    return lambda price, words_per_min: LearnedPolicy(network, clues, price, words_per_min)
+def taught_policies(
+    config: VoiceConfig, folder: Path, loaded: Loaded, threads: int
+) -> dict[str, Callable[..., Policy]]:
+    """Makers of the policies that a voice was taught, by name."""
+    makers: dict[str, Callable[..., Policy]] = {}
+    if config.learned is not None:
+        network = Network.load(folder / config.learned.weights)
+        phonemizer: Any = loaded.phonemizer
+        if not isinstance(phonemizer, Reader):
+            raise VoiceError(f"The voice {config.name!r} has a learned policy, but no front end that knows its clues.")
+        makers["learned"] = functools.partial(LearnedPolicy, network, network.clues(phonemizer))
+    if config.agent is not None:
+        agent = Agent.load(folder, config.agent, threads=threads)
+        makers["agent"] = lambda: agent
+    return makers
 
 
-def read_config(folder: Path) -> VoiceConfig:
-    """A voice's description, without loading it. VoiceError where it is missing, damaged or of another version."""
-    path = folder / "voice.json"
-    if not path.is_file():
-        known = nearest(str(folder), installed_voices())
-        raise VoiceError(
-            f"There is no voice {str(folder)!r}{known}: it is neither installed nor a folder with voice.json."
-        )
-    try:
-        config = from_mapping(VoiceConfig, json.loads(path.read_text(encoding="utf-8")), where=str(path))
-    except (ConfigError, ValueError) as error:
-        raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
-    if config.format != FORMAT:
-        raise VoiceError(f"{path}: format {config.format} is not one this version of sayahead reads ({FORMAT}).")
-    return config
+def taught_contexts(config: VoiceConfig, folder: Path, threads: int) -> dict[str, Callable[..., ContextPredictor]]:
+    """Makers of the context predictors that a voice was taught, by name."""
+    if config.distilled is None:
+        return {}
+    distilled = Distilled.load(folder, config.distilled, threads=threads)
+    return {"distilled": lambda: distilled}

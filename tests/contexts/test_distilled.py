@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sayahead import VoiceError
-from sayahead.contexts.distilled import Distilled, DistilledModel, open_sentence
+from sayahead.contexts.distilled import Distilled, DistilledConfig, open_sentence
 from sayahead.contexts.word_vectors import WordVectors, fnv, ngrams, tokens_of
 from sayahead.engine.context import NOTHING
 from sayahead.engine.onnx import OnnxGraph
@@ -72,7 +72,7 @@ def test_the_predictor_reads_the_open_sentence_alone(tmp_path: Path) -> None:
     graph.output(total, "embedding", np.float32, [4])
     graph.save(str(tmp_path / "distilled.onnx"))
     vectors().save(tmp_path / "words.npz")
-    made = Distilled.load(tmp_path, DistilledModel("distilled.onnx", "words.npz", most=3))
+    made = Distilled.load(tmp_path, DistilledConfig("distilled.onnx", "words.npz", most=3))
     expected = vectors()(["the", "dog", ","]).sum(axis=0)
     found = made.predict(["Over.", "See", "the", "dog,"])
     assert found.embedding is not None

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayahead import READ, ConfigError, Independent, LookaheadK, Policy, Speak, View, WaitAll, Word
+from sayahead import READ, ConfigError, Independent, LookaheadK, Speak, View, WaitAll, Word
+from sayahead.engine.policy import WordPolicy
 
 
 def words(text: str) -> tuple[Word, ...]:
@@ -20,7 +21,7 @@ def view(text: str, *, first: bool = True) -> View:
     return View(words(text), first, lambda word: len(word.text))
 
 
-def spoken(policy: Policy, sentence: tuple[Word, ...]) -> list[tuple[int, int]]:
+def spoken(policy: WordPolicy, sentence: tuple[Word, ...]) -> list[tuple[int, int]]:
     """(words read, words spoken) at each SPEAK of a sentence that comes word by word."""
     pending: list[Word] = []
     said, path = 0, []
@@ -59,7 +60,7 @@ def spoken(policy: Policy, sentence: tuple[Word, ...]) -> list[tuple[int, int]]:
         (Independent(2), "a.", True, Speak(1, 0, alone=True)),
     ],
 )
-def test_decisions(policy: Policy, text: str, first: bool, expected: object) -> None:
+def test_decisions(policy: WordPolicy, text: str, first: bool, expected: object) -> None:
     assert policy.decide(view(text, first=first)) == expected
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 from support.texts import splits, texts
-from support.toy import ToyPhonemizer, toy_session
+from support.toy import toy_session
 
 from sayahead import (
     READ,
@@ -30,24 +30,23 @@ from sayahead import (
     View,
     WaitAll,
 )
-from sayahead.engine.context import NoContext
-from sayahead.policies.characters import WaitEnd, WaitKSteps, reading
+from sayahead.engine.policy import LetterView, Steps, check_policy
+from sayahead.policies.characters import WaitEnd, WaitKSteps
 from sayahead.text.normalizer import normalize
-from sayahead.types import Floats, Rendering
+from sayahead.types import Floats
 
 
 class Moody:
     """Reads and speaks as the last step and its own count have it; now and then it would never read again."""
 
-    characters = True
+    unit = "characters"
 
-    def decide(self, view: View) -> Read | Speak:
-        at = reading(self, view)
-        count = np.float32(1) if at.memory is None else at.memory[0] + 1
+    def decide(self, view: LetterView) -> Read | Steps:
+        count = np.float32(1) if view.memory is None else view.memory[0] + 1
         assert view.observation is not None
         seen, memory = int(view.observation.sum()), np.array([count], np.float32)
-        speak = at.over or (seen + int(count)) % 7 > 2 or at.read % 11 == 10
-        return Speak(0, 0, steps=1 + seen % 2, memory=memory) if speak else Read(memory)
+        speak = view.over or (seen + int(count)) % 7 > 2 or view.read % 11 == 10
+        return Steps(1 + seen % 2, memory) if speak else Read(memory)
 
     def __repr__(self) -> str:
         return "Moody()"
@@ -212,6 +211,8 @@ def test_sessions_do_not_touch_each_other() -> None:
 
 def test_a_policy_that_speaks_what_is_not_there_is_named() -> None:
     class Greedy:
+        unit = "words"
+
         def decide(self, view: View) -> Speak:
             return Speak(len(view.pending) + 1, 0)
 
@@ -244,32 +245,56 @@ def test_an_error_on_the_way_loses_no_word_and_repeats_none() -> None:
     assert np.array_equal(sound(chunks), sound(run(toy_session(LookaheadK(0)), ["one two three four."])))
 
 
+def waiting(session: Session) -> Any:
+    """Words that were read and wait."""
+    sentence: Any = session._sentence
+    return sentence._pending
+
+
 def test_a_long_text_pushed_at_once_is_not_read_before_its_turn() -> None:
     session = toy_session()
     session.push("one two three. " * 10_000)
     assert session.pull() is not None
-    assert len(session._pending) < 50
+    assert len(waiting(session)) < 50
     session = toy_session(WaitKSteps(2))
     session.push("one two three. " * 10_000)
     assert session.pull() is not None
-    assert len(session._pending) < 50
+    assert len(waiting(session)) < 50
 
 
 def test_a_voice_and_a_policy_that_read_different_things_are_told_apart() -> None:
-    synthesizer = toy_session()._synthesizer
-    for characters, policy in ((True, LookaheadK(1)), (False, WaitKSteps(2))):
-        with pytest.raises(ConfigError, match=f"{policy!r}".replace("(", r"\(").replace(")", r"\)")):
-            Session(
-                synthesizer, ToyPhonemizer(), policy=policy, context=NoContext(), rendering=Rendering(),
-                characters=characters,
-            )  # fmt: skip
+    with pytest.raises(ConfigError, match=r"LookaheadK\(.*decides on words, but this voice reads characters"):
+        check_policy(LookaheadK(1), "characters")
+    with pytest.raises(ConfigError, match=r"WaitKSteps\(.*decides on characters, but this voice reads words"):
+        check_policy(WaitKSteps(2), "words")
+
+
+def test_what_is_no_policy_is_named_before_the_first_word() -> None:
+    class Mute:
+        unit = "words"
+
+        def decide(self, view: View) -> None:
+            return None
+
+    class Old:
+        def decide(self, view: View) -> Read:
+            return READ
+
+    for thing, message in (
+        (Mute(), "decided None, but must return READ or Speak"),
+        (Old(), 'Old does not say what it decides on: give the class unit = "words"'),
+        (LookaheadK, r"has no decide\(view\)"),
+        (3, r"has no decide\(view\)"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            check_policy(thing, "words")
 
 
 def test_a_policy_that_reads_behind_the_end_is_named() -> None:
     class Reader:
-        characters = True
+        unit = "characters"
 
-        def decide(self, view: View) -> Read:
+        def decide(self, view: LetterView) -> Read:
             return READ
 
     session = toy_session(Reader())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -168,7 +169,7 @@ def test_the_default_voice_waits_more_where_waiting_is_cheap(heart: Voice) -> No
     text = "When the council met on Tuesday, Mr. Whitfield read the long report to them again."
     lookahead = dict[float, list[int]]()
     for price in (0.05, 20.0):
-        learned = heart.learned(price)
+        learned: Any = heart.policy("learned", price=price)
         pending, seen, said = list[Word](), 0, list[str]()
         for word in normalize(text):
             pending.append(word)
@@ -186,9 +187,9 @@ def test_the_default_voice_waits_more_where_waiting_is_cheap(heart: Voice) -> No
 
 
 def test_a_voice_without_one_says_so(heart: Voice) -> None:
-    other = Voice(heart.config, heart.synthesizer, heart.phonemizer)
-    with pytest.raises(ConfigError, match="has no learned policy"):
-        other.learned(1.0)
+    other = Voice(heart.config, heart.loaded)
+    with pytest.raises(ConfigError, match="no policy 'learned'"):
+        other.policy("learned")
 
 
 def test_price_and_pace_go_with_the_learned_policy(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ pytest.importorskip("playwright", reason="The page is not tested: playwright is 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from sayahead.engine.synthesizer import Pauses, TwoStage
+from sayahead.systems.loading import Loaded
+from sayahead.text.normalizer import Normalizer
 from sayahead.voice import Voice
 from support.servers import SlowAcoustic, toy_voice
 from support.toy import ToyPhonemizer, ToyVocoder
@@ -87,7 +89,7 @@ def drawl(step_s: float = 0.0) -> Voice:
     """The toy, as slow as people speak: some 80 ms a letter."""
     config = replace(toy_voice().config, description="A long tone per letter.", sample_rate=RATE)
     synthesizer = TwoStage(SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=160))
-    return Voice(config, synthesizer, ToyPhonemizer())
+    return Voice(config, Loaded(synthesizer, Normalizer, ToyPhonemizer()))
 
 
 class Seat:

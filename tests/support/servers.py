@@ -16,8 +16,11 @@ from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.server.hub import Hub, Voices
 from sayahead.server.operation.run import Server
 from sayahead.server.operation.settings import Limits, Settings
+from sayahead.systems.loading import Loaded
+from sayahead.text.normalizer import Normalizer
 from sayahead.types import Rendering, Segment
-from sayahead.voice import Defaults, Voice, VoiceConfig
+from sayahead.voice import Voice
+from sayahead.voices import Defaults, VoiceConfig
 from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyState, ToyVocoder
 
 KEY = "key-of-the-tests"
@@ -41,7 +44,7 @@ class SlowAcoustic(ToyAcoustic):
 def toy_voice(step_s: float = 0.0) -> Voice:
     """A tone per letter, at 8 kHz."""
     config = VoiceConfig(
-        format=2,
+        format=3,
         name="toy",
         language="en",
         description="A tone per letter.",
@@ -51,8 +54,6 @@ def toy_voice(step_s: float = 0.0) -> Voice:
         sample_rate=RATE,
         hop_length=HOP,
         files={},
-        phonemes={},
-        stand_in="",
         lead_in_s=0.0,
         pause_s=0.1,
         speed=(0.5, 2.0),
@@ -60,7 +61,7 @@ def toy_voice(step_s: float = 0.0) -> Voice:
         model={},
     )
     synthesizer = TwoStage(SlowAcoustic(step_s), ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
-    return Voice(config, synthesizer, ToyPhonemizer())
+    return Voice(config, Loaded(synthesizer, Normalizer, ToyPhonemizer()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,13 @@ import numpy as np
 
 from sayahead.engine.context import ContextPredictor, NoContext
 from sayahead.engine.policy import Policy
+from sayahead.engine.sentence import Letters, Sentence, Words
 from sayahead.engine.session import Session
 from sayahead.engine.stages import AcousticModel, Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.policies.rules import LookaheadK
+from sayahead.text.english.spelling import EnglishSpeller
+from sayahead.text.normalizer import Normalizer
 from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, Word
 
 RATE, HOP = 8000, 40
@@ -130,15 +133,12 @@ class ToyVocoder:
 def toy_session(
     policy: Policy | None = None, context: ContextPredictor | None = None, hold_back_s: float = 0.02, k2: int = 0
 ) -> Session:
-    """A session of the toy voice."""
-    characters: bool = getattr(policy, "characters", False)
+    """A session of the toy voice, which reads what the policy decides on."""
+    decider: Any = LookaheadK(1) if policy is None else policy
+    characters = decider.unit == "characters"
     acoustic: AcousticModel[Any] = ToyReader() if characters else ToyAcoustic()
     synthesizer = TwoStage(acoustic, ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
-    return Session(
-        synthesizer,
-        ToyPhonemizer(),
-        policy=policy or LookaheadK(1),
-        context=context or NoContext(),
-        rendering=Rendering(hold_back_s=hold_back_s, k2=k2),
-        characters=characters,
-    )
+    sentence: Sentence = Words(decider, ToyPhonemizer(), context or NoContext())
+    if characters:
+        sentence = Letters(decider, EnglishSpeller())
+    return Session(synthesizer, Normalizer(), sentence, rendering=Rendering(hold_back_s=hold_back_s, k2=k2))

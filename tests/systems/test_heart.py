@@ -25,7 +25,7 @@ AUDIBLE = 10 ** (-50 / 20)
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody minded. Then it slept."
 
 
-def streamed(voice: Voice, fragments: list[str], **options: object) -> Floats:
+def streamed(voice: Voice, fragments: list[str], **options: Any) -> Floats:
     chunks = [chunk.samples for chunk in voice.stream(fragments, **options)]
     return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
@@ -199,6 +199,8 @@ def test_words_are_timed_where_they_sound(heart: Voice, k: int | None) -> None:
 @dataclass(frozen=True)
 class FirstBlind:
     """A sentence's first word without lookahead, the others with one word of it."""
+
+    unit = "words"
 
     def decide(self, view: View) -> Read | Speak:
         ahead = 1 if view.past else 0

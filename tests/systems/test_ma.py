@@ -19,7 +19,7 @@ from support.texts import splits, texts
 from sayahead import AudioChunk, ConfigError, LookaheadK, Policy, Session, Voice, WaitAll
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph
-from sayahead.systems.ma import AttentionAcoustic, AttentionModel, AttentionState
+from sayahead.systems.ma import AttentionAcoustic, AttentionConfig, AttentionState
 from sayahead.text.normalizer import normalize
 from sayahead.training.ma.export import export
 from sayahead.training.ma.network import DeepVoice3, DeepVoice3Config, generate
@@ -52,10 +52,10 @@ def acoustic(model: DeepVoice3, folder: Path, **changes: Any) -> tuple[Attention
     """The run-time model with its two graphs, and entries of its table changed."""
     paths, about = export(model, folder, frame_s=0.0125)
     encoder, decoder = (Spy(OnnxGraph(path)) for path in paths)
-    table = from_mapping(AttentionModel, {**about, **changes}, where="acoustic")
+    table = from_mapping(AttentionConfig, {**about, **changes}, where="acoustic")
     empty, space = np.zeros(0, np.int64), np.array([SPACE])
     made = AttentionAcoustic(
-        encoder, decoder, table, right_frames=9, pad=0, continuation=empty, blind_continuation=space  # type: ignore[arg-type]
+        encoder, decoder, table, right_frames=9, pad=0, continuations=(empty, space)  # type: ignore[arg-type]
     )  # fmt: skip
     return made, encoder, decoder
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from policies.test_learned import ToyReader
 
-from sayahead import ConfigError, LookaheadK, Policy, Read, Speak, View, Voice
+from sayahead import ConfigError, LookaheadK, Read, Speak, View, Voice
+from sayahead.engine.policy import WordPolicy
 from sayahead.engine.stages import Frames
 from sayahead.eval.experiment.clock import Reader
 from sayahead.eval.experiment.trace import measure, retime
@@ -119,8 +120,9 @@ def test_an_advantage_is_what_siblings_paid_more() -> None:
 class Noting:
     """A policy that writes down how much lookahead another one takes."""
 
-    policy: Policy
+    policy: WordPolicy
     taken: list[int]
+    unit = "words"
 
     def decide(self, view: View) -> Read | Speak:
         action = self.policy.decide(view)
@@ -149,7 +151,11 @@ def test_episodes_take_the_lookahead_that_sessions_take(heart: Voice) -> None:
     network = Network(model.arrays(), (",",), np.zeros((1, 0), np.float32))
     learned = LearnedPolicy(network, clues, 0.7, float(episodes.words_per_min[READER]))
     taken = list[int]()
-    heart.synthesize(TEXT, policy=Noting(learned, taken))
+    session = heart.session(policy=Noting(learned, taken))
+    taken.clear()
+    session.push(TEXT)
+    session.finish()
+    assert list(session.chunks())
     one = np.zeros(1, np.int64)
     made = episodes.play(one, one + READER, np.array([0.7]), model.choose(greedy=True), np.random.default_rng(0))
     assert made.lookahead[0].tolist() == taken

@@ -14,8 +14,8 @@ from sayahead.training.mel.export import export
 from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
 from sayahead.training.mel.task import Head, begin_with_heart
 from sayahead.types import Floats
+from sayahead.vocoders.mel import MelConfig
 from sayahead.vocoders.mel import MelVocoder as Runtime
-from sayahead.vocoders.mel import MelVocoderModel
 
 SMALL = MelVocoderConfig(front_blocks=1, blocks=3, right=(2, 1, 0, 1, 2))
 
@@ -38,16 +38,16 @@ def network() -> MelVocoder:
 
 
 @pytest.fixture(scope="module")
-def exported(network: MelVocoder, tmp_path_factory: pytest.TempPathFactory) -> tuple[OnnxGraph, MelVocoderModel]:
+def exported(network: MelVocoder, tmp_path_factory: pytest.TempPathFactory) -> tuple[OnnxGraph, MelConfig]:
     path, about = export(network, tmp_path_factory.mktemp("voice"))
-    return OnnxGraph(path, threads=1), from_mapping(MelVocoderModel, about, where="vocoder")
+    return OnnxGraph(path, threads=1), from_mapping(MelConfig, about, where="vocoder")
 
 
 def mel(frames: int) -> Floats:
     return np.random.default_rng(3).normal(-5, 2, (frames, 80)).astype(np.float32)
 
 
-def test_graph_and_network_agree(network: MelVocoder, exported: tuple[OnnxGraph, MelVocoderModel]) -> None:
+def test_graph_and_network_agree(network: MelVocoder, exported: tuple[OnnxGraph, MelConfig]) -> None:
     graph, model = exported
     frames = mel(40)
     rows, width, channels = model.caches
@@ -67,7 +67,7 @@ def test_graph_and_network_agree(network: MelVocoder, exported: tuple[OnnxGraph,
     assert np.allclose(out["f0"][voiced], 200 * np.exp(log_pitch[0].numpy()[voiced]), rtol=1e-4)
 
 
-def test_steps_with_all_their_context_are_the_whole(exported: tuple[OnnxGraph, MelVocoderModel]) -> None:
+def test_steps_with_all_their_context_are_the_whole(exported: tuple[OnnxGraph, MelConfig]) -> None:
     vocoder, frames = Runtime(*exported), mel(60)
     nothing = np.zeros((0, 80), np.float32)
     whole, _ = vocoder.step(frames, nothing, vocoder.initial(0), seed=1, ended=True)
@@ -79,7 +79,7 @@ def test_steps_with_all_their_context_are_the_whole(exported: tuple[OnnxGraph, M
     assert np.abs(np.concatenate(made) - whole).max() < 1e-4
 
 
-def test_the_context_it_names_is_all_that_it_sees(exported: tuple[OnnxGraph, MelVocoderModel]) -> None:
+def test_the_context_it_names_is_all_that_it_sees(exported: tuple[OnnxGraph, MelConfig]) -> None:
     vocoder, frames = Runtime(*exported), mel(40)
     other = frames.copy()
     other[20 + vocoder.context + 1 :] += 1

@@ -9,9 +9,11 @@ import pytest
 
 from sayahead.cli import main
 from sayahead.engine.context import NoContext
+from sayahead.engine.sentence import Words
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.policies.rules import WaitAll
+from sayahead.text.normalizer import Normalizer
 from sayahead.text.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.training.corpus.frontend import PRESETS
 from sayahead.training.corpus.store import Corpus, Item
@@ -61,10 +63,8 @@ class Listening:
 
 def test_sentences_are_those_that_a_session_hands_to_its_synthesizer(items: list[Item]) -> None:
     config, heard = voice_config(), Listening()
-    session = Session(
-        heard, EnglishPhonemizer(config.phonemes, stand_in=config.stand_in), policy=WaitAll(),
-        context=NoContext(), rendering=Rendering(),
-    )  # fmt: skip
+    sentence = Words(WaitAll(), EnglishPhonemizer(config.phonemes, stand_in=config.stand_in), NoContext())
+    session = Session(heard, Normalizer(), sentence, rendering=Rendering())
     session.push(TEXT)
     session.finish()
     list(session.chunks())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ def voice() -> Voice:
     return load_voice("ma-lj")
 
 
-def joined(voice: Voice, fragments: list[str], **options: object) -> tuple[Floats, list[tuple[str, int, int]]]:
+def joined(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, list[tuple[str, int, int]]]:
     chunks = list(voice.stream(fragments, **options))
     words = [(word.text, word.onset, word.offset) for chunk in chunks for word in chunk.words]
     return np.concatenate([chunk.samples for chunk in chunks]), words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,14 +24,19 @@ def voice() -> Voice:
     return load_voice("saeki-lj")
 
 
-def joined(voice: Voice, fragments: list[str], **options: object) -> tuple[Floats, list[tuple[str, int, int]]]:
+def joined(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, list[tuple[str, int, int]]]:
     chunks = list(voice.stream(fragments, **options))
     words = [(word.text, word.onset, word.offset) for chunk in chunks for word in chunk.words]
     return np.concatenate([chunk.samples for chunk in chunks]), words
 
 
 def contexts(voice: Voice) -> dict[str, ContextPredictor]:
-    return {"none": NoContext(), "random": RandomWords(), "truth": Truth.of(TEXT), "distilled": voice.distilled}
+    return {
+        "none": NoContext(),
+        "random": RandomWords(),
+        "truth": Truth.of(TEXT),
+        "distilled": voice.context("distilled"),
+    }
 
 
 @pytest.mark.parametrize("name", ["none", "random", "truth", "distilled"])
@@ -48,7 +54,7 @@ def test_any_split_gives_the_same_sound(voice: Voice, name: str) -> None:
 
 def test_segments_take_as_long_as_the_sentence(voice: Voice) -> None:
     sentence, _ = joined(voice, [TEXT], policy=WaitAll())
-    made, _ = joined(voice, [TEXT], context=voice.distilled)
+    made, _ = joined(voice, [TEXT], context=voice.context("distilled"))
     assert 2 < len(sentence) / 24000 < 8
     assert len(made) == pytest.approx(len(sentence), rel=0.2)
 

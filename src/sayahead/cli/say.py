@@ -12,14 +12,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sayahead import choices
-from sayahead.cli import number, one_of
+from sayahead.cli import number
 from sayahead.cli.console import Console, Display
 from sayahead.cli.source import Source
+from sayahead.config import named
+from sayahead.contexts import CONTEXTS
 from sayahead.errors import ConfigError
+from sayahead.policies import POLICIES
 
 if TYPE_CHECKING:
-    from sayahead.engine.policy import Policy
+    from sayahead.engine.context import ContextPredictor
     from sayahead.engine.session import Session
     from sayahead.sound.files import Sink
     from sayahead.types import WordTiming
@@ -62,36 +64,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
     add("--seed", type=int, metavar="N", help="another number, slightly other sound (default: 0)")
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
-    add("--policy", type=one_of(*choices.POLICIES), metavar="NAME",
-        help="lookahead: speak a word when the next ones are there (default); wait-all: whole sentences; "
-        "independent: every two words by themselves; learned: the voice decides word by word. Of a voice that reads "
-        "characters: agent: it decides (default); wait-end: whole sentences; wait-k-steps: read a character with every "
-        "k-th action, -k")  # fmt: skip
-    add("--price", type=number(float, 0.02, 20.0), metavar="X",
-        help="learned: what a second of waiting costs, from 0.02 to 20; at 1 as much as a word loses without lookahead "
-        "(default: 1)")  # fmt: skip
-    add("--pace", type=number(float, 10.0, 6000.0), metavar="WPM",
-        help="learned: the words a minute at which text is expected (default: 180)")  # fmt: skip
-    add(
-        "-k",
-        "--k1",
-        "--lookahead",
-        dest="lookahead",
-        type=number(int, 0),
-        metavar="N",
-        help="how many words must follow before a word is spoken",
-    )
-    add("--first-chunk", type=number(int, 1), metavar="N", help="least phonemes of a sentence's first piece of speech")
-    add("--chunk", type=number(int, 1), metavar="N", help="least phonemes of every other piece of speech")
-    add("--words", type=number(int, 1), metavar="N", help="least words of a piece of speech (default: the voice's own)")
+    add("--policy", metavar="NAME", help=f"{', '.join(POLICIES)}; with options: learned:price=2,words_per_min=120")
+    add("-k", "--lookahead", type=number(int, 0), metavar="N", help="words that must follow: --policy lookahead:k=N")
     add("--hold-back", type=number(float, 0.0, 2000.0), metavar="MS",
         help="milliseconds of sound kept back until more text is there")  # fmt: skip
     add("--k2", type=int, metavar="N", help="pieces of speech that must follow before one becomes sound")
     add("--delta", type=int, metavar="N", help="frames to the right that the sound of a piece may depend on")
-    add("--context", type=one_of(*choices.CONTEXTS), metavar="NAME",
-        help="what stands in for words to come: none (default), random, lm: a language model's guess, distilled: the "
-        "voice's own, or truth: those that come (of a TEXT or a file)")  # fmt: skip
-    add("--lm", metavar="NAME", help="the language model: a transformers name or folder, for example gpt2")
+    add("--context", metavar="NAME",
+        help=f"what stands in for words to come: {', '.join(CONTEXTS)}; with options: random:count=3")  # fmt: skip
+    add("--lm", metavar="NAME", help="a language model, by its transformers name or folder: --context lm:model=NAME")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -107,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         from sayahead.voice import load_voice
 
         voice = load_voice(arguments.voice)
-        session = voice.session(**session_options(arguments, voice), **context_options(arguments, voice))
+        session = voice.session(**session_options(arguments, voice))
         speaker = Speaker(session, console)
         stack.callback(speaker.report, target(arguments))
         if arguments.timings is not None:
@@ -217,21 +198,16 @@ def check(arguments: argparse.Namespace) -> None:
         raise ConfigError(
             "Sound is not for a terminal: send it on (| aplay -q ...), or write a file with -o hello.wav."
         )
-    if arguments.policy not in (None, "lookahead"):
-        for name in ("lookahead", "first_chunk", "chunk", "words"):
-            counts = name == "lookahead" and arguments.policy == "wait-k-steps"
-            if getattr(arguments, name) is not None and not counts:
-                raise ConfigError(f"--{name.replace('_', '-')} has no meaning with --policy {arguments.policy}.")
-    if arguments.policy != "learned":
-        for name in ("price", "pace"):
-            if getattr(arguments, name) is not None:
-                raise ConfigError(f"--{name} has no meaning with --policy {arguments.policy or 'lookahead'}.")
-    if arguments.context == "lm" and arguments.lm is None:
-        raise ConfigError("--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2.")
-    if arguments.context == "truth" and not arguments.text and arguments.file in (None, "-"):
-        raise ConfigError("--context truth needs all of the text at the begin: as an argument, or with --file.")
-    if arguments.lm is not None and arguments.context not in (None, "lm"):
-        raise ConfigError(f"--lm has no meaning with --context {arguments.context}.")
+    if arguments.policy is not None and arguments.lookahead is not None:
+        raise ConfigError("-k is short for --policy lookahead:k=N: give one of the two.")
+    if arguments.context is not None:
+        name, options = named("context", arguments.context)
+        if arguments.lm is not None and name != "lm":
+            raise ConfigError(f"--lm has no meaning with --context {name}.")
+        if name == "lm" and arguments.lm is None and "model" not in options:
+            raise ConfigError("--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2.")
+        if name == "truth" and not arguments.text and arguments.file in (None, "-"):
+            raise ConfigError("--context truth needs all of the text at the start: as an argument, or with --file.")
 
 
 def known_ending(option: str, path: Path, known: Mapping[str, object]) -> None:
@@ -293,36 +269,27 @@ def keep_timings(path: Path, speaker: Speaker, sample_rate: int) -> Callable[[],
     return lambda: write_timings(path, speaker.words, sample_rate=sample_rate)
 
 
-def session_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, Any]:
-    """Voice.session's options but the context; what was not given is absent."""
+def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:
+    """Voice.session's options; what was not given is absent."""
     options = {name: getattr(arguments, name) for name in ("speed", "volume", "seed", "k2", "delta")}
     if arguments.hold_back is not None:
         options["hold_back_s"] = arguments.hold_back / 1000
-    options["policy"] = chosen_policy(arguments, voice)
+    options["policy"] = arguments.policy if arguments.lookahead is None else f"lookahead:k={arguments.lookahead}"
+    options["context"] = chosen_context(arguments, voice)
     return {name: value for name, value in options.items() if value is not None}
 
 
-def chosen_policy(arguments: argparse.Namespace, voice: Voice) -> Policy | None:
-    """The policy that the options describe; None: the voice's own."""
-    given = {
-        "k": arguments.lookahead, "words": arguments.words, "first_chunk": arguments.first_chunk,
-        "chunk": arguments.chunk, "price": arguments.price, "words_per_min": arguments.pace,
-    }  # fmt: skip
-    given = {name: value for name, value in given.items() if value is not None}
-    if arguments.policy is None and not given:
+def chosen_context(arguments: argparse.Namespace, voice: Voice) -> ContextPredictor | None:
+    """The context predictor that the options describe; None: the voice's own."""
+    spec = arguments.context or ("lm" if arguments.lm else None)
+    if spec is None:
         return None
-    return choices.policy(arguments.policy or "lookahead", lambda: voice, **given)
-
-
-def context_options(arguments: argparse.Namespace, voice: Voice) -> dict[str, Any]:
-    """Voice.session's context, or nothing where none was chosen."""
-    from sayahead.contexts.language_model import LanguageModel
-
-    name, seed = arguments.context or ("lm" if arguments.lm else None), arguments.seed or 0
-    if name is None:
-        return {}
-    text = " ".join(arguments.text)
-    if name == "truth" and not arguments.text:
-        text = Path(arguments.file).read_text(encoding="utf-8", errors="replace")
-    model = (lambda: LanguageModel(arguments.lm, seed=seed)) if arguments.lm else None
-    return {"context": choices.context(name, lambda: voice, text=text, seed=seed, model=model)}
+    name, options = named("context", spec)
+    if name in ("random", "lm"):
+        options = {"seed": arguments.seed or 0, **options}
+    if arguments.lm:
+        options["model"] = arguments.lm
+    if name == "truth":
+        text = " ".join(arguments.text)
+        options["text"] = text or Path(arguments.file).read_text(encoding="utf-8", errors="replace")
+    return voice.context(name, **options)

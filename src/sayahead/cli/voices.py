@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
 def describe(name: str, folder: Path) -> dict[str, Any]:
     """What a person wants to know of a voice before loading it."""
     from sayahead.config import from_mapping
-    from sayahead.voice import VoiceConfig
+    from sayahead.voices import VoiceConfig
 
     path = folder / "voice.json"
     config = from_mapping(VoiceConfig, json.loads(path.read_text(encoding="utf-8")), where=str(path))

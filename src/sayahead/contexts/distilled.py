@@ -17,7 +17,7 @@ CLOSING = (".", "!", "?")
 
 
 @dataclass(frozen=True, slots=True)
-class DistilledModel:
+class DistilledConfig:
     """What voice.json says of its predictor under ``distilled``; both files stand under ``files``, with digests."""
 
     graph: str
@@ -35,7 +35,7 @@ class Distilled:
         self._graph, self._vectors, self._most = graph, vectors, most
 
     @classmethod
-    def load(cls, folder: Path, model: DistilledModel, *, threads: int = 1) -> Distilled:
+    def load(cls, folder: Path, model: DistilledConfig, *, threads: int = 1) -> Distilled:
         """The predictor of a voice's folder; VoiceError where its files cannot be read."""
         graph = OnnxGraph(folder / model.graph, threads=threads)
         return cls(graph, WordVectors.load(folder / model.vectors), most=model.most)

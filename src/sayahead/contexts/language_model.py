@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sayahead.engine.context import NOTHING, Prediction
 from sayahead.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class LanguageModel:
@@ -28,7 +26,7 @@ class LanguageModel:
 
     def __init__(
         self,
-        name: str | Path,
+        model: str | Path,
         *,
         words: int = 5,
         top_k: int = 1,
@@ -37,7 +35,7 @@ class LanguageModel:
     ) -> None:
         if words < 1 or top_k < 1:
             raise ConfigError(f"LanguageModel: words is {words!r} and top_k {top_k!r}, but both must be at least 1.")
-        self._model = (load or TransformersModel)(str(name))
+        self._model = (load or TransformersModel)(str(model))
         self._words, self._top_k, self._seed = words, top_k, seed
 
     def predict(self, words: Sequence[str]) -> Prediction:

@@ -1,20 +1,24 @@
-"""What a policy decides on, and what it may decide."""
+"""What a policy decides on, and what it may decide. Policies hold no state and never see a clock."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
+from sayahead.errors import ConfigError
 from sayahead.types import Floats, Word
+
+Unit = Literal["words", "characters"]
+"""What a voice reads, and what a policy decides on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Take in more text first: a character of it, where the voice reads these."""
+    """Take in more text first: a character of it, where the voice reads characters."""
 
     memory: Floats | None = field(default=None, compare=False)
-    """What the policy wants to find in its next view (H,); nothing where it decides by the view alone."""
+    """What a policy over characters wants to find in its next view (H,); nothing where the view alone decides."""
 
 
 READ = Read()
@@ -30,55 +34,104 @@ class Speak:
     """How many words after them the model may see, fewer where the sentence ends before."""
     alone: bool = False
     """Whether they are an utterance of their own: the model sees nothing before them, and an end behind them."""
-    steps: int = 0
-    """Where the voice reads characters: decoder steps to make of those that were read, at least one; no words then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Make decoder steps of the characters that were read."""
+
+    count: int = 1
+    """How many, at least one."""
     memory: Floats | None = field(default=None, compare=False)
     """See Read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How far a sentence has come with a voice that reads characters."""
+class View:
+    """What a policy over words decides on."""
+
+    pending: tuple[Word, ...]
+    """Final words that are not spoken, oldest first, up to and including the first that ends a sentence; at least
+    one."""
+    first: bool
+    """Whether nothing of this sentence has been spoken."""
+    phonemes: Callable[[Word], int]
+    """Number of phonemes of a word said by itself: a constant of the word, whatever surrounds it."""
+    past: tuple[str, ...] = ()
+    """The last words of this sentence that were spoken, as they are read aloud."""
+    seen: int = 0
+    """How many of the pending words the last SPEAK has shown to the model: asked for already, and there at any pace."""
+
+
+@dataclass(frozen=True, slots=True)
+class LetterView:
+    """What a policy over characters decides on: how far the open sentence has come."""
 
     read: int
-    """Characters read; the first is, before anything is decided."""
+    """Characters read; the first is read before anything is decided."""
     steps: int
     """Decoder steps made."""
     rested: int
     """How many of them since the last READ."""
     over: bool
     """Whether all of the sentence has been read: nothing is left but to speak."""
-    memory: Floats | None = None
-    """What the last decision left behind; none at a sentence's begin."""
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """What a policy decides on."""
-
-    pending: tuple[Word, ...]
-    """Final words that are not spoken, oldest first, up to and including the first that ends a sentence."""
-    first: bool
-    """Whether nothing of this sentence has been spoken."""
-    phonemes: Callable[[Word], int]
-    """Number of phonemes of a word said by itself: a constant of the word, whatever surrounds it."""
     observation: Floats | None = None
-    """What the synthesizer's last step observed, for policies that act on frames."""
-    past: tuple[str, ...] = ()
-    """Words of this sentence that were spoken, the last of them, as they are read aloud."""
-    seen: int = 0
-    """How many of the pending words the last SPEAK has shown to the model: asked for already, and there at any pace."""
-    reading: Reading | None = None
-    """With a voice that reads characters, what there is instead of words; all that is above but the observation is
-    empty then."""
+    """What the synthesizer's last step observed (D,)."""
+    memory: Floats | None = None
+    """What the last decision left behind; None at the start of a sentence."""
 
 
-class Policy(Protocol):
-    """The g(t) of the prefix-to-prefix framework (Ma, Eq. 6), as a decision.
+class WordPolicy(Protocol):
+    """When to speak which words: the g(t) of the prefix-to-prefix framework (Ma, Eq. 6), as a decision."""
 
-    One for voices that read characters has ``characters = True``, and decides on ``View.reading`` and the observation.
-    """
+    @property
+    def unit(self) -> str:
+        """``"words"``: a class attribute."""
+        ...
 
     def decide(self, view: View) -> Read | Speak:
-        """READ, or SPEAK with at least one word, or step; a sentence whose end is pending must be spoken in the end."""
+        """READ, or SPEAK with at least one word; a sentence whose end is pending must be spoken in the end."""
         ...
+
+
+class LetterPolicy(Protocol):
+    """When to read a character and when to make a decoder step (Mohan et al., 4)."""
+
+    @property
+    def unit(self) -> str:
+        """``"characters"``: a class attribute."""
+        ...
+
+    def decide(self, view: LetterView) -> Read | Steps:
+        """READ, or so many decoder steps; never READ where the sentence is over."""
+        ...
+
+
+Policy = WordPolicy | LetterPolicy
+
+
+def check_policy(policy: Any, unit: Unit) -> None:
+    """ConfigError where an object is no policy, or none for a voice that reads this unit.
+
+    A policy over words holds no state, so it is asked for one decision here: one that returns nothing is found before
+    the first word, not in the middle of a conversation.
+    """
+    name = type(policy).__name__
+    if isinstance(policy, type) or not callable(getattr(policy, "decide", None)):
+        raise ConfigError(f"policy is {policy!r}, which has no decide(view): pass a policy or the name of one.")
+    decides = getattr(policy, "unit", None)
+    if decides not in ("words", "characters"):
+        raise ConfigError(f'{name} does not say what it decides on: give the class unit = "words" (or "characters").')
+    if decides != unit:
+        fitting = "an agent, wait-end or wait-k-steps" if unit == "characters" else "lookahead or wait-all, for example"
+        raise ConfigError(f"{policy!r} decides on {decides}, but this voice reads {unit}: choose {fitting}.")
+    if unit == "words":
+        view = View((Word("Yes.", 0, 4, ends=True),), True, lambda word: len(word.text))
+        check_action(policy, policy.decide(view), unit)
+
+
+def check_action(policy: Policy, action: object, unit: Unit) -> None:
+    """ConfigError where a policy returned what is no action of this unit."""
+    speaking = Speak if unit == "words" else Steps
+    if not isinstance(action, Read | speaking):
+        raise ConfigError(f"{policy!r} decided {action!r}, but must return READ or {speaking.__name__}(...).")

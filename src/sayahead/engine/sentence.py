@@ -1,64 +1,244 @@
-"""The open sentence of a session."""
+"""The open sentence of a session: what waits, what a policy sees of it, and what the synthesizer gets of it.
+
+``Words`` for voices that read words, ``Letters`` for those that read characters; the session's loop knows neither.
+"""
 
 from __future__ import annotations
 
-from sayahead.engine.policy import Reading
-from sayahead.text.english.spelling import final_mark, numbers, spelled
-from sayahead.types import Floats, Segment, Word
+import itertools
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from sayahead.engine.context import ContextPredictor
+from sayahead.engine.policy import READ, LetterPolicy, LetterView, Read, Steps, View, WordPolicy, check_action
+from sayahead.errors import SessionError
+from sayahead.text import Phonemizer, Speller
+from sayahead.types import Floats, Segment, Speech, Word
+
+
+class Sentence(Protocol):
+    """Final words that wait, and how far the first sentence of them has come."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether anything that was taken in is still to be spoken."""
+        ...
+
+    def take(self, words: Sequence[Word]) -> None:
+        """Take in words that have become final."""
+        ...
+
+    def end(self) -> None:
+        """Have the sentence end with the words that were taken in."""
+        ...
+
+    def next(self, observation: Floats | None) -> Segment | None:
+        """What the synthesizer gets next, or None where the policy wants more words first.
+
+        ``observation`` is of the last step. Nothing changes until ``done``: an error on the way loses no word.
+        """
+        ...
+
+    def done(self, speech: Speech) -> Sequence[Word]:
+        """Take note of what was made of the last segment: its words, whose times are told from now on."""
+        ...
+
+
+class Words:
+    """See Sentence: a policy over words, a phonemizer, a context predictor."""
+
+    # A policy sees at most this many pending words, so that a step's cost does not grow with what waits.
+    VIEW_WORDS = 512
+    # Words of the past that a context predictor sees.
+    PAST_WORDS = 64
+
+    def __init__(self, policy: WordPolicy, phonemizer: Phonemizer, context: ContextPredictor) -> None:
+        self._policy, self._phonemizer, self._context = policy, phonemizer, context
+        self._pending: deque[Word] = deque()
+        self._past: deque[str] = deque(maxlen=self.PAST_WORDS)
+        # Words of the open sentence that were spoken; the last few are the phonemizer's left context.
+        self._open = 0
+        # How many pending words the last SPEAK has shown.
+        self._seen = 0
+        self._closes = False
+        # What the last segment speaks, and how much it shows.
+        self._speaking: tuple[Word, ...] = ()
+        self._showing = 0
+
+    @property
+    def waits(self) -> bool:
+        """See Sentence."""
+        return bool(self._pending) or self._closes
+
+    def take(self, words: Sequence[Word]) -> None:
+        """See Sentence."""
+        self._pending.extend(words)
+
+    def end(self) -> None:
+        """See Sentence; where all was spoken, a segment without words closes the sentence."""
+        if self._pending:
+            self._pending[-1] = replace(self._pending[-1], ends=True)
+        elif self._open:
+            self._closes = True
+
+    def next(self, observation: Floats | None) -> Segment | None:
+        """See Sentence."""
+        if self._closes:
+            return Segment(np.zeros(0, np.int64), 0, (), True)
+        if not self._pending:
+            return None
+        pending = self._sentence()
+        view = View(pending, self._open == 0, self._phonemizer.phonemes, past=tuple(self._left()), seen=self._seen)
+        action = self._policy.decide(view)
+        check_action(self._policy, action, "words")
+        if isinstance(action, Read):
+            return None
+        if not 1 <= action.words <= len(pending):
+            raise SessionError(f"{self._policy!r} spoke {action.words} words where {len(pending)} were pending.")
+        words, visible = pending[: action.words], pending[action.words : action.words + action.lookahead]
+        if action.alone:
+            words, visible = (*words[:-1], replace(words[-1], ends=True)), ()
+        self._speaking, self._showing = words, len(visible)
+        return self._segment(words, visible)
+
+    def done(self, speech: Speech) -> Sequence[Word]:
+        """See Sentence."""
+        if self._closes:
+            self._closes, self._open = False, 0
+            return ()
+        for word in self._speaking:
+            self._pending.popleft()
+            self._past.append(word.text)
+        self._open = 0 if self._speaking[-1].ends else self._open + len(self._speaking)
+        self._seen = self._showing
+        return self._speaking
+
+    def _left(self) -> list[str]:
+        """The last words of the open sentence that were spoken."""
+        return list(self._past)[-self._open :] if self._open else []
+
+    def _sentence(self) -> tuple[Word, ...]:
+        """Pending words up to the first that ends a sentence."""
+        words = list[Word]()
+        for word in itertools.islice(self._pending, self.VIEW_WORDS):
+            words.append(word)
+            if word.ends:
+                break
+        return tuple(words)
+
+    def _segment(self, words: tuple[Word, ...], visible: tuple[Word, ...]) -> Segment:
+        """Phonemes of the words, then of what the model may see behind them: real words, then predicted ones."""
+        shown = (*words, *visible)
+        ends, embedding, predicted = shown[-1].ends, None, list[Word]()
+        if not ends:
+            prediction = self._context.predict([*self._past, *(word.text for word in shown)])
+            embedding = prediction.embedding
+            predicted = [Word(text, 0, 0) for text in prediction.words]
+            if predicted and predicted[-1].text[-1:] in ".!?":
+                ends, predicted[-1] = True, replace(predicted[-1], ends=True)
+        pronounced = self._phonemizer.phonemize([*words, *visible, *predicted], left=self._left())
+        bounds = [0, *itertools.accumulate(len(word.ids) for word in pronounced)]
+        spans = tuple((at + word.first, at + word.end) for at, word in zip(bounds, pronounced[: len(words)]))  # noqa: B905
+        real = bounds[len(words) + len(visible)]
+        ids = np.concatenate([word.ids for word in pronounced])
+        return Segment(ids, bounds[len(words)], spans, ends, embedding, predicted=len(ids) - real)
 
 
 class Letters:
-    """The open sentence of a session, as it is read: words that were taken in, and how far reading and speaking are."""
+    """See Sentence: a policy over characters; a space in front of each word but the first, a mark at the end."""
 
-    def __init__(self) -> None:
-        self.unread = ""
+    # Decoder steps without a READ after which one is carried out whatever the policy says: nothing speaks for ever.
+    MOST_STEPS = 80
+
+    def __init__(self, policy: LetterPolicy, speller: Speller) -> None:
+        self._policy, self._speller = policy, speller
+        self._pending: deque[Word] = deque()
+        self._action: Read | Steps = READ
+        self._begin()
+
+    def _begin(self) -> None:
+        """A fresh sentence."""
+        self._unread = ""
         self._size = self._read = self._steps = self._rested = 0
         self._ended, self._last = False, ""
-        self._words: list[tuple[int, int]] = []
         self._memory: Floats | None = None
+        # Words whose characters come next, with the places of these in the sentence.
+        self._words: list[tuple[Word, tuple[int, int]]] = []
 
     @property
-    def begun(self) -> bool:
-        """Whether anything was read."""
-        return self._read > 0
+    def waits(self) -> bool:
+        """See Sentence."""
+        return bool(self._pending) or self._read > 0
 
-    @property
-    def reading(self) -> Reading:
-        """What a policy sees of it."""
-        over = self._ended and not self.unread
-        return Reading(self._read, self._steps, self._rested, over, self._memory)
+    def take(self, words: Sequence[Word]) -> None:
+        """See Sentence."""
+        self._pending.extend(words)
 
-    def take(self, word: Word) -> None:
+    def end(self) -> None:
+        """See Sentence."""
+        if self._pending:
+            self._pending[-1] = replace(self._pending[-1], ends=True)
+        elif (self._size or self._words) and not self._ended:
+            self._finish()
+
+    def next(self, observation: Floats | None) -> Segment | None:
+        """See Sentence: the next character, or decoder steps."""
+        self._action = self._decide(observation) if self._read else READ
+        if isinstance(self._action, Steps):
+            return Segment(self._speller.ids(""), 0, (), self._ended and not self._unread, steps=self._action.count)
+        while not self._unread:
+            if not self._pending:
+                return None
+            self._spell(self._pending.popleft())
+        places = tuple(place for _, place in self._words)
+        return Segment(self._speller.ids(self._unread[0]), 0, places, self._ended and len(self._unread) == 1, steps=0)
+
+    def done(self, speech: Speech) -> Sequence[Word]:
+        """See Sentence."""
+        if isinstance(self._action, Steps):
+            count = self._action.count
+            self._steps, self._rested, self._memory = self._steps + count, self._rested + count, self._action.memory
+            if speech.ended:
+                self._begin()
+            return ()
+        words = [word for word, _ in self._words]
+        self._unread, self._read, self._rested = self._unread[1:], self._read + 1, 0
+        self._words, self._memory = [], self._action.memory
+        return words
+
+    def _decide(self, observation: Floats | None) -> Read | Steps:
+        over = self._ended and not self._unread
+        view = LetterView(self._read, self._steps, self._rested, over, observation, self._memory)
+        action = self._policy.decide(view)
+        check_action(self._policy, action, "characters")
+        if isinstance(action, Read):
+            if over:
+                raise SessionError(f"{self._policy!r} wants to READ where all of a sentence has been read.")
+            return action
+        if action.count < 1:
+            raise SessionError(f"{self._policy!r} made {action.count} steps, but at least 1 is needed.")
+        return READ if self._rested >= self.MOST_STEPS and not over else action
+
+    def _spell(self, word: Word) -> None:
         """Have a word's characters read next, and the mark behind it if it ends the sentence."""
-        text = spelled(word.text)
+        text = self._speller.spelled(word.text)
         space = " " if self._size and text else ""
         first = self._size + len(space)
-        self._words.append((first, first + len(text)))
+        self._words.append((word, (first, first + len(text))))
         self._add(space + text)
         self._last = word.text
         if word.ends:
-            self.end()
+            self._finish()
 
-    def end(self) -> None:
+    def _finish(self) -> None:
         """Have the mark at the sentence's end read next."""
-        self._add(final_mark(self._last))
+        self._add(self._speller.final_mark(self._last))
         self._ended = True
 
-    def segment(self, *, steps: int) -> Segment:
-        """The next character, or where steps are to be made none, for the synthesizer."""
-        next_one = numbers("" if steps else self.unread[:1])
-        ends = self._ended and len(self.unread) <= len(next_one)
-        return Segment(next_one, 0, () if steps else tuple(self._words), ends, steps=steps)
-
-    def read(self, memory: Floats | None) -> None:
-        """Take note that a character was read."""
-        self.unread, self._read, self._rested = self.unread[1:], self._read + 1, 0
-        self._words, self._memory = [], memory
-
-    def speak(self, steps: int, memory: Floats | None) -> None:
-        """Take note that steps were made."""
-        self._steps, self._rested, self._memory = self._steps + steps, self._rested + steps, memory
-
     def _add(self, text: str) -> None:
-        self.unread += text
+        self._unread += text
         self._size += len(text)

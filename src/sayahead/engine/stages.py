@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from sayahead.types import Floats, Rendering, Segment
 
@@ -69,7 +69,3 @@ class Vocoder(Protocol[State]):
         ``final`` (T, D) and ``right`` (R, D) follow the final frames given before; nothing follows where ``ended``.
         """
         ...
-
-
-Stages = tuple[AcousticModel[Any], Vocoder[Any]]
-"""What most systems are made of."""

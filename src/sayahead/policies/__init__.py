@@ -1,1 +1,34 @@
-"""Policies: when to speak."""
+"""Policies by name: when to speak."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sayahead.config import Spec, chosen
+from sayahead.engine.policy import Policy
+from sayahead.policies.agent import Agent
+from sayahead.policies.characters import WaitEnd, WaitKSteps
+from sayahead.policies.learned import LearnedPolicy
+from sayahead.policies.rules import Independent, LookaheadK, WaitAll
+
+POLICIES: dict[str, Callable[..., Policy]] = {
+    "lookahead": LookaheadK,
+    "wait-all": WaitAll,
+    "independent": Independent,
+    "learned": LearnedPolicy,
+    "wait-end": WaitEnd,
+    "wait-k-steps": WaitKSteps,
+    "agent": Agent,
+}
+"""Every policy by the name that Python, the command line, experiments and sockets call it; options are its fields."""
+OF_VOICES = ("learned", "agent")
+"""Those that a voice was taught: the voice makes them, where it has them."""
+
+
+def policy(spec: Spec, voice: Mapping[str, Callable[..., Policy]] | None = None, **options: Any) -> Policy:
+    """The policy that a name and options describe; ConfigError for what is not known, with the nearest name.
+
+    ``voice`` has a voice's own: those that it was taught, and others with its own values for their options.
+    """
+    return chosen("policy", spec, POLICIES, voice or {}, options, of_voices=OF_VOICES)

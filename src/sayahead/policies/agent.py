@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
 from sayahead.engine.onnx import OnnxGraph
-from sayahead.engine.policy import Read, Speak, View
+from sayahead.engine.policy import LetterView, Read, Steps
 from sayahead.errors import ConfigError
-from sayahead.policies.characters import reading
 
 
 @dataclass(frozen=True, slots=True)
-class AgentModel:
+class AgentConfig:
     """What voice.json says of its agent under ``agent``; the file stands under ``files``, with its digest."""
 
     graph: str
@@ -24,33 +22,34 @@ class AgentModel:
     """H, of its recurrent unit."""
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class Agent:
-    """See Policy: the likelier of READ and SPEAK after all that was observed of the sentence (5.1: greedy).
+    """The likelier of READ and SPEAK after all that was observed of the sentence (5.1: greedy); see LetterPolicy.
 
     It holds nothing: what its recurrent unit remembers travels as the ``memory`` of actions and views.
     """
 
-    characters: ClassVar[bool] = True
-
-    def __init__(self, graph: OnnxGraph, *, hidden: int) -> None:
-        self._graph, self._hidden = graph, hidden
+    graph: OnnxGraph
+    """The network."""
+    hidden: int
+    """H, of its recurrent unit."""
+    unit = "characters"
 
     @classmethod
-    def load(cls, folder: Path, model: AgentModel, *, threads: int = 1) -> Agent:
+    def load(cls, folder: Path, model: AgentConfig, *, threads: int = 1) -> Agent:
         """The agent of a voice's folder; VoiceError where its graph cannot be read."""
-        return cls(OnnxGraph(folder / model.graph, threads=threads), hidden=model.hidden)
+        return cls(OnnxGraph(folder / model.graph, threads=threads), model.hidden)
 
-    def decide(self, view: View) -> Read | Speak:
-        """See Policy; behind a sentence's end there is only SPEAK, about which it is not asked (4.3.3)."""
-        at = reading(self, view)
-        if at.over:
-            return Speak(0, 0, steps=1)
+    def decide(self, view: LetterView) -> Read | Steps:
+        """See LetterPolicy; behind a sentence's end there is only SPEAK, about which it is not asked (4.3.3)."""
+        if view.over:
+            return Steps()
         if view.observation is None:
-            raise ConfigError("An agent decides on what the last step has seen: this voice does not tell.")
-        memory = np.zeros(self._hidden, np.float32) if at.memory is None else at.memory
-        out = self._graph(observation=view.observation, hidden=memory)
+            raise ConfigError("An agent decides on what the last step observed: this voice observes nothing.")
+        memory = np.zeros(self.hidden, np.float32) if view.memory is None else view.memory
+        out = self.graph(observation=view.observation, hidden=memory)
         after = out["next_hidden"]
-        return Speak(0, 0, steps=1, memory=after) if out["logits"][1] >= out["logits"][0] else Read(after)
+        return Steps(1, after) if out["logits"][1] >= out["logits"][0] else Read(after)
 
     def __repr__(self) -> str:
         return "Agent()"

@@ -12,14 +12,15 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sayahead.config import check_number
 from sayahead.engine.files import save_arrays
 from sayahead.engine.policy import READ, Read, Speak, View
-from sayahead.errors import ConfigError, VoiceError
+from sayahead.errors import VoiceError
 from sayahead.types import Floats, Word
 
 MOST = 3
@@ -42,13 +43,14 @@ PACES = (10.0, 6000.0)
 
 
 @dataclass(frozen=True, slots=True)
-class LearnedModel:
+class LearnedConfig:
     """What voice.json says of its learned policy under ``learned``; the file stands under ``files`` with its digest."""
 
     weights: str
     """File of the network (``Network.save``)."""
 
 
+@runtime_checkable
 class Reader(Protocol):
     """What a phonemizer knows of words, beside their phonemes."""
 
@@ -164,7 +166,7 @@ def terms(price: float, words_per_min: float, seen: int) -> tuple[float, float, 
 
 @dataclass(frozen=True, slots=True)
 class LearnedPolicy:
-    """READ or SPEAK one word with all that was read behind it, by a network (see Policy); ``Voice.learned`` makes it.
+    """READ or SPEAK one word with all that was read behind it, by a network; ``Voice.policy`` makes it.
 
     It never looks at more than it asked for: words that are pending because text came fast are taken up one by one.
     """
@@ -177,12 +179,11 @@ class LearnedPolicy:
     """What a second of lag costs, on average over the words, in units of the quality that is lost at ``k = 0``."""
     words_per_min: float = 180.0
     """The pace at which text is expected."""
+    unit = "words"
 
     def __post_init__(self) -> None:
         for name, (least, most) in (("price", PRICES), ("words_per_min", PACES)):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or isinstance(value, bool) or not least <= value <= most:
-                raise ConfigError(f"LearnedPolicy: {name} is {value!r}, but must be from {least:g} to {most:g}.")
+            check_number(f"LearnedPolicy: {name}", getattr(self, name), least, most)
 
     def decide(self, view: View) -> Read | Speak:
         pending = view.pending

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sayahead.config import check_whole
 from sayahead.engine.policy import READ, Read, Speak, View
-from sayahead.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,11 @@ class LookaheadK:
     """Least phonemes of every other chunk."""
     words: int = 1
     """Least words of any chunk (Saeki's N, 2)."""
+    unit = "words"
 
     def __post_init__(self) -> None:
         for name, least in (("k", 0), ("first_chunk", 1), ("chunk", 1), ("words", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
-                raise ConfigError(f"LookaheadK: {name} is {value!r}, but must be a whole number of at least {least}.")
+            check_whole(f"LookaheadK: {name}", getattr(self, name), least)
 
     def decide(self, view: View) -> Read | Speak:
         least, phonemes = (self.first_chunk if view.first else self.chunk), 0
@@ -49,10 +48,10 @@ class WaitAll:
 
     max_words: int = 120
     """A text without an end is spoken in pieces of at most this many words, cut behind a comma where there is one."""
+    unit = "words"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.max_words, int) or self.max_words < 1:
-            raise ConfigError(f"WaitAll: max_words is {self.max_words!r}, but must be a whole number of at least 1.")
+        check_whole("WaitAll: max_words", self.max_words, 1)
 
     def decide(self, view: View) -> Read | Speak:
         if view.pending and view.pending[-1].ends and len(view.pending) <= self.max_words:
@@ -72,10 +71,10 @@ class Independent:
 
     words: int = 2
     """Words of an utterance; a sentence's last has what is left. Saeki-a: 2."""
+    unit = "words"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.words, int) or self.words < 1:
-            raise ConfigError(f"Independent: words is {self.words!r}, but must be a whole number of at least 1.")
+        check_whole("Independent: words", self.words, 1)
 
     def decide(self, view: View) -> Read | Speak:
         if len(view.pending) >= self.words:

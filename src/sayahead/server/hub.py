@@ -19,8 +19,8 @@ from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Settings
 from sayahead.server.synthesis.threads import Pool, Speaking
-from sayahead.voice import Voice, VoiceConfig, load_voice, read_config
-from sayahead.voices import installed_voices
+from sayahead.voice import Voice, load_voice
+from sayahead.voices import VoiceConfig, installed_voices, read_config
 
 log = logging.getLogger("sayahead.server")
 DEFAULT = "heart"

@@ -1,15 +1,21 @@
-"""Kinds of voices: from a folder's graphs and its ``model`` table to an acoustic model and a vocoder."""
+"""Systems: what can speak, a file each; kinds of voices by name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 from sayahead.systems.heart import load_heart
-from sayahead.systems.ma import load_deepvoice3
+from sayahead.systems.loading import Loaded
+from sayahead.systems.ma import load_ma
 from sayahead.systems.mohan import load_mohan
 from sayahead.systems.saeki import load_saeki
+from sayahead.voices import VoiceConfig
 
-KINDS = {"heart": load_heart, "deepvoice3": load_deepvoice3, "saeki": load_saeki, "mohan": load_mohan}
-"""Each kind's loader, by the name in voice.json."""
-
-
-CHARACTERS = frozenset({"mohan"})
-"""Kinds whose voices read characters; the others read words."""
+KINDS: dict[str, Callable[[VoiceConfig, Path, int], Loaded]] = {
+    "heart": load_heart,
+    "ma": load_ma,
+    "saeki": load_saeki,
+    "mohan": load_mohan,
+}
+"""Each kind's loader by the name in voice.json: of a voice's description, its folder, and processor threads."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph, count
-from sayahead.engine.stages import Frames, Stages
-from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.engine.stages import Frames
+from sayahead.systems.loading import Loaded, ids_of, phoneme_voice
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders.heart import HeartVocoder
+from sayahead.voices import VoiceConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,30 @@ class HeartState:
     """Hz of the last final frame."""
 
 
+@dataclass(frozen=True, slots=True)
+class HeartConfig:
+    """The default voice's kind: text encoders and prosody, then decoder and source-filter synthesis."""
+
+    pad: int
+    """Id at both ends of a sentence."""
+    lead_units: int
+    """Duration of the first pad, in units of two frames."""
+    window: int
+    """Phonemes of the past that the text encoders see."""
+    continuation: str
+    """Phonemes that stand behind the visible words while the sentence goes on."""
+    blind_continuation: str
+    """The same where no word behind the spoken ones is visible."""
+    early: int
+    """Frames by which the sound of a phoneme is ahead of its nominal place, for the timings of words."""
+    glide_s: float = 0.0
+    """Time constant in which pitch leaves what was said before a join for what is expected after it; 0: it jumps."""
+    futures: tuple[int, ...] = ()
+    """Ids of the tokens that stand behind the visible words of an open sentence; none: a continuation stands there."""
+    context: int = 0
+    """Channels of the context embedding that the tokens take."""
+
+
 class HeartAcoustic:
     """The default voice's text encoders, durations, pitch and energy; features are (encoding 128, f0, energy)."""
 
@@ -47,35 +71,20 @@ class HeartAcoustic:
     FEATURES = 130
 
     def __init__(
-        self,
-        text: OnnxGraph,
-        prosody: OnnxGraph,
-        *,
-        right_frames: int,
-        pad: int,
-        lead_units: int,
-        window: int,
-        continuation: Ids,
-        blind_continuation: Ids,
-        early: int,
-        glide_s: float = 0.0,
-        futures: Ids | None = None,
-        context: int = 0,
-        expect: OnnxGraph | None = None,
+        self, graphs: Mapping[str, OnnxGraph], config: HeartConfig, phonemes: Mapping[str, int], *, right_frames: int
     ) -> None:
-        """``glide_s``: time constant in which pitch leaves what was said before the last join; 0: it jumps.
+        """``graphs`` by name: text, prosody, and expect where the tokens of the future take a context embedding.
 
-        ``futures``: ids of the tokens behind the visible phonemes of an open sentence, instead of a continuation.
-
-        ``context``: channels of the embedding that they say more by; ``expect`` makes it of predicted phonemes.
+        ``phonemes``: ids of the symbols of continuations; ``right_frames``: provisional ones that the second stage
+        has a use for.
         """
-        self._text, self._prosody = text, prosody
-        # Provisional frames that the second stage has a use for.
+        self._text, self._prosody, self._expect = graphs["text"], graphs["prosody"], graphs.get("expect")
         self._right_units = -(-right_frames // self.FRAMES_PER_UNIT)
-        self._pad, self._lead_units, self._window = pad, lead_units, window
-        self._continuation, self._blind_continuation = continuation, blind_continuation
-        self._early, self._glide_s = early, glide_s
-        self._futures, self._context, self._expect = futures, context, expect
+        self._pad, self._lead_units, self._window = config.pad, config.lead_units, config.window
+        self._continuation = ids_of(config.continuation, phonemes)
+        self._blind_continuation = ids_of(config.blind_continuation, phonemes)
+        self._early, self._glide_s, self._context = config.early, config.glide_s, config.context
+        self._futures = np.array(config.futures, np.int64) if config.futures else None
 
     def initial(self) -> HeartState:
         empty = np.zeros(0, np.int64)
@@ -185,40 +194,11 @@ class HeartAcoustic:
         return replace(state, ids=state.ids[over:], units=state.units[over:])
 
 
-@dataclass(frozen=True, slots=True)
-class HeartModel:
-    """The default voice's kind: text encoders and prosody, then decoder and source-filter synthesis."""
-
-    pad: int
-    """Id at both ends of a sentence."""
-    lead_units: int
-    """Duration of the first pad, in units of two frames."""
-    window: int
-    """Phonemes of the past that the text encoders see."""
-    continuation: str
-    """Phonemes that stand behind the visible words while the sentence goes on."""
-    blind_continuation: str
-    """The same where no word behind the spoken ones is visible."""
-    early: int
-    """Frames by which the sound of a phoneme is ahead of its nominal place, for the timings of words."""
-    glide_s: float = 0.0
-    """Time constant in which pitch leaves what was said before a join for what is expected after it; 0: it jumps."""
-    futures: tuple[int, ...] = ()
-    """Ids of the tokens that stand behind the visible words of an open sentence; none: a continuation stands there."""
-    context: int = 0
-    """Channels of the context embedding that the tokens take."""
-
-
-def load_heart(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
-    """The two stages of a folder with ``text.onnx``, ``prosody.onnx`` and ``decoder.onnx``."""
-    own = from_mapping(HeartModel, model, where="model")
-    graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "prosody", "decoder")}
+def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
+    """A voice whose folder has ``text.onnx``, ``prosody.onnx``, ``decoder.onnx`` and perhaps ``expect.onnx``."""
+    heart = from_mapping(HeartConfig, config.model, where="model")
+    names = ("text", "prosody", "decoder", *(["expect"] if heart.context else []))
+    graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in names}
     vocoder = HeartVocoder(graphs["decoder"])
-    expect = OnnxGraph(folder / "expect.onnx", threads=threads) if own.context else None
-    acoustic = HeartAcoustic(
-        graphs["text"], graphs["prosody"], right_frames=vocoder.context, pad=own.pad, lead_units=own.lead_units,
-        window=own.window, continuation=phonemizer.ids(own.continuation),
-        blind_continuation=phonemizer.ids(own.blind_continuation), early=own.early, glide_s=own.glide_s,
-        futures=np.array(own.futures, np.int64) if own.futures else None, context=own.context, expect=expect,
-    )  # fmt: skip
-    return acoustic, vocoder
+    acoustic = HeartAcoustic(graphs, heart, config.phonemes, right_frames=vocoder.context)
+    return phoneme_voice(config, acoustic, vocoder)

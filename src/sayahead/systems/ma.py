@@ -6,7 +6,7 @@ Places number the phonemes of a sentence, its first pad is 0. Steps are decoder 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ import numpy as np
 
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph
-from sayahead.engine.stages import Frames, Stages
-from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.engine.stages import Frames
+from sayahead.systems.loading import Loaded, ids_of, phoneme_voice
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders import load_mel_vocoder
+from sayahead.voices import VoiceConfig
 
 STOP = 0.5
 """Probability of the stop above which a sentence is over (Ma 4.1)."""
@@ -28,7 +29,7 @@ Places = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class AttentionModel:
+class AttentionConfig:
     """What a voice's ``model`` table says of its Deep Voice 3 under ``acoustic``."""
 
     n_mels: int
@@ -125,16 +126,16 @@ class AttentionAcoustic:
         self,
         encoder: OnnxGraph,
         decoder: OnnxGraph,
-        model: AttentionModel,
+        model: AttentionConfig,
         *,
         right_frames: int,
         pad: int,
-        continuation: Ids,
-        blind_continuation: Ids,
+        continuations: tuple[Ids, Ids],
     ) -> None:
+        """``continuations`` stand behind the visible words of an open sentence; the second where none is visible."""
         self._encoder, self._decoder, self._model = encoder, decoder, model
         self._right_frames, self._pad = right_frames, pad
-        self._continuation, self._blind_continuation = continuation, blind_continuation
+        self._continuation, self._blind_continuation = continuations
 
     def initial(self) -> AttentionState:
         """See AcousticModel."""
@@ -244,7 +245,7 @@ class AttentionAcoustic:
 
 
 @dataclass(frozen=True, slots=True)
-class DeepVoice3Voice:
+class MaConfig:
     """Deep Voice 3, and any vocoder of its mel frames."""
 
     pad: int
@@ -253,19 +254,19 @@ class DeepVoice3Voice:
     """Phonemes that stand behind the visible words while the sentence goes on."""
     blind_continuation: str
     """The same where no word behind the spoken ones is visible."""
-    acoustic: AttentionModel
+    acoustic: AttentionConfig
     """What Deep Voice 3 is like."""
     vocoder: dict[str, Any]
     """The vocoder's ``kind``, and what that kind needs."""
 
 
-def load_deepvoice3(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
-    """The two stages of a folder with ``encoder.onnx``, ``decoder.onnx`` and the vocoder's graphs."""
-    own = from_mapping(DeepVoice3Voice, model, where="model")
-    vocoder = load_mel_vocoder(own.vocoder, folder, threads)
+def load_ma(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
+    """A voice whose folder has ``encoder.onnx``, ``decoder.onnx`` and the vocoder's graphs."""
+    ma = from_mapping(MaConfig, config.model, where="model")
+    vocoder = load_mel_vocoder(ma.vocoder, folder, threads)
     encoder, decoder = (OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("encoder", "decoder"))
+    continuations = ids_of(ma.continuation, config.phonemes), ids_of(ma.blind_continuation, config.phonemes)
     acoustic = AttentionAcoustic(
-        encoder, decoder, own.acoustic, right_frames=vocoder.context, pad=own.pad,
-        continuation=phonemizer.ids(own.continuation), blind_continuation=phonemizer.ids(own.blind_continuation),
-    )  # fmt: skip
-    return acoustic, vocoder
+        encoder, decoder, ma.acoustic, right_frames=vocoder.context, pad=ma.pad, continuations=continuations
+    )
+    return phoneme_voice(config, acoustic, vocoder)

@@ -15,12 +15,13 @@ import numpy as np
 
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph
-from sayahead.engine.stages import Frames, Stages
+from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError
-from sayahead.text.english.spelling import ALPHABET
-from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.systems.loading import Loaded, two_stages
+from sayahead.text import front_end
 from sayahead.types import Floats, Rendering, Segment
 from sayahead.vocoders import load_mel_vocoder
+from sayahead.voices import VoiceConfig
 
 STOP = 0.5
 """Probability of the stop above which a sentence is over."""
@@ -30,7 +31,7 @@ GRAPHS = ("encoder", "ask", "attend", "make")
 
 
 @dataclass(frozen=True, slots=True)
-class CharacterModel:
+class CharacterConfig:
     """What a voice's ``model`` table says of its modified Tacotron under ``acoustic``."""
 
     n_mels: int
@@ -126,7 +127,7 @@ class CharacterState:
 class CharacterAcoustic:
     """See AcousticModel; frames are log mel. A segment brings characters that were read, or asks for steps."""
 
-    def __init__(self, graphs: Mapping[str, OnnxGraph], model: CharacterModel) -> None:
+    def __init__(self, graphs: Mapping[str, OnnxGraph], model: CharacterConfig) -> None:
         """``graphs`` by the names in GRAPHS."""
         self._graphs, self._model = dict(graphs), model
 
@@ -251,21 +252,25 @@ class CharacterAcoustic:
 
 
 @dataclass(frozen=True, slots=True)
-class MohanVoice:
+class MohanConfig:
     """The modified Tacotron 2, which reads characters, and any vocoder of its mel frames."""
 
     alphabet: str
     """The characters; each one's place is its id."""
-    acoustic: CharacterModel
+    acoustic: CharacterConfig
     """What the Tacotron is like."""
     vocoder: dict[str, Any]
     """The vocoder's ``kind``, and what that kind needs; or another voice's vocoder (see Borrowed)."""
 
 
-def load_mohan(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
-    """The two stages of a folder with the four graphs of ``characterwise`` and the vocoder's."""
-    own = from_mapping(MohanVoice, model, where="model")
-    if own.alphabet != ALPHABET:
-        raise ConfigError(f"model: alphabet is {own.alphabet!r}, but this version spells with {ALPHABET!r}.")
+def load_mohan(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
+    """A voice whose folder has the graphs of ``GRAPHS`` and the vocoder's; it reads characters."""
+    mohan = from_mapping(MohanConfig, config.model, where="model")
+    front = front_end(config.language)
+    speller = front.speller()
+    if mohan.alphabet != speller.alphabet:
+        raise ConfigError(f"model: alphabet is {mohan.alphabet!r}, but this version spells with {speller.alphabet!r}.")
     graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in GRAPHS}
-    return CharacterAcoustic(graphs, own.acoustic), load_mel_vocoder(own.vocoder, folder, threads)
+    acoustic = CharacterAcoustic(graphs, mohan.acoustic)
+    synthesizer = two_stages(config, acoustic, load_mel_vocoder(mohan.vocoder, folder, threads))
+    return Loaded(synthesizer, front.normalizer, speller=speller)

@@ -15,10 +15,11 @@ import numpy as np
 
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph
-from sayahead.engine.stages import Frames, Stages
-from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.engine.stages import Frames
+from sayahead.systems.loading import Loaded, phoneme_voice
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders import load_mel_vocoder
+from sayahead.voices import VoiceConfig
 
 STOP = 0.5
 """Probability of the stop above which a segment is over."""
@@ -31,7 +32,7 @@ NO_IDS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentalModel:
+class SegmentalConfig:
     """What a voice's ``model`` table says of its Tacotron under ``acoustic``."""
 
     n_mels: int
@@ -89,7 +90,7 @@ class Walk:
 class SegmentalAcoustic:
     """See AcousticModel; frames are log mel. A segment's embedding, where it has one, stands for past and future."""
 
-    def __init__(self, graphs: Mapping[str, OnnxGraph], model: SegmentalModel, *, pad: int) -> None:
+    def __init__(self, graphs: Mapping[str, OnnxGraph], model: SegmentalConfig, *, pad: int) -> None:
         """``graphs`` by the names in GRAPHS."""
         self._graphs, self._model, self._pad = dict(graphs), model, np.array([pad], np.int64)
 
@@ -193,19 +194,20 @@ class SegmentalAcoustic:
 
 
 @dataclass(frozen=True, slots=True)
-class SaekiVoice:
+class SaekiConfig:
     """Tacotron 2 with a contextual embedding, a segment of words at a time, and any vocoder of its mel frames."""
 
     pad: int
     """Id at both ends of a sentence."""
-    acoustic: SegmentalModel
+    acoustic: SegmentalConfig
     """What the Tacotron is like."""
     vocoder: dict[str, Any]
     """The vocoder's ``kind``, and what that kind needs; or another voice's vocoder (see Borrowed)."""
 
 
-def load_saeki(model: Mapping[str, Any], folder: Path, phonemizer: EnglishPhonemizer, threads: int) -> Stages:
-    """The two stages of a folder with the five graphs of ``segmental`` and the vocoder's."""
-    own = from_mapping(SaekiVoice, model, where="model")
+def load_saeki(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
+    """A voice whose folder has the graphs of ``GRAPHS`` and the vocoder's."""
+    saeki = from_mapping(SaekiConfig, config.model, where="model")
     graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in GRAPHS}
-    return SegmentalAcoustic(graphs, own.acoustic, pad=own.pad), load_mel_vocoder(own.vocoder, folder, threads)
+    acoustic = SegmentalAcoustic(graphs, saeki.acoustic, pad=saeki.pad)
+    return phoneme_voice(config, acoustic, load_mel_vocoder(saeki.vocoder, folder, threads))

@@ -1,1 +1,95 @@
-"""Text front end: fragments to final words, words to phonemes."""
+"""Text in a language: characters to final words, words to phonemes or letters; a front end for each language."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+from sayahead.types import Ids, Pronunciation, Word
+
+
+class Normalizer(Protocol):
+    """Fragments of any size to words that no later text can change; it holds what waits, for one session."""
+
+    skipped: list[tuple[int, int, str]]
+    """Stretches that the voice cannot read (start, end, text), for the session to take away."""
+
+    def push(self, fragment: str) -> list[Word]:
+        """The words that became final through this fragment; they do not depend on how the text is cut."""
+        ...
+
+    def flush(self) -> list[Word]:
+        """The words that were waiting, as if the text were over; the next fragment begins a new sentence."""
+        ...
+
+
+class Phonemizer(Protocol):
+    """Spoken words to the phoneme ids of one voice."""
+
+    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
+        """How each word is said; ``left`` are the texts before them in the same sentence."""
+        ...
+
+    def phonemes(self, word: Word) -> int:
+        """Number of phonemes of the word by itself."""
+        ...
+
+
+class Speller(Protocol):
+    """Spoken words to the characters that a voice reads."""
+
+    @property
+    def alphabet(self) -> str:
+        """All characters; the place of each is its id."""
+        ...
+
+    def spelled(self, word: str) -> str:
+        """The characters of a word; may be none."""
+        ...
+
+    def final_mark(self, word: str) -> str:
+        """The mark that ends a sentence whose last word is this."""
+        ...
+
+    def ids(self, characters: str) -> Ids:
+        """(P,) ids of characters, all of which the voice knows."""
+        ...
+
+
+class FrontEnd(Protocol):
+    """A language: what makes words of its text, and phonemes or letters of its words."""
+
+    def normalizer(self) -> Normalizer:
+        """A fresh normalizer, for one session."""
+        ...
+
+    def phonemizer(
+        self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True
+    ) -> Phonemizer:
+        """Phonemes for a voice with these ids.
+
+        ``stand_in`` is read behind the visible words while a sentence goes on, for their pronunciation alone; with
+        ``inner_punctuation`` off, only a sentence's last word keeps its mark.
+        """
+        ...
+
+    def speller(self) -> Speller:
+        """Letters, for voices that read characters."""
+        ...
+
+
+def front_end(language: str) -> FrontEnd:
+    """The front end of a language by its BCP 47 tag; ConfigError where there is none."""
+    name = language.lower().split("-")[0]
+    if name not in LANGUAGES:
+        raise ConfigError(f"There is no text front end for the language {language!r}{nearest(name, LANGUAGES)}.")
+    module, attribute = LANGUAGES[name].rsplit(".", 1)
+    front: FrontEnd = getattr(importlib.import_module(module), attribute)()
+    return front
+
+
+LANGUAGES = {"en": "sayahead.text.english.front_end.English"}
+"""Front ends by the first part of a language's tag; each is imported when it is first wanted."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -27,18 +26,6 @@ def with_final_mark(phonemes: str, *, final: bool) -> str:
     return bare
 
 
-class Phonemizer(Protocol):
-    """Spoken words to the phoneme ids of one voice."""
-
-    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-        """How each word is said; ``left`` are the texts before them in the same sentence."""
-        ...
-
-    def phonemes(self, word: Word) -> int:
-        """Number of phonemes of the word by itself."""
-        ...
-
-
 class EnglishPhonemizer:
     """The front end of hibari-tts (Apache-2.0): lexicon, tagger, rules and a small network for unknown words.
 
@@ -58,7 +45,7 @@ class EnglishPhonemizer:
         self._alone = functools.lru_cache(maxsize=4096)(self._count)
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-        """See Phonemizer. A word that does not open its sentence begins with the space before it.
+        """See ``sayahead.text.Phonemizer``. A word that does not open its sentence begins with the space before it.
 
         A word is spoken up to its last phoneme: how the space sounds, and how long it lasts, is settled with the next.
         """

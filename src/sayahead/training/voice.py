@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sayahead.contexts.distilled import DistilledModel
+from sayahead.contexts.distilled import DistilledConfig
 from sayahead.errors import ConfigError
-from sayahead.policies.agent import AgentModel
+from sayahead.policies.agent import AgentConfig
 from sayahead.text.english.spelling import ALPHABET
 from sayahead.vocoders import Borrowed
-from sayahead.voice import FORMAT, load_voice
-from sayahead.voices import FOLDER
+from sayahead.voice import load_voice
+from sayahead.voices import FOLDER, FORMAT
 
 if TYPE_CHECKING:
     from sayahead.training.corpus.frontend import FrontEnd
@@ -88,7 +88,7 @@ def write_mohan(trained: Trained, folder: Path) -> Made:
     return export(tacotron, folder, frame_s=front.hop / front.sample_rate)
 
 
-def write_agent(graph: Path, folder: Path) -> tuple[Path, AgentModel]:
+def write_agent(graph: Path, folder: Path) -> tuple[Path, AgentConfig]:
     """A copy of an agent's graph in a voice's folder, and what voice.json says of it."""
     from onnxruntime import InferenceSession
 
@@ -97,10 +97,10 @@ def write_agent(graph: Path, folder: Path) -> tuple[Path, AgentModel]:
     shapes = {value.name: value.shape for value in InferenceSession(str(path)).get_inputs()}
     if set(shapes) != {"observation", "hidden"}:
         raise ConfigError(f"{graph} is no agent: it takes {', '.join(shapes)}. Make one with sayahead train agent.")
-    return path, AgentModel(path.name, int(shapes["hidden"][0]))
+    return path, AgentConfig(path.name, int(shapes["hidden"][0]))
 
 
-def write_student(trained: Trained, folder: Path) -> tuple[list[Path], DistilledModel]:
+def write_student(trained: Trained, folder: Path) -> tuple[list[Path], DistilledConfig]:
     """The graph of a student of context and its word vectors; their paths, and what voice.json says of them."""
     from sayahead.training.distilled.export import student_graph
     from sayahead.training.saeki.student import StudentTask
@@ -108,7 +108,7 @@ def write_student(trained: Trained, folder: Path) -> tuple[list[Path], Distilled
     task, model = trained.task, trained.model
     if not isinstance(task, StudentTask):
         raise ConfigError(f"{trained.recipe.name} is a run of {trained.recipe.task}, which is no student of context.")
-    about = DistilledModel(graph="distilled.onnx", vectors="words.npz")
+    about = DistilledConfig(graph="distilled.onnx", vectors="words.npz")
     student: Any = model.student
     student_graph(student.eval().cpu(), task.axes).save(str(folder / about.graph))
     task.vectors.save(folder / about.vectors)
@@ -151,7 +151,7 @@ STEPS = {**SEGMENTS, "words": 1}
 
 
 ACOUSTICS = {
-    "deepvoice3": Part(write_deepvoice3, "Deep Voice 3", "deepvoice3", {"continuation": "", "blind_continuation": " "}),
+    "deepvoice3": Part(write_deepvoice3, "Deep Voice 3", "ma", {"continuation": "", "blind_continuation": " "}),
     "saeki": Part(write_saeki, "Tacotron 2 with a contextual embedding", "saeki", defaults=SEGMENTS),
     "mohan": Part(write_mohan, "the modified Tacotron 2", "mohan", {"alphabet": ALPHABET}, STEPS, characters=True),
     "saeki-guided": Part(write_saeki, "Tacotron 2 with a guided contextual embedding", "saeki", defaults=SEGMENTS),
@@ -201,7 +201,7 @@ def second_stage(vocoder: Trained | str, front: FrontEnd) -> SecondStage:
 
     def write(folder: Path) -> Made:
         paths, heard = second.write(vocoder, folder)
-        return paths, {"kind": vocoder.recipe.task, **heard}
+        return paths, {"kind": vocoder.recipe.task.replace("melvocoder", "mel"), **heard}
 
     run = f" ({vocoder.recipe.name}, {vocoder.step} steps)"
     return SecondStage(second.title, run, info.source.get("kind") == "teacher", write)

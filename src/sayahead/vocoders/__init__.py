@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,9 @@ from sayahead.engine.files import check_file
 from sayahead.engine.stages import Vocoder
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.vocoders.clarinet import load_clarinet
-from sayahead.vocoders.mel import load_melvocoder
+from sayahead.vocoders.mel import load_mel
 from sayahead.vocoders.wavernn import load_wavernn
-from sayahead.voices import FOLDER
+from sayahead.voices import FOLDER, read_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +28,15 @@ class Borrowed:
 
 
 def borrowed(table: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], Path]:
-    """The other voice's vocoder table and folder; VoiceError where its files are not there, or are others."""
-    own = from_mapping(Borrowed, table, where="model: vocoder")
-    places = (folder.parent / own.voice, FOLDER / own.voice)
-    found = next((place for place in places if (place / "voice.json").is_file()), None)
-    if found is None:
-        raise VoiceError(f"The voice in {folder} needs the vocoder of the voice {own.voice!r}, which is not there.")
-    for file, digest in own.files.items():
-        check_file(found / file, digest)
-    theirs: dict[str, Any] = json.loads((found / "voice.json").read_text(encoding="utf-8"))["model"]["vocoder"]
-    return theirs, found
+    """The lender's vocoder table and folder; VoiceError where its files are not there, or are others."""
+    loan = from_mapping(Borrowed, table, where="model: vocoder")
+    places = (folder.parent / loan.voice, FOLDER / loan.voice)
+    lender = next((place for place in places if (place / "voice.json").is_file()), None)
+    if lender is None:
+        raise VoiceError(f"The voice in {folder} needs the vocoder of the voice {loan.voice!r}, which is not there.")
+    for file, digest in loan.files.items():
+        check_file(lender / file, digest)
+    return read_config(lender).model["vocoder"], lender
 
 
 def load_mel_vocoder(table: Mapping[str, Any], folder: Path, threads: int) -> Vocoder[Any]:
@@ -52,7 +50,7 @@ def load_mel_vocoder(table: Mapping[str, Any], folder: Path, threads: int) -> Vo
 
 
 VOCODERS: dict[str, Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = {
-    "melvocoder": load_melvocoder,
+    "mel": load_mel,
     "clarinet": load_clarinet,
     "wavernn": load_wavernn,
 }

@@ -15,14 +15,8 @@ from sayahead.types import Floats
 from sayahead.vocoders.sourcefilter import FilterState, SourceFilter
 
 
-def load_melvocoder(table: Mapping[str, Any], folder: Path, threads: int) -> MelVocoder:
-    """The vocoder for processors, in ``vocoder.onnx``."""
-    own = from_mapping(MelVocoderModel, table, where="model: vocoder")
-    return MelVocoder(OnnxGraph(folder / "vocoder.onnx", threads=threads), own)
-
-
 @dataclass(frozen=True, slots=True)
-class MelVocoderModel:
+class MelConfig:
     """What a voice says of its mel vocoder."""
 
     n_mels: int
@@ -53,7 +47,7 @@ class MelVocoder:
 
     hop_length = SourceFilter.HOP
 
-    def __init__(self, graph: OnnxGraph, model: MelVocoderModel) -> None:
+    def __init__(self, graph: OnnxGraph, model: MelConfig) -> None:
         self._graph, self._model = graph, model
         self._filter = SourceFilter()
         self.context = SourceFilter.OVERHANG + model.right_frames
@@ -78,3 +72,9 @@ class MelVocoder:
             out["spectrum"], out["f0"], state.filter, final=len(final), seed=seed, ended=ended
         )
         return samples, MelVocoderState(out["next_input_cache"], out["next_cache"], kept)
+
+
+def load_mel(table: Mapping[str, Any], folder: Path, threads: int) -> MelVocoder:
+    """The vocoder for processors, in ``vocoder.onnx``."""
+    config = from_mapping(MelConfig, table, where="model: vocoder")
+    return MelVocoder(OnnxGraph(folder / "vocoder.onnx", threads=threads), config)

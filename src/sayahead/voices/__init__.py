@@ -1,13 +1,120 @@
-"""The voices that come with the package, a folder each."""
+"""Voices as folders: voice.json, its graphs, and the folders that come with the package."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from sayahead.config import from_mapping, nearest
+from sayahead.contexts.distilled import DistilledConfig
+from sayahead.errors import ConfigError, VoiceError
+from sayahead.policies.agent import AgentConfig
+from sayahead.policies.learned import LearnedConfig
 
 FOLDER = Path(__file__).parent
-"""Where they lie."""
+"""Where the voices that come with the package lie."""
+FORMAT = 3
+"""Version of voice.json's form; 2 is still read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What a session of this voice uses where its caller says nothing."""
+
+    lookahead: int
+    """Words of lookahead, LookaheadK's k."""
+    hold_back_s: float
+    """Seconds of sound held back at the right end."""
+    blind_hold_back_s: float
+    """The same where a SPEAK sees nothing real of the future, as all of LookaheadK(0)'s do."""
+    words: int = 1
+    """Least words of a chunk, LookaheadK's."""
+    context: str = "none"
+    """What stands in for the future: none, or distilled, the voice's own predictor."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceConfig:
+    """voice.json: all that a voice is besides its graphs."""
+
+    format: int
+    """Version of this file's form."""
+    name: str
+    """What ``load_voice`` and ``--voice`` call it."""
+    language: str
+    """BCP 47 tag."""
+    description: str
+    """One line for a person."""
+    license: str
+    """SPDX identifier of the voice's licence."""
+    source: str
+    """Where its weights come from."""
+    kind: str
+    """Which system runs it: a key of ``systems.KINDS``."""
+    sample_rate: int
+    """Samples per second."""
+    files: dict[str, str]
+    """File name to the SHA-256 of its content."""
+    speed: tuple[float, ...]
+    """Least and largest speed."""
+    defaults: Defaults
+    """What sessions use where their caller says nothing."""
+    model: dict[str, Any]
+    """What the kind alone needs; see its module in ``systems``."""
+    hop_length: int = 1
+    """Samples a frame, where the voice has frames."""
+    lead_in_s: float = 0.02
+    """Most silence before a sentence's first audible sample."""
+    pause_s: float = 0.4
+    """Silence after a sentence's last audible sample."""
+    phonemes: dict[str, int] = field(default_factory=dict)
+    """Phoneme symbol to id, where the voice reads phonemes."""
+    stand_in: str = ""
+    """Word read behind the visible ones while the sentence goes on, for their pronunciation only."""
+    inner_punctuation: bool = True
+    """Whether the model knows punctuation inside a sentence."""
+    distilled: DistilledConfig | None = None
+    """The voice's own predictor of context (Saeki-b), where it has one."""
+    learned: LearnedConfig | None = None
+    """The voice's own policy over words, where it was taught one."""
+    agent: AgentConfig | None = None
+    """The same for a voice that reads characters (Mohan)."""
 
 
 def installed_voices() -> dict[str, Path]:
     """The voices that came with the package, by name."""
     return {path.parent.name: path.parent for path in sorted(FOLDER.glob("*/voice.json"))}
+
+
+def read_config(folder: Path) -> VoiceConfig:
+    """A voice's description, without loading it. VoiceError where it is missing, damaged or of another version."""
+    path = folder / "voice.json"
+    if not path.is_file():
+        known = nearest(str(folder), installed_voices())
+        raise VoiceError(
+            f"There is no voice {str(folder)!r}{known}: it is neither installed nor a folder with voice.json."
+        )
+    try:
+        config = from_mapping(VoiceConfig, upgraded(json.loads(path.read_text(encoding="utf-8"))), where=str(path))
+    except (ConfigError, ValueError) as error:
+        raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
+    if config.format != FORMAT:
+        raise VoiceError(f"{path}: format {config.format} is not one this version of sayahead reads ({FORMAT}).")
+    return config
+
+
+def upgraded(data: Any) -> Any:
+    """The content of a voice.json of format 2 as format 3 has it: two kinds had other names."""
+    if not isinstance(data, Mapping) or data.get("format") != 2:
+        return data
+    data = {**data, "format": FORMAT}
+    if data.get("kind") == "deepvoice3":
+        data["kind"] = "ma"
+    model = data.get("model")
+    vocoder = model.get("vocoder") if isinstance(model, Mapping) else None
+    if isinstance(vocoder, Mapping) and vocoder.get("kind") == "melvocoder":
+        data["model"] = {**model, "vocoder": {**vocoder, "kind": "mel"}}
+    return data

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyVocoder
 
-from sayahead import LookaheadK, Policy, Voice, WaitAll
+from sayahead import LookaheadK, Voice, WaitAll
 from sayahead.engine.context import NoContext
+from sayahead.engine.policy import WordPolicy
+from sayahead.engine.sentence import Words
 from sayahead.engine.session import Session
 from sayahead.engine.synthesizer import AnySynthesizer, Pauses, TwoStage
 from sayahead.errors import ConfigError
@@ -30,15 +32,17 @@ from sayahead.eval.measures.prosody import (
     recorded,
     sums,
 )
+from sayahead.text.normalizer import Normalizer
 from sayahead.types import Floats, Rendering
 
 TEXT = "The quick brown fox jumps over the lazy dog. Then it slept."
 
 
-def said(recorder: Recorder[object], text: str, policy: Policy) -> Floats:
+def said(recorder: Recorder[object], text: str, policy: WordPolicy) -> Floats:
     synthesizer = TwoStage(recorder, ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
     rendering = Rendering(hold_back_s=0.02)
-    session = Session(synthesizer, ToyPhonemizer(), policy=policy, context=NoContext(), rendering=rendering)
+    sentence = Words(policy, ToyPhonemizer(), NoContext())
+    session = Session(synthesizer, Normalizer(), sentence, rendering=rendering)
     session.push(text)
     session.finish()
     return np.concatenate([chunk.samples for chunk in session.chunks()])
@@ -238,7 +242,9 @@ def test_errors_say_what_does_not_fit(heart: Voice) -> None:
     list(session.chunks())
     with pytest.raises(ConfigError, match="not finished"):
         _ = recorder.recording
-    other = Voice(replace(heart.config, name="other"), cast(AnySynthesizer, object()), heart.phonemizer)
+    other = Voice(
+        replace(heart.config, name="other"), replace(heart.loaded, synthesizer=cast(AnySynthesizer, object()))
+    )
     with pytest.raises(ConfigError, match="'other' has no acoustic model"):
         recorded(other)
 

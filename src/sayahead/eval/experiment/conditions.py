@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sayahead import choices
-from sayahead.config import from_mapping
+from sayahead import policies
+from sayahead.config import from_mapping, nearest
+from sayahead.contexts import CONTEXTS
 from sayahead.contexts.language_model import LanguageModel
 from sayahead.contexts.recorded import ENDING, laid_futures
 from sayahead.engine.context import ContextPredictor
@@ -19,6 +20,7 @@ from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.eval.experiment.clock import AllAtOnce, Reader, TextClock, Tokens, Typist, WordEnds
 from sayahead.eval.experiment.machine import check_cores
+from sayahead.policies import OF_VOICES
 from sayahead.voice import Voice, load_voice
 
 
@@ -130,8 +132,8 @@ def load_matrix(path: Path) -> Matrix:
             raise ConfigError(f"{path}: conditions: the name {clock.speaker!r} is that of a clock's folder.")
     for condition in matrix.conditions:
         policy(condition)
-        if condition.context not in choices.CONTEXTS:
-            raise choices.unknown("context", condition.context, choices.CONTEXTS)
+        if condition.context not in CONTEXTS:
+            raise ConfigError(f"context {condition.context!r} is not known{nearest(condition.context, CONTEXTS)}.")
     if matrix.count < 1:
         raise ConfigError(f"{path}: count is {matrix.count}, but must be at least 1.")
     return matrix
@@ -162,16 +164,25 @@ def text_clock(clock: Clock, ends_s: tuple[float, ...] = ()) -> TextClock:
             return Typist(clock.words_per_min, clock.pause_s, clock.corrections, clock.seed)
         case "word-ends":
             return WordEnds(ends_s)
-    raise choices.unknown(f"clock {clock.name!r}: kind", clock.kind, CLOCKS)
+    raise ConfigError(f"clock {clock.name!r}: kind {clock.kind!r} is not known{nearest(clock.kind, CLOCKS)}.")
+
+
+OPTIONS = {
+    "lookahead": ("k", "words", "first_chunk", "chunk"),
+    "independent": ("words",),
+    "learned": ("price", "words_per_min"),
+    "wait-k-steps": ("k",),
+}
+"""Which fields of a condition are options of its policy."""
 
 
 def policy(condition: Condition) -> Policy:
     """The policy that a table of the matrix describes."""
-    words = 1 if condition.words is None and condition.policy == "lookahead" else condition.words
-    return choices.policy(
-        condition.policy, voice_of(condition), k=condition.k, words=words, first_chunk=condition.first_chunk,
-        chunk=condition.chunk, price=condition.price, words_per_min=condition.words_per_min,
-    )  # fmt: skip
+    name = condition.policy
+    options = {option: getattr(condition, option) for option in OPTIONS.get(name, ())}
+    if options.get("words", 1) is None:
+        options["words"] = 1 if name == "lookahead" else 2
+    return voice_of(condition)().policy(name, **options) if name in OF_VOICES else policies.policy(name, **options)
 
 
 def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor:
@@ -179,11 +190,11 @@ def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor
 
     ``lm`` is the language model's name or folder, or a file of futures (``sayahead train futures``).
     """
-    words = condition.context_words
-    model = None if lm is None else functools.partial(language_model, lm, words)
-    return choices.context(
-        condition.context, voice_of(condition), text=text, words=words, seed=condition.seed, model=model
-    )  # fmt: skip
+    name, words, seed = condition.context, condition.context_words, condition.seed
+    if name == "lm" and lm is not None:
+        return language_model(lm, words)
+    options: dict[str, Any] = {"truth": {"text": text, "count": words}, "random": {"count": words, "seed": seed}}
+    return voice_of(condition)().context(name, **options.get(name, {}))
 
 
 def voice_of(condition: Condition) -> Callable[[], Voice]:

@@ -107,7 +107,7 @@ def recorded(voice: Voice, *, pitch: int = PITCH) -> tuple[Voice, Recorder[Any]]
     frame_s = voice.config.hop_length / voice.config.sample_rate
     recorder = Recorder(synthesizer._acoustic, frame_s=frame_s, pitch=pitch)
     synthesizer._acoustic = recorder
-    return Voice(voice.config, synthesizer, voice.phonemizer), recorder
+    return voice.with_synthesizer(synthesizer), recorder
 
 
 @dataclass(frozen=True, slots=True)

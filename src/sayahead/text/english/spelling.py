@@ -35,6 +35,15 @@ def final_mark(word: str) -> str:
     return "," if any(c in PAUSING for c in behind) else "."
 
 
-def numbers(text: str) -> Ids:
+def ids(text: str) -> Ids:
     """(P,) ids of characters that are all in the alphabet."""
     return np.array([NUMBERS[character] for character in text], np.int64)
+
+
+class EnglishSpeller:
+    """See ``sayahead.text.Speller``."""
+
+    alphabet = ALPHABET
+    spelled = staticmethod(spelled)
+    final_mark = staticmethod(final_mark)
+    ids = staticmethod(ids)

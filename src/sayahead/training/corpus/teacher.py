@@ -27,8 +27,7 @@ from sayahead.text.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.store import Item
 from sayahead.types import Floats, Ids, Pronunciation, Word
-from sayahead.voice import VoiceConfig
-from sayahead.voices import FOLDER
+from sayahead.voices import FOLDER, VoiceConfig
 
 RATE, HOP = 24000, 300
 """The teacher's own: samples per second, samples a frame."""

@@ -11,7 +11,7 @@ import onnx
 import torch
 from torch import Tensor, nn
 
-from sayahead.systems.ma import AttentionModel
+from sayahead.systems.ma import AttentionConfig
 from sayahead.training.graph.builder import Array, Graph, quantized
 from sayahead.training.layers import HALF, GatedBlock, PositionedAttention
 from sayahead.training.ma.network import DeepVoice3
@@ -23,13 +23,13 @@ LONGEST_S = 0.6
 def export(model: DeepVoice3, folder: Path, *, frame_s: float) -> tuple[list[Path], dict[str, Any]]:
     """Write ``encoder.onnx`` and ``decoder.onnx``; ``frame_s`` seconds a frame.
 
-    Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of AttentionModel.
+    Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of AttentionConfig.
     """
     model, config = model.eval().cpu(), model.config
     paths = [folder / "encoder.onnx", folder / "decoder.onnx"]
     for path, make in zip(paths, (encoder_graph, decoder_graph), strict=True):
         make(model).save(str(path))
-    about = AttentionModel(
+    about = AttentionConfig(
         n_mels=config.n_mels, reduction=config.reduction, channels=config.embedding, layers=config.decoder_layers,
         kernel=config.decoder_kernel, window=config.window, own_windows=config.own_windows, clock=config.clock,
         key_rate=config.key_rate, past=config.encoder_layers * (config.encoder_kernel // 2),

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from sayahead.systems.mohan import GRAPHS, CharacterModel
+from sayahead.systems.mohan import GRAPHS, CharacterConfig
 from sayahead.training.graph.builder import Graph
 from sayahead.training.graph.recurrent import FLOAT, array, dense, lstm_step
 from sayahead.training.mohan.network import ModifiedTacotron
@@ -26,7 +26,7 @@ PACE_S = 0.05
 def export(model: ModifiedTacotron, folder: Path, *, frame_s: float) -> tuple[list[Path], dict[str, Any]]:
     """Write the graphs of a model; ``frame_s`` seconds a frame.
 
-    Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of CharacterModel.
+    Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of CharacterConfig.
     """
     model, config = model.eval().cpu(), model.config
     makers = (encoder_graph, ask_graph, attend_graph, make_graph)
@@ -34,7 +34,7 @@ def export(model: ModifiedTacotron, folder: Path, *, frame_s: float) -> tuple[li
     for path, make in zip(paths, makers, strict=True):
         make(model).save(str(path))
     back, ahead = config.window or EVERYWHERE
-    about = CharacterModel(
+    about = CharacterConfig(
         n_mels=config.n_mels, reduction=config.reduction, encoder=config.encoder, attention=config.attention,
         attention_rnn=config.attention_rnn, decoder_rnn=config.decoder_rnn, location_kernel=config.location_kernel,
         back=back, ahead=ahead, longest=round(LONGEST_S / frame_s / config.reduction), pace=round(PACE_S / frame_s, 3),

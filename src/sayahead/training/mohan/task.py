@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.text.english.spelling import final_mark, numbers, spelled
+from sayahead.text.english.spelling import final_mark, ids, spelled
 from sayahead.training.loop.schedule import risen
 from sayahead.training.loop.task import Batch
 from sayahead.training.mohan.network import Decoded, ModifiedTacotron, ModifiedTacotronConfig, generate
@@ -102,7 +102,7 @@ def spelling(item: Item) -> Spelling | None:
     groups.append((len(text) - 1, len(text) - 1))
     edges += [ended, len(item.mel)]
     edges[0] = 0
-    return Spelling(numbers(text), np.array(edges, np.int64), np.array(groups, np.int64))
+    return Spelling(ids(text), np.array(edges, np.int64), np.array(groups, np.int64))
 
 
 class MohanTask:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from sayahead.systems.saeki import GRAPHS, SegmentalModel
+from sayahead.systems.saeki import GRAPHS, SegmentalConfig
 from sayahead.training.graph.builder import Graph
 from sayahead.training.graph.recurrent import (
     FLOAT,
@@ -34,14 +34,14 @@ LONGEST_S = 0.5
 def export(model: Tacotron, folder: Path, *, frame_s: float, past: int) -> tuple[list[Path], dict[str, Any]]:
     """Write the graphs of a model with taught attention; ``frame_s`` seconds a frame, ``past`` as it was trained.
 
-    Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of SegmentalModel.
+    Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of SegmentalConfig.
     """
     model, config = model.eval().cpu(), model.config
     makers = (encoder_graph, context_graph, memory_graph, decoder_graph, postnet_graph)
     paths = [folder / f"{name}.onnx" for name in GRAPHS]
     for path, make in zip(paths, makers, strict=True):
         make(model).save(str(path))
-    about = SegmentalModel(
+    about = SegmentalConfig(
         n_mels=config.n_mels, reduction=config.reduction, attention_rnn=config.attention_rnn,
         decoder_rnn=config.decoder_rnn, location_kernel=config.location_kernel, window=config.window, past=past,
         longest=round(LONGEST_S / frame_s / config.reduction),
