@@ -94,6 +94,7 @@ def chosen(
     options: Mapping[str, Any],
     *,
     of_voices: Sequence[str],
+    whose: str,
 ) -> T:
     """The entry of a table that a name and options describe.
 
@@ -104,7 +105,7 @@ def chosen(
     if name not in table:
         raise ConfigError(f"{what} {name!r} is not known{nearest(name, table)}.")
     if name in of_voices and name not in given:
-        raise ConfigError(f"This voice has no {what} {name!r}: choose another {what}.")
+        raise ConfigError(f"{whose} has no {what} {name!r}: choose another {what}.")
     return call(given.get(name, table[name]), {**described, **options}, where=f"{what} {name!r}")
 
 

@@ -68,6 +68,7 @@ class Voice:
         lookahead = functools.partial(LookaheadK, k=config.defaults.lookahead, words=config.defaults.words)
         self._policies: dict[str, Callable[..., Policy]] = {"lookahead": lookahead, **(policies or {})}
         self._contexts = contexts or {}
+        self._whose = f"The voice {config.name!r}"
 
     @property
     def phonemizer(self) -> Phonemizer:
@@ -104,14 +105,14 @@ class Voice:
         """
         if spec is None:
             spec = "lookahead" if not self.characters else "agent" if "agent" in self._policies else "wait-k-steps"
-        policy: Any = policies.policy(spec, self._policies, **options) if is_spec(spec) else spec
+        policy: Any = policies.policy(spec, self._policies, self._whose, **options) if is_spec(spec) else spec
         check_policy(policy, self.loaded.unit)
         return policy  # type: ignore[no-any-return]
 
     def context(self, spec: ContextPredictor | Spec | None = None, **options: Any) -> ContextPredictor:
         """A context predictor for its sessions; as ``policy``. ConfigError where the voice reads characters."""
         spec = self.config.defaults.context if spec is None else spec
-        context: Any = contexts.context(spec, self._contexts, **options) if is_spec(spec) else spec
+        context: Any = contexts.context(spec, self._contexts, self._whose, **options) if is_spec(spec) else spec
         if isinstance(context, type) or not callable(getattr(context, "predict", None)):
             raise ConfigError(f"context is {context!r}, which has no predict(words): pass a predictor, or its name.")
         return context  # type: ignore[no-any-return]

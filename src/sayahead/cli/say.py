@@ -64,14 +64,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
     add("--seed", type=int, metavar="N", help="another number, slightly other sound (default: 0)")
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
-    add("--policy", metavar="NAME", help=f"{', '.join(POLICIES)}; with options: learned:price=2,words_per_min=120")
-    add("-k", "--lookahead", type=number(int, 0), metavar="N", help="words that must follow: --policy lookahead:k=N")
+    policies = f"{', '.join(POLICIES)}; with options: learned:price=2,words_per_min=120"
+    add("--policy", metavar="NAME", help=policies)
+    add("-k", "--k1", "--lookahead", dest="lookahead", type=number(int, 0), metavar="N",
+        help="how many words must follow before a word is spoken: option k of the policy")  # fmt: skip
     add("--hold-back", type=number(float, 0.0, 2000.0), metavar="MS",
         help="milliseconds of sound kept back until more text is there")  # fmt: skip
     add("--k2", type=int, metavar="N", help="pieces of speech that must follow before one becomes sound")
     add("--delta", type=int, metavar="N", help="frames to the right that the sound of a piece may depend on")
-    add("--context", metavar="NAME",
-        help=f"what stands in for words to come: {', '.join(CONTEXTS)}; with options: random:count=3")  # fmt: skip
+    contexts = f"what stands in for words to come: {', '.join(CONTEXTS)}; with options: random:count=3"
+    add("--context", metavar="NAME", help=contexts)
     add("--lm", metavar="NAME", help="a language model, by its transformers name or folder: --context lm:model=NAME")
 
 
@@ -198,8 +200,6 @@ def check(arguments: argparse.Namespace) -> None:
         raise ConfigError(
             "Sound is not for a terminal: send it on (| aplay -q ...), or write a file with -o hello.wav."
         )
-    if arguments.policy is not None and arguments.lookahead is not None:
-        raise ConfigError("-k is short for --policy lookahead:k=N: give one of the two.")
     if arguments.context is not None:
         name, options = named("context", arguments.context)
         if arguments.lm is not None and name != "lm":
@@ -274,7 +274,9 @@ def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:
     options = {name: getattr(arguments, name) for name in ("speed", "volume", "seed", "k2", "delta")}
     if arguments.hold_back is not None:
         options["hold_back_s"] = arguments.hold_back / 1000
-    options["policy"] = arguments.policy if arguments.lookahead is None else f"lookahead:k={arguments.lookahead}"
+    if arguments.policy is not None or arguments.lookahead is not None:
+        more = {} if arguments.lookahead is None else {"k": arguments.lookahead}
+        options["policy"] = voice.policy(arguments.policy or "lookahead", **more)
     options["context"] = chosen_context(arguments, voice)
     return {name: value for name, value in options.items() if value is not None}
 

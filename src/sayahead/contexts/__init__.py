@@ -26,6 +26,8 @@ OF_VOICES = ("distilled",)
 Maker = Callable[..., ContextPredictor]
 
 
-def context(spec: Spec, voice: Mapping[str, Maker] | None = None, **options: Any) -> ContextPredictor:
+def context(
+    spec: Spec, voice: Mapping[str, Maker] | None = None, whose: str = "This voice", **options: Any
+) -> ContextPredictor:
     """The predictor that a name and options describe; ConfigError for what is not known, with the nearest name."""
-    return chosen("context", spec, CONTEXTS, voice or {}, options, of_voices=OF_VOICES)
+    return chosen("context", spec, CONTEXTS, voice or {}, options, of_voices=OF_VOICES, whose=whose)

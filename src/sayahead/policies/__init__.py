@@ -26,9 +26,11 @@ OF_VOICES = ("learned", "agent")
 """Those that a voice was taught: the voice makes them, where it has them."""
 
 
-def policy(spec: Spec, voice: Mapping[str, Callable[..., Policy]] | None = None, **options: Any) -> Policy:
+def policy(
+    spec: Spec, voice: Mapping[str, Callable[..., Policy]] | None = None, whose: str = "This voice", **options: Any
+) -> Policy:
     """The policy that a name and options describe; ConfigError for what is not known, with the nearest name.
 
     ``voice`` has a voice's own: those that it was taught, and others with its own values for their options.
     """
-    return chosen("policy", spec, POLICIES, voice or {}, options, of_voices=OF_VOICES)
+    return chosen("policy", spec, POLICIES, voice or {}, options, of_voices=OF_VOICES, whose=whose)
