@@ -12,7 +12,7 @@ import argparse
 import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def main() -> None:
     texts, made = strided(read_texts(arguments.texts), matrix.count), dict[str, Any]()
     for condition in matrix.conditions:
         condition = replace(condition, cores=None)
-        paths = [walked(policy(condition), voice(condition.voice, 1), text.text) for text in texts]
+        paths = [walked(cast(LetterPolicy, policy(condition)), voice(condition.voice, 1), text.text) for text in texts]
         made[condition.name] = measured(paths)
         print(condition.name, {key: round(value, 3) for key, value in made[condition.name].items()})
     arguments.out.parent.mkdir(parents=True, exist_ok=True)

@@ -91,7 +91,7 @@ def test_every_command_has_one_help() -> None:
         (["say", "-k", "-1", "hi"], "must be a whole number of at least 0"),
         (["say", "-k", "two", "hi"], "must be a whole number of at least 0"),
         (["say", "--hold-back", "nan", "hi"], "must be a number from 0 to 2000"),
-        (["say", "--chunk", "0", "hi"], "at least 1"),
+        (["say", "--policy", "lookahead:chunk=0", "hi"], "chunk is 0, but must be a whole number of at least 1"),
         (["say", "--idle-commit", "-1", "hi"], "at least 0"),
         (["say", "-o", "a.mp3", "hi"], "it can be .wav, .flac."),
         (["say", "-o", "a", "hi"], "it can be .wav, .flac."),
@@ -99,7 +99,7 @@ def test_every_command_has_one_help() -> None:
         (["say", "-o", "a.wav", "--raw", "hi"], "leave out -o, or --raw"),
         (["say", "-f", "a.txt", "hi"], "give one of them"),
         (["say", "-f", "no such file"], "no such file cannot be read: "),
-        (["say", "--policy", "wait-all", "-k", "2", "hi"], "--lookahead has no meaning with --policy wait-all"),
+        (["say", "--policy", "wait-all", "-k", "2", "hi"], "policy 'wait-all': unknown option 'k'"),
         (["say", "--context", "lm", "hi"], "--lm NAME"),
         (["say", "--context", "none", "--lm", "gpt2", "hi"], "--lm has no meaning with --context none"),
         (["say", "--voice", "hart", "hi"], "There is no voice 'hart' (did you mean 'heart'?)"),
@@ -354,7 +354,18 @@ def test_missing_extras_are_this_machines_lack(
 def test_policies_and_context(tmp_path: Path) -> None:
     options = ["--policy", "wait-all", "--context", "random", "--seed", "3", "--speed", "2", "--volume", "0.5"]
     sayahead("say", "-q", "-o", str(tmp_path / "a.wav"), *options, "Hello there.")
-    options = ["-k", "0", "--first-chunk", "18", "--chunk", "6", "--hold-back", "0", "--context", "none", "--k2", "1"]
+    options = [
+        "-k",
+        "0",
+        "--policy",
+        "lookahead:first_chunk=18,chunk=6",
+        "--hold-back",
+        "0",
+        "--context",
+        "none",
+        "--k2",
+        "1",
+    ]
     sayahead("say", "-q", "-o", str(tmp_path / "b.wav"), *options, "--delta", "10", "Hello there.")
     assert 0.2 < seconds(tmp_path / "a.wav") < seconds(tmp_path / "b.wav")
 

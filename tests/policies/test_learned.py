@@ -154,7 +154,7 @@ def test_terms_are_logarithms() -> None:
 
 def test_what_does_not_fit_is_said(tmp_path: Path) -> None:
     own = network()
-    with pytest.raises(ConfigError, match="price is 0, but must be from"):
+    with pytest.raises(ConfigError, match="price is 0, but must be a number from"):
         LearnedPolicy(own, own.clues(ToyReader()), price=0)
     with pytest.raises(ConfigError, match="words_per_min is 1000000000"):
         LearnedPolicy(own, own.clues(ToyReader()), words_per_min=1e9)
@@ -192,20 +192,14 @@ def test_a_voice_without_one_says_so(heart: Voice) -> None:
         other.policy("learned")
 
 
-def test_price_and_pace_go_with_the_learned_policy(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["say", "--price", "2", "-o", str(tmp_path / "a.wav"), "Hello."]) == 2
-    assert "--price has no meaning with --policy lookahead" in capsys.readouterr().err
-    said = [
-        "say",
-        "--policy",
-        "learned",
-        "--price",
-        "0.1",
-        "--pace",
-        "1900",
-        "-o",
-        str(tmp_path / "a.wav"),
-        "Hello there.",
-    ]
-    assert main(said) == 0
+def test_price_and_pace_are_options_of_the_learned_policy(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, heart: Voice
+) -> None:
+    wrong = ["say", "--policy", "lookahead:price=2", "-o", str(tmp_path / "a.wav"), "Hello."]
+    assert main(wrong) == 2
+    assert "policy 'lookahead': unknown option 'price'" in capsys.readouterr().err
+    for spec in ("learned:price=2,words_per_min=1900", {"name": "learned", "price": 2, "words_per_min": 1900}):
+        assert heart.policy(spec) == heart.policy("learned", price=2.0, words_per_min=1900.0)
+    right = ["say", "--policy", "learned:price=2,words_per_min=1900", "-q", "-o", str(tmp_path / "a.wav"), "Hello."]
+    assert main(right) == 0
     assert (tmp_path / "a.wav").stat().st_size > 10_000

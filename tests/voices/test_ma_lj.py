@@ -55,6 +55,18 @@ def test_incremental_speech_is_as_long_as_the_whole_sentence(voice: Voice) -> No
 
 def test_the_papers_settings_on_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "one.wav"
-    words = ["say", "--voice", "ma-lj", "--k1", "1", "--k2", "0", "--delta", "0", "--first-chunk", "18", "--chunk", "6"]
+    words = [
+        "say",
+        "--voice",
+        "ma-lj",
+        "--k1",
+        "1",
+        "--k2",
+        "0",
+        "--delta",
+        "0",
+        "--policy",
+        "lookahead:first_chunk=18,chunk=6",
+    ]
     assert main([*words, "-q", "-o", str(path), TEXT]) == 0
     assert path.stat().st_size > 2 * 24000

@@ -84,11 +84,11 @@ def test_policies_on_the_command_line(options: str, tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--voice", "mohan-lj", "--policy", "lookahead"], "decides on words, but this voice reads characters"),
-        (["--voice", "mohan-lj", "-k", "1"], "choose WaitEnd, WaitKSteps or its agent"),
+        (["--voice", "mohan-lj", "-k", "1"], "choose an agent, wait-end or wait-k-steps"),
         (["--policy", "wait-end"], "decides on characters, but this voice reads words"),
-        (["--policy", "agent"], "'heart' has no agent"),
+        (["--policy", "agent"], "'heart' has no policy 'agent'"),
         (["--voice", "mohan-lj", "--policy", "wait-k-steps", "-k", "1"], "at least 2"),
-        (["--voice", "mohan-lj", "--policy", "wait-end", "-k", "2"], "has no meaning with --policy wait-end"),
+        (["--voice", "mohan-lj", "--policy", "wait-end", "-k", "2"], "policy 'wait-end': unknown option 'k'"),
         (["--voice", "mohan-lj", "--context", "random"], "no use for a context"),
     ],
 )

@@ -88,7 +88,7 @@ def test_contexts_on_the_command_line(context: str, tmp_path: Path) -> None:
 
 def test_voices_without_a_predictor_and_texts_that_are_to_come_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["say", "--voice", "ma-lj", "--context", "distilled", "-o", "x.wav", "Hello."]) == 2
-    assert "'ma-lj' has no distilled context" in capsys.readouterr().err
+    assert "'ma-lj' has no context 'distilled'" in capsys.readouterr().err
     assert main(["say", "--context", "truth", "-o", "x.wav", "-f", "-"]) == 2
     assert "--context truth needs all of the text" in capsys.readouterr().err
 

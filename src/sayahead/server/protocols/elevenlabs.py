@@ -23,7 +23,7 @@ from sayahead.server.protocols.alignment import Aligner, Alignment
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name, whole
-from sayahead.voice import VoiceConfig
+from sayahead.voices import VoiceConfig
 
 # Clients have limits of their own on the audio in one message.
 OPTIONS = m.Options(any_voice=True, frame_s=1.0)

@@ -18,7 +18,7 @@ from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.wire import compact, number
-from sayahead.voice import VoiceConfig
+from sayahead.voices import VoiceConfig
 
 MODEL = "sayahead"
 # Names of OpenAI's models; accepted so that clients need no change.
