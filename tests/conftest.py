@@ -1,11 +1,23 @@
 """Fixtures shared by all tests."""
 
-import pytest
+from pathlib import Path
 
-from sayahead import Voice, load_voice
+import pytest
+from support.command import Command, in_process, kept
+
+from sayahead import Voice
 
 
 @pytest.fixture(scope="session")
 def heart() -> Voice:
     """The default voice, loaded once."""
-    return load_voice("heart")
+    return kept("heart")
+
+
+@pytest.fixture
+def sayahead(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Command:
+    """The command line, run in this process."""
+    folder: Path = tmp_path_factory.mktemp("command")
+    return in_process(capfdbinary, monkeypatch, folder)

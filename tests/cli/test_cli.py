@@ -1,4 +1,4 @@
-"""The command line, as a person and a pipe use it: real processes, except where a sound device has to be pretended."""
+"""The command line, as a person and a pipe use it: real processes where a signal, a pipe or a terminal is at stake."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import re
 import select
 import signal
-import subprocess
 import sys
 import time
 import wave
@@ -17,33 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command import Command, end, spawned, start
 
-from sayahead.cli import COMMANDS, main
+from sayahead import __version__
+from sayahead.cli import COMMANDS
 
 RATE = 24000
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals, pipes or terminals")
-
-
-def sayahead(*arguments: str, stdin: bytes = b"", code: int = 0) -> tuple[bytes, str]:
-    """Standard output and standard error of a command that must end with ``code``."""
-    done = subprocess.run([sys.executable, "-m", "sayahead", *arguments], input=stdin, capture_output=True, timeout=120)
-    stderr = done.stderr.decode()
-    assert done.returncode == code, stderr
-    assert "Traceback" not in stderr
-    return done.stdout, stderr
-
-
-def start(*arguments: str, **options: Any) -> subprocess.Popen[bytes]:
-    """A command that runs on."""
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    command = [sys.executable, "-m", "sayahead", *arguments]
-    return subprocess.Popen(command, bufsize=0, text=False, **(pipes | options))
-
-
-def end(process: subprocess.Popen[bytes]) -> tuple[bytes, str]:
-    stdout, stderr = process.communicate(timeout=120)
-    assert b"Traceback" not in stderr
-    return stdout, stderr.decode()
 
 
 def seconds(path: Path | io.BytesIO) -> float:
@@ -61,14 +40,12 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, previous)
 
 
-def test_help_and_version() -> None:
-    stdout, _ = sayahead("--help")
+def test_help_and_version(sayahead: Command) -> None:
+    stdout, _ = spawned("--help")
     assert all(name in stdout.decode() for name in COMMANDS)
     stdout, _ = sayahead("say", "--help")
     assert "examples:" in stdout.decode()
     assert "llm 'Tell me a story.' | sayahead say" in stdout.decode()
-    from sayahead import __version__
-
     assert sayahead("--version")[0].decode().strip() == f"sayahead {__version__}"
 
 
@@ -107,32 +84,23 @@ def test_every_command_has_one_help() -> None:
     ],
 )
 def test_wrong_calls(
-    arguments: list[str],
-    sentence: str,
-    capfd: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    sayahead: Command, arguments: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    try:
-        code = main(arguments)
-    except SystemExit as error:
-        code = int(str(error.code))
-    stdout, stderr = capfd.readouterr()
-    assert code == 2
+    stdout, stderr = sayahead(*arguments, code=2)
     assert sentence in stderr
-    assert stdout == ""
+    assert stdout == b""
     assert not list(tmp_path.iterdir())
 
 
-def test_wrong_calls_have_no_traceback(tmp_path: Path) -> None:
+def test_wrong_calls_have_no_traceback(sayahead: Command, tmp_path: Path) -> None:
     _, stderr = sayahead("say", "-o", str(tmp_path / "missing" / "a.wav"), "Hi", code=2)
     assert re.fullmatch(r"sayahead: error: .* there is no folder .*missing\.\n", stderr)
     _, stderr = sayahead("say", "-f", str(tmp_path / "missing.txt"), code=2)
     assert stderr.count("\n") == 1
 
 
-def test_wav_flac_and_timings(tmp_path: Path) -> None:
+def test_wav_flac_and_timings(sayahead: Command, tmp_path: Path) -> None:
     import soundfile
 
     text = "The quick brown fox jumps. It sleeps & dreams."
@@ -164,7 +132,7 @@ def monotone(subtitles: str, point: str) -> int:
 
 
 @POSIX
-def test_streams_raw_and_wav(tmp_path: Path) -> None:
+def test_streams_raw_and_wav(sayahead: Command, tmp_path: Path) -> None:
     raw, stderr = sayahead("say", "--raw", "Hello there.", "--timings", str(tmp_path / "a.vtt"))
     assert "signed 16-bit little-endian, mono, 24000 samples a second" in stderr
     assert monotone((tmp_path / "a.vtt").read_text(encoding="utf-8"), ".") == 1
@@ -174,9 +142,7 @@ def test_streams_raw_and_wav(tmp_path: Path) -> None:
     assert seconds(io.BytesIO(whole)) == len(raw) / 2 / RATE
     # Standard output that is a file gets a header with its size.
     with open(tmp_path / "a.wav", "wb") as file:
-        subprocess.run(
-            [sys.executable, "-m", "sayahead", "say", "-q", "-o", "-", "Hello there."], stdout=file, check=True
-        )
+        spawned("say", "-q", "-o", "-", "Hello there.", stdout=file)
     assert (tmp_path / "a.wav").stat().st_size == 44 + len(raw)
     assert (tmp_path / "a.wav").read_bytes()[40:44] == len(raw).to_bytes(4, "little")
 
@@ -244,12 +210,12 @@ def test_a_reader_that_has_heard_enough() -> None:
         assert process.stderr.read().count(b"\n") == 1
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([sys.executable, "-m", "sayahead", "voices"], stdout=writer, stderr=subprocess.PIPE)
+    _, stderr = spawned("voices", stdout=writer)
     os.close(writer)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert stderr == ""
 
 
-def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+def test_bytes_that_are_no_text(sayahead: Command, tmp_path: Path) -> None:
     wav, timings = tmp_path / "a.wav", tmp_path / "a.json"
     _, stderr = sayahead(
         "say", "-o", str(wav), "--timings", str(timings), stdin=b"Hello \xff\xfe there\x00 friend. \xc3"
@@ -265,7 +231,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "reason"), [("", "is empty"), ("\U0001f642 ... !", "has no word")])
-def test_nothing_to_say(tmp_path: Path, text: str, reason: str) -> None:
+def test_nothing_to_say(sayahead: Command, tmp_path: Path, text: str, reason: str) -> None:
     _, stderr = sayahead("say", "-o", str(tmp_path / "a.wav"), text)
     assert "warning: Nothing to say: the text" in stderr
     assert reason in stderr
@@ -273,7 +239,7 @@ def test_nothing_to_say(tmp_path: Path, text: str, reason: str) -> None:
 
 
 @POSIX
-def test_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_disk(sayahead: Command, tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
     (tmp_path / "a.wav").symlink_to("/dev/full")
@@ -315,16 +281,13 @@ def read_until(terminal: int, expected: bytes) -> bytes:
     return shown
 
 
-def test_playing(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+def test_playing(sayahead: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     import miniaudio
 
-    import sayahead.sound.device
-
-    monkeypatch.setattr(sayahead.sound.device, "real_backends", lambda miniaudio: [miniaudio.Backend.NULL])
+    monkeypatch.setattr("sayahead.sound.device.real_backends", lambda miniaudio: [miniaudio.Backend.NULL])
     begun = time.monotonic()
-    assert main(["say", "-i", "Hello there, friend."]) == 0
-    stdout, stderr = capfd.readouterr()
-    assert stdout == ""
+    stdout, stderr = sayahead("say", "-i", "Hello there, friend.")
+    assert stdout == b""
     assert stderr.startswith("Hello there, friend. \nSpoken: ")
     assert time.monotonic() - begun > 0.8
 
@@ -332,26 +295,23 @@ def test_playing(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[s
         raise miniaudio.MiniaudioError("failed to init device", -1)
 
     monkeypatch.setattr(miniaudio, "PlaybackDevice", broken)
-    assert main(["say", "Hello."]) == 1
-    stderr = capfd.readouterr().err
+    _, stderr = sayahead("say", "Hello.", code=1)
     assert "No sound device could be opened" in stderr
     assert "-o hello.wav" in stderr
     assert "--raw ... | aplay" in stderr
 
     monkeypatch.setitem(sys.modules, "miniaudio", None)
-    assert main(["say", "Hello."]) == 1
-    assert "pip install 'sayahead[play]'" in capfd.readouterr().err
+    _, stderr = sayahead("say", "Hello.", code=1)
+    assert "pip install 'sayahead[play]'" in stderr
 
 
-def test_missing_extras_are_this_machines_lack(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_missing_extras_are_this_machines_lack(sayahead: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert main(["say", "-o", "-", "--lm", "gpt2", "Hello."]) == 1
-    assert "pip install 'sayahead[lm]'" in capfd.readouterr().err
+    _, stderr = sayahead("say", "-o", "-", "--lm", "gpt2", "Hello.", code=1)
+    assert "pip install 'sayahead[lm]'" in stderr
 
 
-def test_policies_and_context(tmp_path: Path) -> None:
+def test_policies_and_context(sayahead: Command, tmp_path: Path) -> None:
     options = ["--policy", "wait-all", "--context", "random", "--seed", "3", "--speed", "2", "--volume", "0.5"]
     sayahead("say", "-q", "-o", str(tmp_path / "a.wav"), *options, "Hello there.")
     options = [
@@ -370,32 +330,26 @@ def test_policies_and_context(tmp_path: Path) -> None:
     assert 0.2 < seconds(tmp_path / "a.wav") < seconds(tmp_path / "b.wav")
 
 
-def test_voices(capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["voices"]) == 0
-    table = capfd.readouterr().out.splitlines()
+def test_voices(sayahead: Command) -> None:
+    table = sayahead("voices")[0].decode().splitlines()
     assert table[0].split() == ["name", "language", "rate", "size", "licence", "description"]
     assert any(line.startswith("heart ") for line in table)
-    assert main(["voices", "--json"]) == 0
-    rows = json.loads(capfd.readouterr().out)
+    rows = json.loads(sayahead("voices", "--json")[0])
     assert rows[0].keys() >= {"name", "language", "sample_rate", "bytes", "license", "description"}
 
 
-def test_doctor(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import sayahead.cli.doctor as doctor
+def test_doctor(sayahead: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sayahead.cli import doctor
 
     installed = doctor.installed
     monkeypatch.setattr(doctor, "installed", lambda name: None if name == "torch" else installed(name))
-    assert main(["doctor", "--json"]) == 0
-    report = json.loads(capfd.readouterr().out)
+    report = json.loads(sayahead("doctor", "--json")[0])
     findings = {finding["name"]: finding for finding in report["findings"]}
     assert report["ok"]
-    assert findings["torch"] == {
-        "name": "torch",
-        "found": "not installed: pip install 'sayahead[lm]'",
-        "state": "optional",
-    }
+    missing = {"name": "torch", "found": "not installed: pip install 'sayahead[lm]'", "state": "optional"}
+    assert findings["torch"] == missing
     assert "first audible sample after" in findings["speech"]["found"]
     monkeypatch.setattr(doctor, "installed", lambda name: None)
     monkeypatch.setattr(doctor, "speech", lambda: doctor.Finding("speech", "silent", "broken"))
-    assert main(["doctor"]) == 1
-    assert "broken    speech: silent" in capfd.readouterr().out
+    stdout, _ = sayahead("doctor", code=1)
+    assert "broken    speech: silent" in stdout.decode()
