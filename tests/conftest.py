@@ -1,5 +1,10 @@
 """Fixtures shared by all tests."""
 
+import os
+
+# Tests run side by side: threads of one would only wait for those of another. Read when torch is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from pathlib import Path
 
 import pytest

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.effort import examples
+from support.tagger import ToyTagger
 from support.texts import splits, texts
 from support.toy import toy_session
 
@@ -23,20 +23,10 @@ from sayahead.types import Floats
 WORDS = ("the", "of", "people")
 
 
-class ToyReader:
-    """Tags by the word's first letter."""
-
-    def tags(self, words: Sequence[str]) -> list[str]:
-        return [{"t": "DT", "o": "IN", "p": "NNS"}.get(word[0].lower(), "XX") for word in words]
-
-    def varies(self, word: str) -> bool:
-        return word == "read"
-
-
 def network(seed: int = 0, *, bias: float = 0.0) -> Network:
     draw = np.random.default_rng(seed)
     vectors = draw.normal(size=(len(WORDS), 2)).astype(np.float32)
-    size = Clues(ToyReader(), {}, vectors).size + TERMS
+    size = Clues(ToyTagger(), {}, vectors).size + TERMS
     layers = tuple(
         (draw.normal(size=(out, size)).astype(np.float32), np.full(out, bias, np.float32))
         for size, out in ((size, 6), (6, 1))
@@ -46,7 +36,7 @@ def network(seed: int = 0, *, bias: float = 0.0) -> Network:
 
 def policy(seed: int = 0, *, bias: float = 0.0, price: float = 1.0) -> LearnedPolicy:
     made = network(seed, bias=bias)
-    return LearnedPolicy(made, made.clues(ToyReader()), price)
+    return LearnedPolicy(made, made.clues(ToyTagger()), price)
 
 
 def constant(logit: float) -> LearnedPolicy:
@@ -54,7 +44,7 @@ def constant(logit: float) -> LearnedPolicy:
     made = network()
     layers = tuple((np.zeros_like(weight), np.full_like(bias, logit)) for weight, bias in made.layers)
     made = Network(layers, made.words, made.vectors)
-    return LearnedPolicy(made, made.clues(ToyReader()))
+    return LearnedPolicy(made, made.clues(ToyTagger()))
 
 
 def view(text: str, *, past: str = "", seen: int = 0) -> View:
@@ -117,7 +107,7 @@ def test_any_split_gives_the_same_audio(data: st.DataObject) -> None:
 
 def test_clues_tell_words_by_place_and_kind() -> None:
     own = network()
-    clues = own.clues(ToyReader())
+    clues = own.clues(ToyTagger())
     each = (clues.size - MOST - 4) // 4
     made = clues(["so,"], [Word("The", 0, 3), Word("read", 4, 8)], lambda word: 7)
     last, first, second, third = (made[at * each : (at + 1) * each] for at in range(4))
@@ -155,14 +145,14 @@ def test_terms_are_logarithms() -> None:
 def test_what_does_not_fit_is_said(tmp_path: Path) -> None:
     own = network()
     with pytest.raises(ConfigError, match="price is 0, but must be a number from"):
-        LearnedPolicy(own, own.clues(ToyReader()), price=0)
+        LearnedPolicy(own, own.clues(ToyTagger()), price=0)
     with pytest.raises(ConfigError, match="words_per_min is 1000000000"):
-        LearnedPolicy(own, own.clues(ToyReader()), words_per_min=1e9)
+        LearnedPolicy(own, own.clues(ToyTagger()), words_per_min=1e9)
     (tmp_path / "bad.npz").write_bytes(b"no zip")
     with pytest.raises(VoiceError, match="holds no learned policy"):
         Network.load(tmp_path / "bad.npz")
     with pytest.raises(VoiceError, match="takes"):
-        Network(own.layers, WORDS, np.zeros((3, 5), np.float32)).clues(ToyReader())
+        Network(own.layers, WORDS, np.zeros((3, 5), np.float32)).clues(ToyTagger())
 
 
 def test_the_default_voice_waits_more_where_waiting_is_cheap(heart: Voice) -> None:

@@ -118,5 +118,4 @@ TASKS["toy"] = (__name__ if __name__ != "__main__" else "toytask", "ToyTask")
 if __name__ == "__main__":
     from sayahead.cli import main
 
-    torch.set_num_threads(1)
     sys.exit(main(sys.argv[1:]))

@@ -32,11 +32,6 @@ WORDS = ((0, 5), (5, 11), (11, 14), (14, 20))
 """First and end id of each word of IDS, with the space before it."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> None:
-    torch.set_num_threads(1)
-
-
 class Spy:
     """A graph that remembers what it was given, and may be changed."""
 

@@ -40,7 +40,6 @@ CONDITIONERS = pytest.mark.parametrize("conditioner", [TINY, PLAIN], ids=["bands
 @pytest.fixture(autouse=True)
 def seeded() -> None:
     torch.manual_seed(0)
-    torch.set_num_threads(1)
 
 
 def recipe(name: str) -> dict[str, Any]:

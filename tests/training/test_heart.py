@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.sentences import ITEMS, PAD, PHONEMES, SPACE, TEXTS
 
 from sayahead.engine.onnx import OnnxGraph, count
 from sayahead.errors import ConfigError
-from sayahead.text.normalizer import normalize
-from sayahead.training.corpus.store import Item
-from sayahead.training.corpus.teacher import load_reader, spans, voice_config
+from sayahead.training.corpus.teacher import load_reader
 from sayahead.training.graph.builder import quantized
 from sayahead.training.heart import export as importer
 from sayahead.training.heart.network import SYMBOLS, Decoder, Heart, HeartConfig, load_imported
@@ -32,21 +31,6 @@ from sayahead.training.heart.prefixes import (
 from sayahead.training.heart.task import HeartPrefixes
 from sayahead.training.heart.weights import TrainedWeights, imported, imported_decoder, linear_names
 from sayahead.training.hibari import Teacher, assets, heart_weights
-
-TEXTS = ("The quick brown fox jumps over the lazy dog.", "However, nobody knew what had happened there.")
-PHONEMES = dict(voice_config().phonemes)
-SPACE, PAD = PHONEMES[" "], 0
-
-
-def item(text: str) -> Item:
-    """A corpus's item without sound."""
-    said = load_reader(True).phonemize(list(normalize(text)), left=[])
-    ids = np.concatenate([word.ids for word in said]).astype(np.int16)
-    none = np.zeros(0, np.float16)
-    return Item(text[:7], text, ids, spans(said), np.zeros(len(ids) + 2, np.int16), none, none[:, None])
-
-
-ITEMS = [item(text) for text in TEXTS]
 
 
 @pytest.fixture(scope="module")

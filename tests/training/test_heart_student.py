@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from training.test_heart import ITEMS, PAD, PHONEMES
+from support.sentences import ITEMS, PAD, PHONEMES
 
 from sayahead.contexts.word_vectors import WordVectors, tokens_of
 from sayahead.errors import ConfigError

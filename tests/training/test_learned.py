@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from policies.test_learned import ToyReader
+from support.tagger import ToyTagger
 
 from sayahead import ConfigError, LookaheadK, Read, Speak, View, Voice
 from sayahead.engine.policy import WordPolicy
@@ -47,7 +47,7 @@ def toy_table(text: str) -> Table:
 
 
 def toy_episodes(texts: list[str]) -> Episodes:
-    clues = Clues(ToyReader(), {}, np.zeros((1, 0), np.float32))
+    clues = Clues(ToyTagger(), {}, np.zeros((1, 0), np.float32))
     tables = [toy_table(text) for text in texts]
     return Episodes(
         tables, clues, lambda word: len(word.text), scale=np.ones(3), frame_s=0.0125, hold_back_s=0.05

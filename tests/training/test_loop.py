@@ -43,8 +43,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One thread; and no curve, which takes longer than all else, but where a test looks at it."""
-    torch.set_num_threads(1)
+    """No curve, which takes longer than all else, but where a test looks at it."""
     if "curve" not in request.node.name and "matplotlib" not in request.node.name:
         monkeypatch.setattr(loop, "draw_losses", lambda log, path: None)
 

@@ -31,7 +31,6 @@ TRUE = {"alignment_weight": 1.0, "guided_weight": 0.0}
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    torch.set_num_threads(1)
     return tones_corpus(tmp_path_factory.mktemp("tones"))
 
 

@@ -38,7 +38,6 @@ SMALL = {"recurrent": 16, "dense": 16, "baseline": 16}
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    torch.set_num_threads(1)
     return tones_corpus(tmp_path_factory.mktemp("tones"))
 
 

@@ -49,7 +49,6 @@ def count(part: nn.Module) -> int:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    torch.set_num_threads(1)
     return tones_corpus(tmp_path_factory.mktemp("tones"))
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from support import tiny
 
 from sayahead import ConfigError, VoiceError, load_voice
@@ -67,7 +66,6 @@ MODELS: dict[str, dict[str, Any]] = {
 def test_two_runs_become_a_voice_that_speaks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    torch.set_num_threads(1)
     monkeypatch.setattr(loop, "draw_losses", lambda log, path: None)
     for maker in (DeepVoice3Task, MelVocoderTask):
         monkeypatch.setattr(maker, "samples", lambda self, model, folder: None)

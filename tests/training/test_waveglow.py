@@ -75,7 +75,6 @@ class Sounding(Tones):
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    torch.set_num_threads(1)
     path = tmp_path_factory.mktemp("sound")
     texts = [(str(i), "abc dab.") for i in range(4)]
     make_corpus(path, Sounding(), {"train": texts, "val": texts[:1]}, shard_texts=8)

@@ -147,7 +147,6 @@ class Hum(Tones):
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("hum") / "corpus"
     texts = [(str(number), "ab cd.") for number in range(6)]
     make_corpus(folder, Hum(), {"train": texts[:4], "val": texts[4:]})

@@ -7,7 +7,7 @@ import wave
 from pathlib import Path
 
 import pytest
-from eval.experiment.test_word_ends import GRID
+from support.textgrid import GRID
 
 from sayahead import ConfigError, Truth, Voice, load_voice
 from sayahead.eval.experiment.conditions import context, load_matrix, voice

@@ -5,56 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.textgrid import GRID
 
 from sayahead import ConfigError
 from sayahead.eval.experiment.trace import Trace
 from sayahead.eval.experiment.word_ends import read_word_ends, spoken_word_ends
 from sayahead.types import WordTiming
-
-GRID = """File type = "ooTextFile"
-Object class = "TextGrid"
-xmin = 0
-xmax = 1.5
-tiers? <exists>
-size = 2
-item []:
-    item [1]:
-        class = "IntervalTier"
-        name = "words"
-        xmin = 0
-        xmax = 1.5
-        intervals: size = 5
-        intervals [1]:
-            xmin = 0
-            xmax = 0.2
-            text = ""
-        intervals [2]:
-            xmin = 0.2
-            xmax = 0.5
-            text = "how"
-        intervals [3]:
-            xmin = 0.5
-            xmax = 0.75
-            text = "are"
-        intervals [4]:
-            xmin = 0.75
-            xmax = 1.25
-            text = "you"
-        intervals [5]:
-            xmin = 1.25
-            xmax = 1.5
-            text = "sp"
-    item [2]:
-        class = "IntervalTier"
-        name = "phones"
-        xmin = 0
-        xmax = 1.5
-        intervals: size = 1
-        intervals [1]:
-            xmin = 0
-            xmax = 1.5
-            text = "spn"
-"""
 
 
 def test_words_of_a_speaker(tmp_path: Path) -> None:

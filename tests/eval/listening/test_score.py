@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.listeners import Counting, plain, rate
 
 from sayahead.cli import main
 from sayahead.eval.experiment.trace import read_traces
@@ -16,7 +17,6 @@ from sayahead.eval.listening.quality import MEASURES, Listeners
 from sayahead.eval.listening.score import score
 from sayahead.eval.report.tables import as_markdown, further_tables
 from sayahead.sound.files import read_wav, write_wav
-from sayahead.types import Floats
 
 MATRIX = """
 count = 2
@@ -44,25 +44,6 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def experiment(spoken: Path, tmp_path: Path) -> Path:
     return shutil.copytree(spoken, tmp_path / "out")
-
-
-class Counting:
-    """Hears the same words in all sound, and counts how often it listens."""
-
-    def __init__(self) -> None:
-        self.heard = 0
-
-    def __call__(self, heard: Floats) -> str:
-        self.heard += 1
-        return "hello there my friend"
-
-
-def rate(heard: Floats) -> float:
-    return float(np.clip(1 + len(heard) / 16000, 1, 5))
-
-
-def plain(text: str) -> str:
-    return text.lower().strip("?.").replace(",", "")
 
 
 def test_scores_come_from_the_folder_alone_and_are_not_made_twice(experiment: Path) -> None:

@@ -7,11 +7,12 @@ import functools
 import json
 import math
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
-from eval.report.test_plots import utterance
+from support.traces import utterance
 
 from sayahead import ConfigError
 from sayahead.cli import main
@@ -69,10 +70,10 @@ def summary_of(whole: bool, gap_s: float) -> dict[str, dict[str, float]]:
     return summarize(some(whole, gap_s))
 
 
-@pytest.fixture
-def scored(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An experiment of six conditions on two clocks: some have no quality, nothing has DNSMOS."""
-    out = tmp_path / "out"
+    out = tmp_path_factory.mktemp("experiment") / "out"
     for name in NAMES:
         (out / name / "latency").mkdir(parents=True)
         write_traces(out / name / "measured.jsonl", some(name in ("whole", "peer"), 0.0))
@@ -116,9 +117,27 @@ def scored(tmp_path: Path) -> Path:
     return out
 
 
-def test_the_report_has_tables_figures_and_a_page(scored: Path, tmp_path: Path) -> None:
-    target = tmp_path / "report"
-    report(scored, target)
+@pytest.fixture
+def scored(experiment: Path, tmp_path: Path) -> Path:
+    """A copy of the experiment, to take files from."""
+    return shutil.copytree(experiment, tmp_path / "out")
+
+
+@pytest.fixture(scope="module")
+def target(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The experiment's report."""
+    target = tmp_path_factory.mktemp("report")
+    report(experiment, target)
+    return target
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Figures' files are empty, which saves most of a report's time."""
+    monkeypatch.setattr("sayahead.eval.report.report.save", lambda figure, path: path.touch())
+
+
+def test_the_report_has_tables_figures_and_a_page(target: Path) -> None:
     text = (target / "tables.md").read_text(encoding="utf-8")
     for part in (
         "`sayahead eval run <x>.toml`",
@@ -170,12 +189,16 @@ def test_the_report_has_tables_figures_and_a_page(scored: Path, tmp_path: Path) 
     assert not re.search(r'(src|href)="(?!#|data:)', page)
     assert "<!--" not in page
     assert set(re.findall(r'href="#([^"]+)"', page)) == set(re.findall(r' id="([^"]+)"', page))
-    # Once more gives the same.
-    before = {path.name: path.read_bytes() for path in target.iterdir()}
-    report(scored, target)
-    assert before == {path.name: path.read_bytes() for path in target.iterdir()}
 
 
+@pytest.mark.slow
+def test_the_same_experiment_gives_the_same_report(experiment: Path, target: Path, tmp_path: Path) -> None:
+    report(experiment, tmp_path)
+    first, again = ({path.name: path.read_bytes() for path in folder.iterdir()} for folder in (target, tmp_path))
+    assert first == again
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_the_report_says_what_is_missing(scored: Path, tmp_path: Path) -> None:
     for name in NAMES:
         (scored / name / "quality.json").unlink(missing_ok=True)
@@ -200,6 +223,7 @@ def test_the_report_says_what_is_missing(scored: Path, tmp_path: Path) -> None:
     assert not list((tmp_path / "report").glob("wer*"))
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_without_a_page_and_with_ratings_from_elsewhere(scored: Path, tmp_path: Path) -> None:
     rated = [{"sentence": "u3", "condition": "k=0", "score": 20}, {"sentence": "u3", "condition": "whole", "score": 60}]
     bob, pairs = tmp_path / "bob.json", tmp_path / "pairs.json"
