@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from sayahead.text.english import tables
-from sayahead.text.english.markup import Trimmed, fold, foreign_runs, is_rule, line_marker, trim
-from sayahead.text.english.reading import Left, kind, read
+from sayahead.text.english.left import Left
+from sayahead.text.english.markup import MICRO, OPEN_TAG, Trimmed, fold, foreign_runs, is_rule, line_marker, trim
+from sayahead.text.english.reading import after, read
 from sayahead.text.english.tokens import (
     BLANK,
     ENDING,
@@ -31,6 +32,8 @@ _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _SIMPLE = re.compile(r"([A-Za-z]+(?:['’][A-Za-z]+)?)([,.;:!?]?)")
 _ADDRESS = re.compile(r"[(\[<\"'`*]*(?:https?://|www\.)")
 _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
+_GLUED_SENTENCES = re.compile(r"([(\"'“*_]*[A-Za-z']*[a-z]{2}[.!?])([A-Z][a-z]+[,.!?;:)\"'”*_]*)")
+_LONGEST_TAG = 400
 _LINES_OF_THEIR_OWN = ("item", "heading", "table", "fence", "code")
 
 
@@ -59,7 +62,7 @@ class Normalizer:
         self._inside_quote = False
         self._glue = False
         self._address = False
-        self._link = 0
+        self._link = self._tag = 0
         self._returned = False
         self._close()
 
@@ -73,7 +76,7 @@ class Normalizer:
         out: list[Word] = []
         at, size = 0, len(fragment)
         while at < size:
-            if not self._waiting and not self._link and (run := _RUN.match(fragment, at)):
+            if not (self._waiting or self._link or self._tag) and (run := _RUN.match(fragment, at)):
                 piece = run.group()[: PIECE - len(self._text)]
                 if not self._text:
                     self._start = self._position
@@ -114,6 +117,15 @@ class Normalizer:
             if not white:
                 return
             self._link = 0
+        if self._tag:
+            self._tag += 1
+            if char == ">" or self._tag > _LONGEST_TAG:
+                self._tag = 0
+            if char not in _NEWLINES:
+                return
+            self._tag = 0
+        if white and "<" in self._text and char not in _NEWLINES and self._open_tag(position, out):
+            return
         if white:
             if char in _NEWLINES and not (after_return and char == "\n"):
                 self._newline(out)
@@ -131,6 +143,17 @@ class Normalizer:
             self._token(GLUED, self._position, out)
         elif self._waiting:
             self._settle(out)
+
+    def _open_tag(self, end: int, out: list[Word]) -> bool:
+        """Whether a tag with attributes is open: what is before it is a token, the rest is passed over."""
+        tag = OPEN_TAG.search(self._text)
+        if not tag:
+            return False
+        self._text = self._text[: tag.start()]
+        if self._text:
+            self._token(SPACE, end, out)
+        self._tag = 1
+        return True
 
     def _newline(self, out: list[Word]) -> None:
         kind = self._line
@@ -158,7 +181,12 @@ class Normalizer:
         self._close()
 
     def _token(self, gap: int, end: int, out: list[Word]) -> None:
-        """Put the characters gathered so far in line as a token."""
+        """Put the characters gathered so far in line as a token, or as two where a sentence ends within."""
+        if not (self._glue or self._address) and (two := _GLUED_SENTENCES.fullmatch(self._text)):
+            self._text, second = two.groups()
+            middle = self._start + len(self._text)
+            self._token(SPACE, middle, out)
+            self._text, self._start = second, middle
         first = self._newlines > 0 and not self._glue
         token = Token(self._text, self._start, end, gap, first, self._address)
         address = self._address or bool(_ADDRESS.match(token.raw))
@@ -173,7 +201,8 @@ class Normalizer:
         """Hand out the waiting tokens that the text so far settles."""
         while self._waiting:
             token = self._waiting[0]
-            if token.first and self._marked(token, out):
+            ticked = self._line == "item" and not self._open and token.raw in ("[x]", "[X]")
+            if ticked or (token.first and self._marked(token, out)):
                 del self._waiting[0]
             elif not self._say(token, out):
                 return
@@ -257,14 +286,15 @@ class Normalizer:
         word, mark = m.groups()
         named = self._open and word[0].isupper()
         self._emit(token, token.raw.replace("’", "'"), out, last=mark != "" and mark in ".!?")
-        if not mark:
-            self._left = Left("month" if word in tables.MONTHS else "", word, named)
+        if self._open:
+            kind = "month" if word in tables.MONTHS else tables.CUES.get(word.lower(), "")
+            self._note(Left(kind, word, named, before=word), mark)
         del self._waiting[0]
         return True
 
     def _skip(self, token: Token, parts: Trimmed) -> None:
         """Note what of a token cannot be read, or read it if it is the name of a Greek letter."""
-        if token.raw.isascii():
+        if token.raw.isascii() or MICRO.search(token.raw):
             return
         runs = foreign_runs(token.raw)
         if len(runs) == 1 and (name := tables.GREEK.get(token.raw[slice(*runs[0])].lower())):
@@ -305,10 +335,19 @@ class Normalizer:
             mark = ""
         left, was_open = self._left, self._open
         self._emit(token, f"{parts.before}{said}{parts.after}{mark}", out, last=last)
-        if self._open and not mark and not token.raw.isspace():
-            core = parts.core
-            named = core[:1].isupper() and was_open
-            self._left = Left(kind(core, left, said) if core else "", core, named)
+        if self._open and not token.raw.isspace():
+            core = parts.core or token.raw
+            self._note(after(core, left, said, named=core[:1].isupper() and was_open), parts.mark if mark else "")
+
+    def _note(self, left: Left, mark: str) -> None:
+        """Keep what a word means for the next one; behind a pause little is left of it."""
+        if not mark:
+            self._left = left
+        elif mark in ",:":
+            kept = left.kind if left.kind in ("code", "dial", "label") else ""
+            self._left = Left(kept, before=left.before)
+        else:
+            self._left = Left(before=left.before)
 
     def _emit(self, token: Token, text: str, out: list[Word], *, last: bool) -> None:
         """Hand out a word and note what it means for the next."""

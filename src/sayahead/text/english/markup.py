@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-_KEYCAP = re.compile("[0-9#*]\ufe0f?\u20e3")
-_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*/?>|\[\^[^\]]*\]")
+_KEYCAP = re.compile("([0-9]?)[#*]?\ufe0f?\u20e3")
+_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*/?>|<!--[^>]*-->|\[\^[^\]]*\]")
+_ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
+_ESCAPE = re.compile(r"\\(?=[^\w\s])")
+_TAGS = (
+    "a abbr b blockquote break br button center code dd details div dl dt em emphasis figure font form h1 h2 h3 h4 "
+    "h5 h6 hr i iframe img input kbd label li link mark meta ol option p paragraph phoneme pre prosody s say-as "
+    "script section select sentence small source span speak strong style sub summary sup svg table td th tr u ul "
+    "video voice w audio lang"
+)
+OPEN_TAG = re.compile(rf"<(?:(?:{'|'.join(_TAGS.split())})(?:\s[^<>]*)?|!--[^>]*)$")
+"""A tag of HTML or SSML that goes on behind white space."""
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _VULGAR = re.compile("([0-9]?)([¼½¾⅐-⅞])")
 _NAMED_FRACTIONS = {"½": "half", "¼": "quarter", "¾": "three quarters"}
@@ -17,17 +28,20 @@ _ALIKE = str.maketrans(
         "’": "'", "‘": "'", "ʼ": "'", "′": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"',
         "″": '"', "‹": '"', "›": '"', "‐": "-", "‑": "-", "‒": "-", "―": "—", "™": None, "®": None, "℠": None,
         "©": None, "№": "#", "⁄": "/", "。": ".", "、": ",", "︐": ",", "「": '"', "」": '"', "『": '"', "』": '"',
-        "•": " ", "·": " ", "‣": " ", "≤": "≤",
+        "•": " ", "·": " ", "‣": " ",
     }
+    | {subscript: f"_{digit}" for digit, subscript in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 )  # fmt: skip
 _LEAD = re.compile(
     r"""(?:["'(\[{*_`!?,;:|¿¡…–—)\]}\s]|~~+|~(?!\d|/)|-+(?![\d.$£€¥-])|--+|\.\.+|<(?![\d\s=.$-])|/+$)*"""
 )
 _TRAIL = "\"')]}*_`!?,;:|….–—~>- "
+_PRODUCT = re.compile(r"^[^*]*(?<![A-Za-z])[A-Za-z0-9)]\*[A-Za-z0-9(](?![A-Za-z])[^*]*$")
+_APOSTROPHE = re.compile(r"[0-9]{2}(?:'?s)?\b")
 _MARK = re.compile(r"\.{2,}|…|[?!.,;:—–]|(?<!-)--(?!-)")
 _STRENGTH = {"?": 9, "!": 8, "…": 7, ".": 6, ":": 5, ";": 4, "—": 3, ",": 2}
 _RULE = re.compile(r"([-*_=])\1{2,}|\|?(?::?-{2,}:?\|?)+")
-_MICRO = re.compile(r"(?:^|\d)μ[gmslL]\b")
+MICRO = re.compile(r"(?:^|\d)μ(?:[gmslLAVWF]|mol|Sv)\b")
 _NUMBERED = re.compile(r"\d{1,3}[.)]")
 BULLETS = frozenset("-*+•‣◦▪")
 
@@ -93,11 +107,15 @@ def _plain_char(char: str) -> str:
 
 def fold(raw: str) -> str:
     """A token in plain characters: one kind of quote and dash, ligatures and full width undone, emoji gone."""
+    if "&" in raw:
+        raw = _ENTITY.sub(lambda m: html.unescape(m[0]), raw)
+    if "\\" in raw:
+        raw = _ESCAPE.sub("", raw)
     if raw.isascii():
         return raw
-    text = _SUPERSCRIPT.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), _KEYCAP.sub(" ", raw))
+    text = _SUPERSCRIPT.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), _KEYCAP.sub(r"\1 ", raw))
     text = unicodedata.normalize("NFKC", _VULGAR.sub(_vulgar, text.translate(_ALIKE)))
-    if "μ" in text and not _MICRO.search(text):
+    if "μ" in text and not MICRO.search(text):
         text = text.replace("μ", " ")
     return "".join(c if c.isascii() else _plain_char(c) for c in text)
 
@@ -106,9 +124,19 @@ def trim(text: str) -> Trimmed:
     """A folded token without what surrounds the word, and the pause that surrounds it."""
     if "<" in text or "[^" in text:
         text = _TAG.sub(" ", text)
-    text = re.sub(r"(?<=\w)\*{1,3}(?=[^\W\d_])|~~", "", text.strip()) if "*" in text or "~~" in text else text.strip()
+    text = text.strip()
+    if "*" in text and not _PRODUCT.search(text):
+        text = re.sub(r"(?<=\w)\*{1,3}(?=[^\W\d_])", "", text)
+    if "~" in text:
+        text = re.sub(r"(?<=\w)~([0-9]+)~", r"_\1", text.replace("~~", ""))
+    if "^" in text:
+        text = re.sub(r"(?<=\w)\^(\w+)\^", r"^\1", text)
     lead = _LEAD.match(text)
     start = lead.end() if lead else 0
+    if text[:2] == "::" and start == 2 and text[2:3].isalnum():
+        start = 0
+    if text[start - 1 : start] == "'" and _APOSTROPHE.match(text, start):
+        start -= 1
     core = text[start:].rstrip(_TRAIL)
     trail = text[start + len(core) :]
     if text[:1] == "'" and core in ("em", "n"):
@@ -142,7 +170,9 @@ def line_marker(text: str, *, done: bool, quoted: bool) -> str | None:
     if not text:
         return None
     if text[0] == ">":
-        return "" if quoted else "quote"
+        if len(text) == 1 and not done:
+            return None
+        return "" if quoted or text[1:2].isdigit() else "quote"
     if text[0] == "|":
         return "table"
     if text[0] == "`":

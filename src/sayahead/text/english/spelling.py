@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import numpy as np
 
-from sayahead.text.english.digits import in_words
+from sayahead.text.english.reading import read
 from sayahead.types import Ids
 
 ALPHABET = " '-.?!,abcdefghijklmnopqrstuvwxyz"
@@ -19,9 +20,15 @@ CLOSING, PAUSING = "?!.", ",;:—"
 NUMBERS = {character: number for number, character in enumerate(ALPHABET)}
 
 
+_INITIALS = re.compile(r"\b(?:[A-Za-z]\.){2,}")
+_FIGURES = re.compile(r"[$£€]?\.?[0-9](?:[0-9,.]*[0-9])?(?:(?:st|nd|rd|th|s)(?![a-z]))?", re.I)
+
+
 def spelled(word: str) -> str:
     """Letters, apostrophes and hyphens of a word's spoken form, lower case, without accents; figures in words."""
-    plain = unicodedata.normalize("NFKD", in_words(word).lower().replace("\u2019", "'"))
+    apart = _INITIALS.sub(lambda found: " ".join(found[0].replace(".", "")), word)
+    apart = _FIGURES.sub(lambda found: f" {read(found[0])} ", apart)
+    plain = unicodedata.normalize("NFKD", apart.lower().replace("\u2019", "'"))
     kept = "".join(c if c in NUMBERS and c not in "?!.," else " " * c.isspace() for c in plain)
     return " ".join(part for piece in kept.split() if (part := piece.strip("-")))
 

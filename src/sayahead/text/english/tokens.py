@@ -10,8 +10,13 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from sayahead.text.english import tables
+from sayahead.text.english.addresses import spelled, url
+from sayahead.text.english.amounts import MONEY, MONEY_RANGE, NUMBER, TIME, clock, money
+from sayahead.text.english.left import Left
 from sayahead.text.english.markup import Trimmed, fold, is_rule
-from sayahead.text.english.reading import MONEY, NUMBER, TIME, Left, clock, money, ordinal, read, url
+from sayahead.text.english.numbers import ordinal
+from sayahead.text.english.reading import read
+from sayahead.text.english.units import BIG, BIG_PREFIXES, CURRENCY_CODES, unit
 
 GLUED, SPACE, LINE, BLANK = range(4)
 """What follows a token: nothing (it was cut), a space, a line break, a blank line or the end."""
@@ -19,17 +24,22 @@ ENDING = ".!?…"
 
 _QUOTES = "\"'“”‘’«»„"
 _AFTER = ".,;:!?)]}\"'”’*_"
-_ROADS = {"St": "Street", "Dr": "Drive"}
+_TITLED_ROADS = ("St", "Dr")
 _HALVES = frozenset(form for h in "apAP" for form in (h + "m", h + "M", h + ".m", h + ".m.", h + ".M", h + ".M."))
 _HALF_PREFIXES = frozenset(form[:n] for form in _HALVES for n in range(1, len(form) + 1))
 _SPELLED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _PHONE_PREFIX = re.compile(r"\d{0,3}|\d{3}-\d{0,4}")
+_CENTS = re.compile(r"[.,][0-9]{2}$")
 _AMOUNT_PREFIX = re.compile(r"\d[\d,.]*")
 
 
 _BEFORE_NUMBER = {key.removesuffix(".") for key in tables.BEFORE_NUMBER}
-_WITH_DOT = frozenset({*tables.NEVER_ENDS, *tables.MAY_END, *_BEFORE_NUMBER, *_ROADS})
-_ALONE = frozenset({*tables.PLAIN, *tables.TITLES, *tables.CURRENCY_CODES, "Jan", "Mar"})
+_WITH_DOT = frozenset({*tables.NEVER_ENDS, *tables.MAY_END, *_BEFORE_NUMBER, *tables.ROADS})
+_ALONE = frozenset(
+    {*tables.PLAIN, *tables.TITLES, *CURRENCY_CODES, *tables.SAID, *tables.SPELLED, *tables.WEEKDAYS, *tables.ROADS}
+    | {"Jan", "Mar"}
+)
+_FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)")
 
 
 @dataclass(slots=True)
@@ -118,14 +128,14 @@ def join(token: Token, parts: Trimmed, left: Left, right: Right) -> Joined | boo
         return False
     if core.isdigit() and core.isascii():
         return _join_number(core, parts, left, right)
-    if core in tables.CURRENCY_CODES:
+    if core in CURRENCY_CODES and left.kind not in ("one", "number"):
         counted = NUMBER.fullmatch(right.body) is not None
         if right.done:
-            return counted and Joined(tables.CURRENCY_CODES[core] + right.body)
+            return counted and Joined(CURRENCY_CODES[core] + right.body)
         return None if not right.text or _AMOUNT_PREFIX.fullmatch(right.text) or counted else False
-    if core[-1].isdigit() and MONEY.fullmatch(core):
-        found = right.one_of(tables.BIG, tables.BIG_PREFIXES)
-        return found and Joined(right.word(tables.BIG), money(core, big=right.word(tables.BIG)))
+    if core[-1].isdigit() and not _CENTS.search(core) and (MONEY.fullmatch(core) or MONEY_RANGE.fullmatch(core)):
+        found = right.one_of(BIG, BIG_PREFIXES)
+        return found and Joined(right.word(BIG), money(core, left, big=right.word(BIG)))
     if ":00" in core and (m := TIME.fullmatch(core)) and not m[4]:
         found = right.one_of(_HALVES, _HALF_PREFIXES)
         return found and Joined(right.body, clock(m, half=right.text))
@@ -139,10 +149,12 @@ def _join_number(core: str, parts: Trimmed, left: Left, right: Right) -> Joined 
         if not _PHONE_PREFIX.fullmatch(body) or (right.done and len(body) < 8):
             return False
         return Joined(body, read(f"{core}-{body}"), keeps_parenthesis=False) if right.done else None
-    if len(core) > 2 or not 1 <= int(core) <= 31 or left.kind in ("month", "phone"):
+    if len(core) > 2 or not 1 <= int(core) <= 31 or left.kind not in ("", "sign") or left.word in tables.UNCOUNTED:
         return False
     found = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
-    return found and Joined(right.body, f"the {ordinal(int(core))} of {tables.MONTHS[right.body]}")
+    return found and Joined(
+        right.body, f"{'' if left.word == 'the' else 'the '}{ordinal(int(core))} of {tables.MONTHS[right.body]}"
+    )
 
 
 def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: bool) -> str | None:
@@ -153,8 +165,12 @@ def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: b
     if token.address:
         return url(core)
     if not core or not (core[-1].isalnum() or any(map(str.isalnum, core))):
+        if core in tables.ARROWS and not left.before:
+            return ""
         said = _sign(token, left, right, closed=closed)
         return read(core, left) if said == "" and core else said
+    if (said := _marked(token, parts, left)) is not None:
+        return said
     key = core + "." if dotted else core
     if (dotted or not parts.mark) and not closed and key in tables.BEFORE_NUMBER:
         initial = right.initial()
@@ -163,31 +179,68 @@ def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: b
         if initial.isdigit():
             parts.mark = ""
             return tables.BEFORE_NUMBER[key]
-    if core in tables.TITLES and not parts.mark:
+    placed = read(core, left) if core in tables.ROADS else core
+    if core in tables.TITLES and not parts.mark and placed == core:
         capital = False if closed else right.capital()
         return None if capital is None else tables.TITLES[core] if capital else read(core, left)
-    if not dotted:
-        return read(core, left)
-    if core in _ROADS:
+    return _dotted(core, left, right, closed=closed) if dotted else read(core, left)
+
+
+def _dotted(core: str, left: Left, right: Right, *, closed: bool) -> str | None:
+    """The spoken form of a token with a full stop behind it."""
+    measured = left.kind in ("one", "number", "feet", "hours")
+    if core in _TITLED_ROADS:
         capital = False if closed else right.capital()
         if capital is None:
             return None
-        return _ROADS[core] if left.named or (core == "St" and not capital and left.word) else tables.TITLES[core]
-    if left.kind in ("one", "number") and core in tables.UNITS:
-        return read(core, left)
+        road = left.named or (core == "St" and not capital and left.word)
+        return tables.ROADS[core] if road else tables.TITLES[core]
+    if measured and (known := unit(core)) and core.isalpha():
+        return known[0 if left.kind == "one" or left.each else 1]
     return tables.NEVER_ENDS.get(core) or tables.MAY_END.get(core) or read(core, left)
+
+
+def _marked(token: Token, parts: Trimmed, left: Left) -> str | None:
+    """What a mark makes of the token that surrounds or begins it: an option, inches, a factorial; None if nothing."""
+    core, raw = parts.core, token.raw
+    if (flag := _FLAG.fullmatch(raw.strip("`*_\"'()[],.;:"))) and flag[2] == core:
+        return _flag(flag[1], flag[2], left)
+    if parts.mark == "!" and raw.rstrip("\"')*_`").endswith("!") and not raw.endswith("!!"):
+        variable = len(core) == 1 and core.islower() and core not in "aio"
+        if variable or (core.isdigit() and left.kind == "sign"):
+            parts.mark = ""
+            return f"{read(core, left)} factorial"
+    if raw.endswith('"') and not raw.startswith('"') and (left.each or "." in core) and NUMBER.fullmatch(core):
+        return f"{read(core, left)} inch" + ("" if left.each else "es")
+    if raw[0] in "–−" and core[0].isdigit() and left.kind not in ("one", "number", "time", "month"):
+        return f"minus {read(core, left)}"
+    return None
+
+
+def _flag(dashes: str, name: str, left: Left) -> str | None:
+    """``-h`` dash H, ``--no-cache`` dash dash no cache, "= -b" minus B; None for a dash before a word."""
+    if len(dashes) == 1 and left.kind == "sign" and len(name) == 1:
+        return f"minus {name.upper()}"
+    plain = len(name) == 1 or not re.search("[aeiouy]", name)
+    if len(dashes) == 1:
+        return f"dash {spelled(name)}" if plain and name.isalpha() and len(name) < 5 else None
+    return f"dash dash {read(name.replace('-', ' ').strip()) if name.isalpha() else name.replace('-', ' ')}"
 
 
 def _sign(token: Token, left: Left, right: Right, *, closed: bool) -> str | None:
     """What is said for a token without letters and digits, if anything is."""
     text = fold(token.raw).strip()
-    numeric = left.kind in ("one", "number")
-    if text in ("-", "–") and numeric and not closed:
+    numeric = left.kind in ("one", "number", "time")
+    if text in ("-", "–") and not closed and (numeric or left.kind == "month" or left.word in tables.WEEKDAYS):
         initial = right.initial()
-        return None if initial is None else "to" if initial.isdigit() else ""
-    if text == "*" and numeric:
+        if initial is None:
+            return None
+        return ("minus" if left.role == "sum" else "to") if initial.isdigit() and numeric else ""
+    if text in ("-", "−") and len(left.word) == 1 and left.word in "ijkmnpqtxyz" and left.word:
+        return "minus"
+    if text == "*" and (numeric or (len(left.word) == 1 and left.word != "a")):
         return "times"
-    return "" if is_rule(text) else tables.SYMBOLS.get(text, "")
+    return "" if is_rule(text) and text != "=" else tables.SYMBOLS.get(text, "")
 
 
 def ends(token: Token, parts: Trimmed, said: str, left: Left, right: Right) -> bool | None:
@@ -201,18 +254,34 @@ def ends(token: Token, parts: Trimmed, said: str, left: Left, right: Right) -> b
         return right.capital()
     if not said:
         return True
-    if core in tables.NEVER_ENDS or (len(core) == 1 and core.isupper() and core != "I"):
+    measured = left.kind in ("one", "number", "feet", "hours") and core.isalpha() and len(core) < 5 and unit(core)
+    if core in tables.NEVER_ENDS and not measured:
         return False
+    if len(core) == 1 and core.isupper() and core != "I":
+        return _initial_ends(left, right)
     if core in tables.PLACES:
         return right.one_of(tables.STARTERS, tables.STARTER_PREFIXES)
-    unit = core in tables.UNITS and left.kind in ("one", "number") and core.isalpha() and len(core) < 5
-    if unit or core in tables.MAY_END or core in tables.SPELLED_MAY_END or said in _ROADS.values():
+    if measured or core in tables.MAY_END or core in tables.SPELLED_MAY_END or said in tables.ROADS.values():
         return right.capital()
     return said not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)
 
 
+def _initial_ends(left: Left, right: Right) -> bool | None:
+    """Whether the full stop behind a single capital ends the sentence: "Plan B. Then", not "J. K. Rowling"."""
+    if not left.word:
+        return False
+    if left.word.lower() in tables.LETTERED:
+        return right.capital()
+    if left.named or left.word[0].isupper():
+        return False
+    start = right.text[:2]
+    return None if len(start) < 2 and not right.done else start in tables.STARTS
+
+
 def ordinary(word: str, mark: str) -> bool:
     """Whether a word of letters is read as it stands, whatever is beside it."""
-    if word in _ALONE or (word[0] in "IVXLC" and word.isupper()):
+    if word in _ALONE or (word.isupper() and (len(word) > 1 or word in "IVXLC")):
+        return False
+    if mark == "!" and len(word) == 1 and word.islower():
         return False
     return mark != "." or (len(word) > 1 and word not in _WITH_DOT)

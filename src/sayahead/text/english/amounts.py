@@ -1,0 +1,193 @@
+"""The atoms of the grammar: numbers, money, measures, times of day, fractions and days in words."""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.text.english import tables
+from sayahead.text.english.left import NOTHING, Left
+from sayahead.text.english.numbers import cardinal, each, fraction, label, number, ordinal, pair, paired, plural, year
+from sayahead.text.english.units import BIG, CENTS, CURRENCIES, currency, unit
+
+NUM = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
+_PREFIXED = r"(?:US|CA|AU|NZ|HK|NT|MX|C|A|S|R)?\$|(?:CN|RMB)?¥|CHF|SEK|NOK|DKK|PLN|ZAR|CNY|kr"
+CUR = f"(?:{_PREFIXED}|[{''.join(CURRENCIES)}])"
+_BIG = "|".join(BIG)
+_AMOUNT = rf"(?:{NUM}|\.[0-9]+|[0-9]+,[0-9]{{2}})"
+NUMBER = re.compile(rf"[-−]?(?:{NUM}|\.[0-9]+)")
+MONEY = re.compile(rf"([-−+~]?)({CUR})([-−]?{_AMOUNT})({_BIG})?")
+MONEY_RANGE = re.compile(rf"({MONEY.pattern})[-–—]({CUR})?({NUM})({_BIG})?")
+MONEY_SCALED = re.compile(rf"({MONEY.pattern})-({_BIG})")
+_MONEY_BEHIND = re.compile(rf"([-−]?)({NUM})({_BIG})?([€£¢¥₹$]|kr)")
+TIME = re.compile(r"([0-9]{1,2}):([0-5][0-9])(?::([0-5][0-9]))?(?:([AaPp])\.?[Mm]\.?)?")
+_MEASURE = re.compile(rf"([-−]?(?:{NUM}|\.[0-9]+))([^\d\s.,()-].*|\(s\))")
+_FEET = re.compile(r"([0-9]+)(?:'|ft|'-)([0-9]+(?:\.[0-9]+)?)(?:in)?(?:\"|'')?")
+
+
+def atom(text: str, left: Left = NOTHING) -> str:
+    """A number, amount, measure, time, ordinal, decade or fraction in words; nothing if it is none of them."""
+    first = text[0]
+    if not (first.isdigit() or text[-1].isdigit() or first in ".+~-−'" or text[-1] in CURRENCIES):
+        return _money(text, left) if (first in CURRENCIES or first.isupper()) and any(map(str.isdigit, text)) else ""
+    if NUMBER.fullmatch(text):
+        return counted(text, left)
+    if m := re.fullmatch(r"0*([1-9][0-9]{0,11}|0)(st|nd|rd|th)", text, re.I):
+        return ordinal(int(m[1]))
+    if m := re.fullmatch(r"'?([0-9]{1,4})'?s", text):
+        return _decade(m[1], left)
+    if m := TIME.fullmatch(text):
+        return clock(m)
+    if m := re.fullmatch(r"([0-9]{1,2})([AaPp])\.?[Mm]\.?", text):
+        return f"{cardinal(int(m[1]))} {m[2].upper()}.M."
+    if m := re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})(?:st|nd|rd|th)?", text):
+        return _slashed(m[1], m[2], left)
+    return _money(text, left) or _measure(text, left)
+
+
+def counted(text: str, left: Left) -> str:
+    """A plain number as its left neighbour has it read: a day, a year, a code, a label, or how many."""
+    if not text.isdigit():
+        return "" if left.kind == "code" and "." in text else number(text)
+    size, value = len(text), int(text)
+    if left.kind == "month" and size < 3 and 1 <= value <= 31:
+        return ordinal(value)
+    if left.kind in ("phone", "code") or (left.kind == "dial" and (size > 4 or text in tables.SHORT_NUMBERS)):
+        return each(text)
+    if left.kind == "label" and (size in (3, 4) or text[0] == "0"):
+        return label(text)
+    if size >= 10 or (left.kind == "label" and size > 4 and not text.endswith("000")):
+        return f"{each(text[:3])}, {each(text[3:6])}, {each(text[6:])}" if size == 10 else each(text)
+    if size == 4 and text[0] == "0":
+        hour, minute = int(text[:2]), text[2:]
+        spoken = left.word.lower() in ("at", "by", "until", "from", "to", "before", "after") and minute < "60"
+        return f"oh {cardinal(hour)} {pair(minute)}" if spoken and hour else label(text)
+    if size == 4:
+        lonely = not left.before or (left.word.isupper() and len(left.word) > 1) or re.fullmatch(r"[0-9]{4}", left.word)
+        return paired(value) if lonely else year(value, surely=left.word.lower() in tables.YEAR_WORDS)
+    return number(text)
+
+
+def _decade(digits: str, left: Left) -> str:
+    """``1990s`` nineteen nineties; ``5s`` and ``a 30s break`` are seconds."""
+    value = int(digits)
+    if len(digits) < 4 and (value % 10 or left.each or left.kind == "hours"):
+        return f"{cardinal(value)} second" + ("" if value == 1 or left.each else "s")
+    return plural(year(value) if len(digits) == 4 else number(digits))
+
+
+def _money(text: str, left: Left) -> str:
+    if m := _MONEY_BEHIND.fullmatch(text):
+        text = f"{m[1]}{m[4]}{m[2]}{m[3] or ''}"
+    return money(text, left) or ""
+
+
+def money(text: str, left: Left = NOTHING, *, big: str = "") -> str | None:
+    """An amount in words: ``$5.50`` five dollars and fifty cents, ``a $5M`` five million dollar."""
+    if spread := MONEY_RANGE.fullmatch(text):
+        return _money_range(spread, left, big)
+    if not (m := MONEY.fullmatch(text)):
+        return None
+    sign, cur, amount, glued = m.groups()
+    before = {"-": "minus ", "−": "minus ", "+": "plus ", "~": "about "}.get(sign, "")
+    if amount[0] in "-−":
+        before, amount = "minus ", amount[1:]
+    amount = re.sub(r",([0-9]{2})$", r".\1", amount)
+    one, many = currency(cur)
+    many = one if left.each else many
+    if big or glued:
+        return f"{before}{number(amount)} {BIG[big or glued]} {many}"
+    whole, dot, decimals = amount.partition(".")
+    if cur[-1] not in CENTS or (dot and len(decimals) != 2):
+        return f"{before}{number(amount)} {one if amount == '1' else many}"
+    cents = CENTS[cur[-1]]
+    parts = [f"{number(whole)} {one if whole == '1' else many}"] if whole and int(whole.replace(",", "")) else []
+    if dot and int(decimals):
+        parts.append(f"{cardinal(int(decimals))} {cents[int(decimals) != 1 and not left.each]}")
+    return before + (" and ".join(parts) or f"zero {many}")
+
+
+def _money_range(m: re.Match[str], left: Left, big: str) -> str:
+    """``$5–$10`` five to ten dollars, ``$1.5-2 million`` with the one big word behind both."""
+    first, cur, last, end = m[4], m[6] or m[3], m[7], m[8] or big
+    scale = f" {BIG[m[5]]}" if m[5] else ""
+    if m[6] and m[6] != m[3]:
+        return f"{money(m[1], left)} to {money(m[6] + last, left, big=end)}"
+    return f"{number(first)}{scale} to {money(cur + last, left, big=end)}"
+
+
+def _measure(text: str, left: Left) -> str:
+    """A number with its unit: ``5km``, ``9.58s``, ``2h30m``, ``5'10"``."""
+    if not (m := _MEASURE.fullmatch(text)):
+        return ""
+    amount, tail = m.groups()
+    single = left.each or amount.lstrip("-−") == "1"
+    if tail in ("m", "min") and left.kind == "hours":
+        return f"{number(amount)} minute" + ("" if single else "s")
+    if tail in ("K", "k") and (amount in ("2", "4", "8") or left.each):
+        return f"{number(amount)} K"
+    if tail == "s" and "." in amount:
+        return f"{number(amount)} second" + ("" if single else "s")
+    if known := unit(tail):
+        return f"{number(amount)} {known[0 if single else 1]}"
+    if height := _FEET.fullmatch(text):
+        return f"{number(height[1])} foot {number(height[2])}"
+    return _duration(text)
+
+
+def _duration(text: str) -> str:
+    m = re.fullmatch(r"(?:([0-9]+)h)?(?:([0-9]+)(?:m|min)?)?(?:([0-9]+)s)?", text)
+    if not m or sum(part is not None for part in m.groups()) < 2:
+        return ""
+    parts = []
+    for amount, name_ in zip(m.groups(), ("hour", "minute", "second"), strict=True):
+        if amount is not None and text.endswith(amount):
+            parts.append(cardinal(int(amount)))
+        elif amount is not None:
+            parts.append(f"{cardinal(int(amount))} {name_}" + ("" if int(amount) == 1 else "s"))
+    return " ".join(parts)
+
+
+def clock(m: re.Match[str], *, half: str = "") -> str:
+    """A time of day in words, ``seven thirty P.M.``; from 25 hours on a ratio or a length of time."""
+    hour, minute, second, glued = m.groups()
+    half = half or glued or ""
+    if int(hour) > 24:
+        return f"{number(hour)} to {number(minute)}" if not second else " ".join(map(number, (hour, minute, second)))
+    words = ["oh"] if hour[0] == "0" and len(hour) == 2 and int(hour) and not half else []
+    words.append(cardinal(int(hour)))
+    if int(minute):
+        words.append(pair(minute))
+    elif second and int(second):
+        words.append("zero")
+    elif not half:
+        words.append("hundred" if int(hour) > 12 else "o'clock")
+    if second and int(second):
+        words.append(f"and {cardinal(int(second))} second" + ("" if int(second) == 1 else "s"))
+    if half:
+        words.append(half[0].upper() + ".M.")
+    return " ".join(words)
+
+
+def _slashed(above: str, below: str, left: Left) -> str:
+    """``7/16`` seven sixteenths; a date behind "on" and the like, out of ten behind "rated"."""
+    a, b, word = int(above), int(below), left.word.lower()
+    if len(above) == 4 and len(below) in (2, 4):
+        return f"{year(a)} {year(b) if len(below) == 4 else pair(below)}"
+    if len(above) > 3:
+        return ""
+    if word in tables.DATE_WORDS and (day := date("", a, b) or date("", b, a)):
+        return day
+    if word in tables.RATED or (b in (5, 10, 100) and a == b):
+        return f"{cardinal(a)} out of {cardinal(b)}"
+    said = fraction(a, b)
+    if left.kind in ("number", "one"):
+        return "and " + (said.replace("one ", "a ", 1) if a == 1 else said)
+    return said
+
+
+def date(text: str, month: int, day: int) -> str:
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return ""
+    if len(text) == 2:
+        text = ("19" if int(text) > 50 else "20") + text
+    return f"{tables.MONTH_NAMES[month - 1]} {ordinal(day)}" + (f", {year(int(text))}" if text else "")

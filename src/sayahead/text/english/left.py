@@ -1,0 +1,32 @@
+"""What stands to the left of a token, as far as it changes how the token is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sayahead.text.english import tables
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What stands to the left in the same sentence, as far as it changes a reading."""
+
+    kind: str = ""
+    """``one``, ``number``, ``time``, ``month``, ``phone``, ``feet``, ``hours``, ``sign``, ``code``, ``dial``, ``label``
+    or nothing."""
+    word: str = ""
+    """The token before, trimmed; empty where a sentence begins or a pause stands between."""
+    named: bool = False
+    """Whether that token is capitalised although no sentence begins with it."""
+    role: str = ""
+    """Of a number: ``each`` where an article makes its units singular, ``sum`` where a hyphen behind it is a minus."""
+    before: str = ""
+    """The token before, across a comma or colon too; empty where a sentence begins."""
+
+    @property
+    def each(self) -> bool:
+        """Whether an article stands before the number: "a 5 km run" has no kilometers."""
+        return "each" in self.role or self.word in tables.ARTICLES or (self.word in ("A", "An") and not self.named)
+
+
+NOTHING = Left()

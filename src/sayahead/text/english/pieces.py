@@ -1,0 +1,166 @@
+"""What no rule of the grammar knows: a token piece by piece, so that nothing of it is lost.
+
+Every figure and letter of a token is said, and every sign but those that are silent where they stand (``SILENT`` and
+the cases of ``_sign``).
+"""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.text.english import tables
+from sayahead.text.english.addresses import pronounced, spelled
+from sayahead.text.english.numbers import cardinal, initials, label, number
+
+SILENT = frozenset("()[]{}\"'_|`~*†‡$\\")
+"""Never said by itself; ``$`` and ``\\`` are marks of LaTeX where no amount and no known name follows."""
+PAUSES = ".,;:!?…—"
+_PIECE = re.compile(
+    r"\\[A-Za-z]+|[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|(?:[A-Za-z]\.)+[A-Za-z](?:\b\.?)(?![a-z])|[^\W\d_]+(?:'[^\W\d_]+|-(?=[^\W\d_]{2})[^\W\d_]+)*|"
+    r"<=|>=|!==?|===?|=>|->|-->|<-|\+\+|\+/-|&&|\|\||\*\*|::|--+|\.{2,}|\S"
+)
+_ELEMENT = "|".join(tables.ELEMENTS)
+_FORMULA = re.compile(rf"(?:(?:{_ELEMENT})(?:_?[0-9]+)?|\((?=\w)|\)(?:_?[0-9]+)?){{2,}}")
+_MIXED = re.compile(rf"(?:{_ELEMENT}){{2,4}}")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_VARIABLES = frozenset("ijkmnpqtxyz")
+
+
+def formula(text: str) -> str | None:
+    """``H2SO4`` H two S.O. four, ``NaCl`` N.A.C.L.; None if it is no formula of chemistry."""
+    if not (_FORMULA.fullmatch(text) if any(map(str.isdigit, text)) else _MIXED.fullmatch(text) and text.isalpha()):
+        return None
+    symbols = re.findall(_ELEMENT, text)
+    if len(symbols) < 2 or (text.isalpha() and (not any(map(str.islower, text)) or not text[-1:].isalpha())):
+        return None
+    runs = re.findall(r"[A-Za-z]+|[0-9]+", text)
+    return " ".join(cardinal(int(run)) if run.isdigit() else initials(run) for run in runs)
+
+
+def name(text: str) -> str:
+    """Letters and figures that touch: ``7ABC123``, ``SW1A``, ``sha256``, ``getUserName2``."""
+    runs = re.findall(r"[^\W\d_]+|[0-9]+", text)
+    return " ".join(label(run) if run.isdigit() else _letters(run, beside=len(runs) > 1) for run in runs)
+
+
+def _letters(run: str, *, beside: bool) -> str:
+    low = run.lower()
+    if run in tables.SAID:
+        return tables.SAID[run]
+    if beside and (low in tables.SPELLED_BESIDE_FIGURES or (run.isupper() and len(run) < 4) or len(run) == 1):
+        return initials(run)
+    humps = _HUMP.split(run)
+    return " ".join(map(pronounced, humps)) if len(humps) > 1 or beside else run
+
+
+def pieces(text: str) -> str:
+    """The token with every piece of it said."""
+    text = re.sub(r"(\w{2,})\((e?s)\)?", r"\1\2", text)
+    text = re.sub(r"\\(?:frac|dfrac)\{([^{}]*)\}\{([^{}]*)\}", r"\1 \\over \2", text)
+    out: list[str] = []
+    matches = list(_PIECE.finditer(text))
+    for at, match in enumerate(matches):
+        before = text[: match.start()]
+        after = text[match.end() :]
+        said = _piece(match[0], before, after)
+        if said and said in PAUSES and len(said) == 1:
+            if out and out[-1][-1] not in PAUSES and at + 1 < len(matches):
+                out[-1] += said
+        elif said:
+            out.append(said)
+    return " ".join(out)
+
+
+def _piece(piece: str, before: str, after: str) -> str:
+    first = piece[0]
+    if first == "\\" and len(piece) > 1:
+        known = tables.LATEX.get(piece[1:])
+        return f"backslash {pronounced(piece[1:])}" if known is None else known
+    if first.isdigit():
+        touching = before[-1:].isalpha() or (after[:1].isalpha() and "." not in piece)
+        return label(piece) if touching and piece.isdigit() else number(piece)
+    if re.fullmatch(r"(?:[A-Za-z]\.)+[A-Za-z]\.?", piece):
+        return initials(piece.replace(".", ""))
+    if first.isalpha():
+        if piece in tables.LATEX and before.endswith("\\"):
+            return tables.LATEX[piece]
+        if (known := tables.PLAIN.get(piece)) and not before[-1:].isalnum():
+            return known
+        beside = before[-1:].isdigit() or after[:1].isdigit()
+        return _letters(piece, beside=beside) if piece.isalpha() else piece
+    return _sign(piece, before, after)
+
+
+def _sign(sign: str, before: str, after: str) -> str:
+    """What a sign between what comes before and after it in its token says, or nothing where it is silent."""
+    last, following = before[-1:], after[:1]
+    if sign in "-−–—" or sign.startswith("--"):
+        return _dash(sign, before, after)
+    if sign == ".":
+        if following.isdigit():
+            return "point" if not last.isalpha() else "dot"
+        if not (last.isalnum() and following.isalnum()):
+            return "." if last.isalpha() and re.search(r"\w", after) else ""
+        return "point" if last.isdigit() else "dot"
+    if sign == "/":
+        numeric = last.isdigit() or following.isdigit()
+        return "slash" if numeric or not (last.isalnum() and following.isalnum()) else ""
+    if sign == "^":
+        if following and following in "23" and not after[1:2].isalnum():
+            return ""
+        return "to the power of" if before and after else ""
+    if sign in ("*", "**"):
+        between = re.search(r"[\w)\]]$", before) and re.match(r"[\w(\\]", after)
+        return ("times" if sign == "*" else tables.SYMBOLS[sign]) if between else ""
+    if sign == ":" and last.isdigit() and following.isdigit():
+        return "colon"
+    if sign == "::":
+        return "" if last.isalpha() and following.isalpha() else tables.SYMBOLS[sign]
+    if sign[:2] in ("..", "…"):
+        return "…"
+    if sign == "$" and (last.isdigit() and not following):
+        return "dollars"
+    if sign == "\\" and last.isalnum() and following.isalnum():
+        return "backslash"
+    if sign in "~" and following.isdigit():
+        return "about"
+    if sign in ("×", "x") and last.isdigit():
+        return "times"
+    if sign in SILENT:
+        return ""
+    return sign if sign in PAUSES else tables.SYMBOLS.get(sign, "")
+
+
+def _dash(sign: str, before: str, after: str) -> str:
+    last, following = before[-1:], after[:1]
+    if sign.startswith("--") or (sign in "–—" and last.isalpha() and following.isalpha()):
+        return "—"
+    if not following or following in ")]}\"'":
+        return ""
+    if sign == "−" or not last or last in "(=,^*/+<>[{$:" or re.search(r"\d[eE]$", before):
+        return "minus" if following.isalnum() or following in ".$£€√\\(" else ""
+    if last.isdigit() and following.isdigit():
+        return "to" if sign in "–—" else "dash"
+    variable = last.lower() in _VARIABLES and not before[-2:-1].isalpha()
+    if following.isdigit() and (variable or last in ")]"):
+        return "minus"
+    return ""
+
+
+def powers(text: str) -> str:
+    """``x^2`` x squared and ``10^-3`` in words, as far as the exponent is plain."""
+    text = re.sub(r"\^\{([^{}]*)\}", r"^\1", text)
+    text = re.sub(r"(?<=[\w)\]}])\^([23])(?!\w)", lambda m: " squared " if m[1] == "2" else " cubed ", text)
+    return re.sub(r"(?<=[\w)\]}])\^(?=[\w(−-])", " \\\\power ", text)
+
+
+def code(text: str) -> str:
+    """A number of an account and the like: figures singly, letters spelled, groups apart."""
+    groups = re.findall(r"[A-Za-z0-9]+", text)
+    return ", ".join(
+        " ".join(
+            " ".join(label(c) for c in run) if run.isdigit() else spelled(run)
+            for run in re.findall(r"[0-9]+|[A-Za-z]+", group)
+        )
+        for group in groups
+    )

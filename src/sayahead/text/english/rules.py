@@ -1,0 +1,114 @@
+"""Tokens that are one thing as a whole: dates, telephone numbers, versions, addresses, products."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from sayahead.text.english import tables
+from sayahead.text.english.addresses import host, internet, url
+from sayahead.text.english.amounts import TIME, clock, date
+from sayahead.text.english.numbers import each, initials, label, number, pair, paired, year
+from sayahead.text.english.pieces import name, pieces
+
+_DOMAIN = "|".join(sorted(tables.DOMAINS))
+_FILE = "|".join(sorted(tables.EXTENSIONS))
+
+
+def _stamp(m: re.Match[str]) -> str:
+    day = date(m[1], int(m[2]), int(m[3]))
+    time = TIME.fullmatch(m[4]) if m[4] else None
+    return f"{day}, {clock(time)}" if day and time else day
+
+
+def _version(text: str) -> str:
+    """``2.1.3`` two point one point three, ``1.0.0-rc.1`` with its tail, ``v2`` version two."""
+    m = re.fullmatch(r"([vV])?\.?([0-9]+(?:\.[0-9x]+)*)(?:([-+.])?([A-Za-z][\w.+-]*))?", text)
+    if not m or not (m[1] or m[2].count(".") > 1 or (m[3] and "." in m[2] and re.search(r"\d", m[4]))):
+        return ""
+    numbers = " point ".join(label(part) if part.isdigit() else "x" for part in m[2].split("."))
+    tail = f"{'dash ' if m[3] == '-' else ''}{host(m[4])}" if m[4] else ""
+    return ("version " if m[1] else "") + f"{numbers} {tail}".strip()
+
+
+_Reading = Callable[[re.Match[str]], str]
+_RULES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
+    (re.compile(pattern), reading)
+    for pattern, reading in (
+        (r"'([0-9]{2})", lambda m: pair(m[1])),
+        (r"([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})(?:T([0-9]{2}:[0-9]{2}).*)?", _stamp),
+        (r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})", lambda m: _day(m)),
+        (r"([0-9]{1,2})(/)([0-9]{1,2})/([0-9]{2})", lambda m: _day(m)),
+        (r"(?:\+?[0-9]{1,3}[-.])?(?:\(?[0-9]{3}\)?[-. ]?)?[0-9]{3}[-.][0-9]{4}", lambda m: _phone(m[0])),
+        (r"[0-9]{3}-[0-9]{2}-[0-9]{4}|1-[0-9]{3}", lambda m: _phone(m[0])),
+        (r"\+[0-9]{7,15}", lambda m: "plus " + each(m[0][1:])),
+        (r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:[:/][0-9]+)?", lambda m: internet(m[0])),
+        (r"(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?:/[0-9]+)?", lambda m: _machine(m[0])),
+        (r"[vV.0-9]+[-+.]?(?:[A-Za-z][\w.+-]*)?", lambda m: _version(m[0])),
+        (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
+        (r"([0-9]+)([x×])([0-9]+)(?:[x×]([0-9]+))?", lambda m: _by(m)),
+        (r"x([0-9]+)", lambda m: f"times {number(m[1])}"),
+        (r"([0-9.]+)[eE]([-−+]?)([0-9]+)", lambda m: _scientific(m)),
+        (r"(FY|CY|Q[1-4]|H[12])['-]?([0-9]{4}|[0-9]{2})", lambda m: _fiscal(m)),
+        (r"(?i:localhost|[\w-]+(?:\.[\w-]+)+):([0-9]{2,5})", lambda m: _port(m[0])),
+        (r"#([A-Za-z]\w*)", lambda m: "hashtag " + name(m[1].replace("_", " "))),
+        (r"@(\w[\w.-]*)", lambda m: "at " + pieces(m[1])),
+        (r"(?:https?|ftp)://\S+|www\.\S+", lambda m: url(m[0])),
+        (r"(?:mailto:)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+", lambda m: url(m[0])),
+        (rf"(?:[\w-]+\.)+(?:{_DOMAIN})(?:[/:?#]\S*)?", lambda m: url(m[0])),
+        (rf"[~.]{{0,2}}[\w./\\-]*[\w-]\.(?:{_FILE})", lambda m: host(m[0])),
+        (r"(?:[~.]{0,2}/|[A-Za-z]:\\)[\w.-]+(?:[/\\][\w.-]+)*[/\\]?", lambda m: host(m[0])),
+        (r"[ru]/\w+", lambda m: host(m[0])),
+        (r"(?:[A-Za-z]\.)+[A-Za-z]?", lambda m: m[0].rstrip(".") + "."),
+        (r"[A-Za-z]{1,3}&[A-Za-z]{1,3}", lambda m: m[0]),
+    )
+)
+
+
+def fixed(text: str) -> str:
+    """A token that is one thing as a whole - a date, a version, an address, a sum - in words, or nothing."""
+    for pattern, reading in _RULES:
+        if (m := pattern.fullmatch(text)) and (said := reading(m)):
+            return said
+    return ""
+
+
+def _day(m: re.Match[str]) -> str:
+    a, b, of = int(m[1]), int(m[3]), m[4]
+    if m[2] == "." or a > 12:
+        return date(of, b, a)
+    return date(of, a, b) or date(of, b, a)
+
+
+def _phone(text: str) -> str:
+    """A telephone number, figure by figure; toll-free ``800`` as eight hundred."""
+    parts = re.findall(r"[0-9]+", text)
+    said = ", ".join("eight hundred" if part == "800" else each(part) for part in parts)
+    return ("plus " if text[0] == "+" else "") + said
+
+
+def _machine(text: str) -> str:
+    """An IPv6 or MAC address; nothing if it may as well be a time."""
+    groups = text.split(":")
+    hexadecimal = any(c.isalpha() for c in text)
+    return internet(text) if "::" in text or len(groups) > 3 or hexadecimal else ""
+
+
+def _by(m: re.Match[str]) -> str:
+    plain = m[2] == "×" and not m[4] and max(len(m[1]), len(m[3])) < 3
+    sizes = [paired(int(size)) if len(size) == 4 else number(size) for size in (m[1], m[3], m[4]) if size]
+    return (" times " if plain else " by ").join(sizes)
+
+
+def _scientific(m: re.Match[str]) -> str:
+    sign = {"-": "minus ", "−": "minus "}.get(m[2], "plus " if m[2] else "")
+    return f"{number(m[1])} E {sign}{number(m[3])}"
+
+
+def _fiscal(m: re.Match[str]) -> str:
+    return f"{initials(m[1]) if m[1][1].isalpha() else name(m[1])} {year(int(m[2])) if len(m[2]) == 4 else pair(m[2])}"
+
+
+def _port(text: str) -> str:
+    head, _, port = text.rpartition(":")
+    return f"{url(head)} colon {label(port)}"

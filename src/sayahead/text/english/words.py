@@ -1,0 +1,99 @@
+"""Tokens of letters alone: Roman numerals, units, weekdays, initialisms, words in capitals."""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.text.english import tables
+from sayahead.text.english.left import Left
+from sayahead.text.english.numbers import cardinal, initials, ordinal
+from sayahead.text.english.pieces import formula
+from sayahead.text.english.units import GLUED_ONLY, SPACED_IF_SURE, unit
+
+HALF = re.compile(r"([AaPp])\.?[Mm]\.?")
+_ROMAN = re.compile(r"(?=[IVXLC])L?(?:X{0,3}|XL)(?:IX|IV|V?I{0,3})|X[LC](?:IX|IV|V?I{0,3})")
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+
+
+def roman(text: str) -> int:
+    """The value of a Roman numeral up to 99, or 0 if it is none."""
+    if not _ROMAN.fullmatch(text):
+        return 0
+    values = [_ROMAN_DIGITS[c] for c in text]
+    return sum(-v if v < w else v for v, w in zip(values, [*values[1:], 0], strict=True))
+
+
+def spaced_unit(text: str, left: Left) -> str:
+    """A unit behind its number and white space: ``12 oz``, ``5 ft 10 in``."""
+    if text in GLUED_ONLY:
+        return ""
+    if text in SPACED_IF_SURE and not ("feet" in left.role or (text == "mo" and left.each)):
+        return ""
+    if text == "m" and left.kind == "hours":
+        text = "min"
+    known = unit(text)
+    return known[0 if left.kind == "one" or left.each else 1] if known else ""
+
+
+def word(text: str, left: Left) -> str:
+    """A word of letters only, with the readings that its left neighbour gives it."""
+    if left.kind in ("one", "number", "feet", "hours", "time"):
+        if left.kind != "time" and (said := spaced_unit(text, left)):
+            return said
+        if HALF.fullmatch(text):
+            return text[0].upper() + ".M."
+    if text in tables.PLAIN:
+        return tables.PLAIN[text]
+    if text in tables.SAID:
+        return tables.SAID[text]
+    if (said := _short(text, left)) or (said := _numeral(text, left)):
+        return said
+    if text.isupper() and len(text) > 1:
+        return text.lower() if shouted(text, left) else text
+    if text.islower() and text in tables.SPELLED and text not in ("ai", "os", "us", "so", "id", "eta", "dm", "lan"):
+        return initials(text)
+    return text if text.isascii() else formula(text) or text
+
+
+def _short(text: str, left: Left) -> str:
+    """A weekday, a road or a quarter of the sky in short, without a dot."""
+    if text in tables.WEEKDAYS:
+        after_weekday = left.before in tables.WEEKDAYS or left.before in tables.WEEKDAYS.values()
+        sure = text in tables.ALWAYS_WEEKDAYS or after_weekday or left.word in ("on", "On", "every", "next", "this")
+        return tables.WEEKDAYS[text] if sure else ""
+    if text in tables.ROADS:
+        placed = left.named or re.fullmatch(r"[0-9]+(?:st|nd|rd|th)", left.word)
+        holy = left.word in ("Mount", "Lake", "Port", "Fort", "Bay", "East", "West", "North", "South", "of", "New")
+        return tables.ROADS[text] if text in tables.ONLY_ROADS or (placed and not holy) else ""
+    if len(text) == 2 and text in tables.QUARTERS:
+        road = left.word in tables.ROADS or left.word in tables.ROADS.values()
+        return tables.QUARTERS[text] if road else ""
+    return ""
+
+
+def _numeral(text: str, left: Left) -> str:
+    if text[0] not in "IVXL" or not left.word or not (n := roman(text)):
+        return ""
+    keyed = left.word.lower() in tables.ROMAN_CARDINAL
+    if keyed and (len(text) > 1 or (text in "IVX" and left.word[0].isupper())):
+        return cardinal(n)
+    if left.word in tables.ROMAN_ORDINAL and text not in "ILC":
+        return "the " + ordinal(n)
+    if len(text) == 1 or (text in tables.NOT_ROMAN and not (left.named and text in ("IV", "VI", "XI"))):
+        return ""
+    if left.word.lower() == "the":
+        return ordinal(n)
+    return "" if left.word.isupper() and len(left.word) > 3 else cardinal(n)
+
+
+def shouted(text: str, left: Left) -> bool:
+    """Whether a word in capitals is a word, not initials: in a line of capitals, and long or well known."""
+    before = left.before if left.before.isupper() else ""
+    if len(before) < 2 or text in tables.SAID:
+        return False
+    if text in tables.AMBIGUOUS and (before == "THE" or not (len(before) > 3 or before.lower() in tables.SHORT_WORDS)):
+        return False
+    if text.lower() in tables.SHORT_WORDS:
+        return True
+    wordlike = len(text) > 4 and re.search("[AEIOUY]", text) is not None
+    return wordlike and (len(before) > 4 or before.lower() in tables.SHORT_WORDS)
