@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 from sayahead.errors import ConfigError
 from sayahead.eval.listening.listeners import RATE, load_utmos, missing_folder, stand_ins
-from sayahead.eval.listening.quality import Listeners, Row, Utterance, compare, summarize
+from sayahead.eval.listening.quality import Listeners, Row, Stimulus, compare, summarize
 from sayahead.eval.measures.intervals import correlation, excess, moments, quotient, rmse
-from sayahead.eval.measures.seams import COUNTS
 from sayahead.eval.measures.word_errors import Errors, align, by_quarter, distance, word_errors
 from sayahead.types import Floats
 
@@ -96,29 +95,27 @@ def test_quarters_of_short_and_empty_texts_lose_nothing() -> None:
 
 
 def test_a_row_holds_what_the_listeners_say() -> None:
-    item = Utterance("one", "The cat sat, up.", sound(0.5), RATE)
+    item = Stimulus("one", "The cat sat, up.", sound(0.5), RATE)
     (found,) = stand_in().score([item])
     assert found.distillmos == pytest.approx(2.0)
     mos = found.distillmos
     assert found == Row("one", 0.5, "the cat sat up", "the cat sat", Errors(4, 0, 1, 0), 14, 3, mos, 3.0)
 
 
+def rated(listeners: Listeners, column: str, samples: Floats) -> Row:
+    """What the listener of one column says."""
+    (row,) = listeners.score([Stimulus("one", "A.", samples, RATE)], [column])
+    return row
+
+
 def test_only_the_columns_asked_for_are_computed() -> None:
     listeners = Listeners(dnsmos=lambda heard: 3.0)
-    item = Utterance("one", "The cat.", sound(0.5), RATE)
+    item = Stimulus("one", "The cat.", sound(0.5), RATE)
     assert listeners.score([item], ["dnsmos"]) == [Row("one", 0.5, "The cat.", dnsmos=3.0)]
     with pytest.raises(ConfigError, match=r"no column 'dnmos' \(did you mean 'dnsmos'"):
         listeners.score([item], ["dnmos"])
     with pytest.raises(ConfigError, match=r"'one' lasts 0\.050 s"):
-        listeners.score([Utterance("one", "The cat.", sound(0.05), RATE)], ["dnsmos"])
-
-
-def test_each_listener_works_alone() -> None:
-    listeners = stand_in("Hello.")
-    assert listeners.transcribe(sound(1), RATE) == "Hello."
-    assert listeners.normalize("Hello.") == "hello"
-    assert listeners.distillmos(sound(1, 0.2), RATE) == pytest.approx(3.0)
-    assert listeners.dnsmos(sound(1), RATE) == 3.0
+        listeners.score([Stimulus("one", "The cat.", sound(0.05), RATE)], ["dnsmos"])
 
 
 def test_what_is_missing_is_named_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -134,15 +131,15 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(monkeypatch: pytest.Mon
     there = stand_in().available()
     assert [column for column, lack in there.items() if lack] == ["utmos"]
     with pytest.raises(ConfigError, match="faster_whisper is not installed"):
-        listeners.transcribe(sound(1), RATE)
+        rated(listeners, "wer", sound(1))
     with pytest.raises(ConfigError, match="whisper_normalizer is not installed"):
-        listeners.normalize("a")
+        rated(Listeners(transcriber=lambda heard: "a"), "wer", sound(1))
     with pytest.raises(ConfigError, match="torch is not installed"):
-        listeners.distillmos(sound(1), RATE)
+        rated(listeners, "distillmos", sound(1))
     with pytest.raises(ConfigError, match="speechmos is not installed"):
-        listeners.dnsmos(sound(1), RATE)
+        rated(listeners, "dnsmos", sound(1))
     with pytest.raises(ConfigError, match="soxr is not installed"):
-        stand_in().dnsmos(sound(1), 24000)
+        stand_in().score([Stimulus("one", "A.", sound(1), 24000)], ["dnsmos"])
 
 
 def test_a_whisper_folder_is_looked_at(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -205,8 +202,8 @@ def test_utmos_is_any_torchscript_that_takes_samples(
     for path in (file, tmp_path):
         listeners = Listeners(dnsmos=lambda heard: 3.0, utmos=path)
         assert listeners.available()["utmos"] is None
-        assert listeners.utmos(sound(0.5, 0.25), RATE) == pytest.approx(score)
-    (row,) = listeners.score([Utterance("one", "A.", sound(0.5, 0.25), RATE)], ["dnsmos", "utmos"])
+        assert rated(listeners, "utmos", sound(0.5, 0.25)).utmos == pytest.approx(score)
+    (row,) = listeners.score([Stimulus("one", "A.", sound(0.5, 0.25), RATE)], ["dnsmos", "utmos"])
     assert row.dnsmos == 3.0
     assert row.utmos == pytest.approx(score)
 
@@ -339,9 +336,9 @@ def test_drift_shows_in_the_quarters_of_long_texts() -> None:
 
 
 def seam_row(name: str, clicks: int, clicks_whole: int, *, seams: int = 10) -> Row:
-    counts = dict.fromkeys(COUNTS, 0.0) | {"seams": seams, "clicks": clicks, "elsewhere": 100, "clicks_elsewhere": 5}
-    counts |= {"compared": seams, "clicks_whole": clicks_whole, "gaps": 1, "silence_total_s": 0.1}
-    return Row(name, 1.0, f"reference of {name}", seams=counts)
+    counts = {"seams": seams, "clicks": clicks, "jumps": 0, "elsewhere": 100, "clicks_elsewhere": 5}
+    counts |= {"compared": seams, "clicks_whole": clicks_whole, "jumps_whole": 0, "jumps_elsewhere": 0}
+    return Row(name, 1.0, f"reference of {name}", seams={**counts, "gaps": 1, "silence_total_s": 0.1})
 
 
 def test_clicks_are_compared_with_the_same_places_of_the_full_sentence() -> None:

@@ -70,10 +70,10 @@ def other_busy_s() -> float | None:
     try:
         jiffies = [int(part) for part in (PROC / "stat").read_text(encoding="ascii").split("\n")[0].split()[1:]]
         user, nice, system, _, _, irq, softirq = jiffies[:7]
-        own = own_jiffies()
+        ours = own_jiffies()
     except (OSError, ValueError):
         return None
-    return (user + nice + system + irq + softirq - own) / os.sysconf("SC_CLK_TCK")
+    return (user + nice + system + irq + softirq - ours) / os.sysconf("SC_CLK_TCK")
 
 
 def own_jiffies() -> int:
@@ -84,10 +84,10 @@ def own_jiffies() -> int:
             # The name, in brackets, may hold anything; what follows is: state, parent, ..., four times from place 11.
             fields = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
             parents[int(folder.name)], spent[int(folder.name)] = int(fields[1]), sum(map(int, fields[11:15]))
-    ours = {os.getpid()}
-    while more := {process for process, parent in parents.items() if parent in ours} - ours:
-        ours |= more
-    return sum(spent.get(process, 0) for process in ours)
+    family = {os.getpid()}
+    while more := {process for process, parent in parents.items() if parent in family} - family:
+        family |= more
+    return sum(spent.get(process, 0) for process in family)
 
 
 def allowed_cores() -> set[int] | None:

@@ -47,7 +47,7 @@ class PeerError(SayaheadError):
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class FragmentSound:
     """A fragment's sound."""
 
     samples: Floats
@@ -79,7 +79,7 @@ class Peer(Protocol):
         """Load, and speak once, so that no utterance pays for that; PeerError where it cannot."""
         ...
 
-    def speak(self, text: str) -> Spoken:
+    def speak(self, text: str) -> FragmentSound:
         """Say one fragment; PeerError where it cannot."""
         ...
 
@@ -127,13 +127,13 @@ class WorkerPeer:
             self.close()
             raise
 
-    def speak(self, text: str) -> Spoken:
+    def speak(self, text: str) -> FragmentSound:
         if self._process is None:
             raise PeerError(f"Peer {self.name} does not run: start it first.")
         header, sound = self._answer(json.dumps({"text": text}).encode() + b"\n")
         samples = np.frombuffer(sound, "<f4").astype(np.float32)
         try:
-            return Spoken(samples, int(header["sample_rate"]), float(header["generation_s"]))
+            return FragmentSound(samples, int(header["sample_rate"]), float(header["generation_s"]))
         except (KeyError, TypeError, ValueError):
             self._fail(f"its process answered {header}")
 

@@ -167,7 +167,7 @@ def write_traces(path: Path, traces: Iterable[Trace]) -> None:
 
 def read_traces(path: Path) -> Iterator[Trace]:
     """The traces of a file; ConfigError names the line that is none."""
-    ours = Trace.__dataclass_fields__
+    fields = Trace.__dataclass_fields__
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             where = f"{path}, line {number}"
@@ -177,4 +177,4 @@ def read_traces(path: Path) -> Iterator[Trace]:
                 raise ConfigError(f"{where}: not JSON ({error}).") from error
             if not isinstance(data, dict):
                 raise ConfigError(f"{where}: not a trace.")
-            yield from_mapping(Trace, {key: value for key, value in data.items() if key in ours}, where=where)
+            yield from_mapping(Trace, {key: value for key, value in data.items() if key in fields}, where=where)

@@ -34,9 +34,9 @@ def read_word_ends(path: Path, text: str) -> tuple[float, ...]:
     letters, so an aligner may write "well-known" as one word or as two.
     """
     if path.suffix == ".TextGrid":
-        said = [(found.label, found.end_s) for found in tier(read_textgrid(path), "words", path)]
+        spoken = [(word.label, word.end_s) for word in tier(read_textgrid(path), "words", path)]
         try:
-            ends = ends_of(said, text)
+            ends = ends_of(spoken, text)
         except ValueError as error:
             raise ConfigError(f"{path} cannot be read as word ends: {error}.") from error
     else:
@@ -52,18 +52,18 @@ def read_word_ends(path: Path, text: str) -> tuple[float, ...]:
     return ends
 
 
-def ends_of(said: Sequence[tuple[str, float]], text: str) -> tuple[float, ...]:
+def ends_of(spoken: Sequence[tuple[str, float]], text: str) -> tuple[float, ...]:
     """The ends of a text's words by an aligner's words with their ends; ValueError where they are not of this text."""
-    heard = [(word, end) for word, end in said if word.strip() not in SILENT]
-    there, wanted = [letters(said) for said, _ in heard], [letters(word) for word in text.split()]
-    if "".join(there) == "".join(wanted):
+    heard = [(word, end) for word, end in spoken if word.strip() not in SILENT]
+    heard_letters, text_letters = [letters(word) for word, _ in heard], [letters(word) for word in text.split()]
+    if "".join(heard_letters) == "".join(text_letters):
         # A word ends with the interval that has its last letter.
-        places = np.searchsorted(list(accumulate(map(len, there))), list(accumulate(map(len, wanted))))
-    elif len(there) == sum(map(bool, wanted)):
-        places = np.cumsum([bool(word) for word in wanted]) - 1
+        places = np.searchsorted(list(accumulate(map(len, heard_letters))), list(accumulate(map(len, text_letters))))
+    elif len(heard_letters) == sum(map(bool, text_letters)):
+        places = np.cumsum([bool(word) for word in text_letters]) - 1
     else:
         raise ValueError(f"its words are {' '.join(word for word, _ in heard)[:80]!r}, not those of the text")
-    ends = [heard[place][1] if word else 0.0 for place, word in zip(places, wanted, strict=True)]
+    ends = [heard[place][1] if word else 0.0 for place, word in zip(places, text_letters, strict=True)]
     # A dash of its own is over with the word before it.
     return tuple(accumulate(ends, max))
 

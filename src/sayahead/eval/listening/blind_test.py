@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from sayahead.sound.files import read_wav, wav_header
 from sayahead.sound.pcm import to_pcm16
 from sayahead.text.lists import strided
 
+K = TypeVar("K")
 MOST = 9
 """Conditions that the number keys can play."""
 DESIGNS = ("mushra", "ab")
@@ -65,19 +66,19 @@ def listening_page(
         raise ConfigError(f"A listening page compares 2 to {MOST} different conditions, not {', '.join(conditions)}.")
     if count < 1:
         raise ConfigError(f"A listening page needs at least 1 sentence, not {count}.")
-    made = strided(utterances(out / conditions[0]), count)
-    sounds = equally_loud([wav_path(out / name, one.name) for one in made for name in conditions])
+    traces = strided(utterances(out / conditions[0]), count)
+    paths = {(trace.name, name): wav_path(out / name, trace.name) for trace in traces for name in conditions}
+    sounds = equally_loud(paths)
     draw, sentences, key = np.random.default_rng(seed), [], []
-    for one in made:
+    for trace in traces:
         for group in groups(conditions, design, draw):
-            samples = [sounds[wav_path(out / name, one.name)] for name in group]
-            sentences.append({"text": one.source, "samples": samples})
-            key.append({"name": one.name, "conditions": group})
-    secret = json.dumps(key)
-    page = hashlib.sha256(json.dumps([key, [len(s) for x in sentences for s in x["samples"]]]).encode()).hexdigest()[
-        :12
-    ]
-    data = {"page": page, "design": design, "sentences": sentences, "key": base64.b64encode(secret.encode()).decode()}
+            samples = [sounds[trace.name, name] for name in group]
+            sentences.append({"text": trace.source, "samples": samples})
+            key.append({"name": trace.name, "conditions": group})
+    lengths = [len(sample) for sentence in sentences for sample in sentence["samples"]]
+    page = hashlib.sha256(json.dumps([key, lengths]).encode()).hexdigest()[:12]
+    secret = base64.b64encode(json.dumps(key).encode()).decode()
+    data = {"page": page, "design": design, "sentences": sentences, "key": secret}
     # A text with "</script>" in it must not end the block.
     block = json.dumps(data).replace("<", "\\u003c")
     template = resources.files("sayahead.eval.listening").joinpath("blind_test.html").read_text(encoding="utf-8")
@@ -95,18 +96,18 @@ def groups(conditions: Sequence[str], design: str, draw: np.random.Generator) ->
 def utterances(folder: Path) -> list[Trace]:
     """The traces of a condition on whichever clock there is, by number."""
     for path in sorted(folder.glob("*.jsonl")):
-        if made := sorted(read_traces(path), key=lambda one: one.index):
-            return made
+        if traces := sorted(read_traces(path), key=lambda trace: trace.index):
+            return traces
     raise ConfigError(f"{folder} has no traces: run the experiment first, or choose another condition.")
 
 
-def equally_loud(paths: Sequence[Path]) -> dict[Path, str]:
-    """WAV files at one loudness, in base64; ConfigError where one is missing or not 16-bit PCM."""
-    sounds = [read_wav(path) for path in paths]
+def equally_loud(paths: Mapping[K, Path]) -> dict[K, str]:
+    """WAV files at one loudness, in base64; ConfigError where one is missing or not 16-bit mono."""
+    sounds = [read_wav(path) for path in paths.values()]
     encoded = {}
-    for path, samples, (_, rate) in zip(paths, matched(sounds), sounds, strict=True):
+    for key, samples, (_, rate) in zip(paths, matched(sounds), sounds, strict=True):
         pcm = to_pcm16(samples).tobytes()
-        encoded[path] = base64.b64encode(wav_header(rate, len(pcm)) + pcm).decode()
+        encoded[key] = base64.b64encode(wav_header(rate, len(pcm)) + pcm).decode()
     return encoded
 
 
@@ -158,14 +159,14 @@ def preferences(answers: Sequence[Rating], seed: int, draws: int) -> list[dict[s
         # From -0.5 for the second to 0.5 for the first, so that 0 is no preference.
         lean = one.score - 0.5 if one.condition == first else 0.5 - one.score
         pairs.setdefault((first, second), []).append(replace(one, score=lean))
-    found = []
+    rows = []
     for (first, second), leans in pairs.items():
         if math.fsum(one.score for one in leans) < 0:
             first, second, leans = second, first, [replace(one, score=-one.score) for one in leans]
         summary, p = interval(leans, seed, draws)
         share = {key: value + 0.5 for key, value in summary.items() if key != "n"}
-        found.append({"condition": first, "against": second, **share, "n": summary["n"], "p": p})
-    return sorted(found, key=lambda one: -one["mean"])
+        rows.append({"condition": first, "against": second, **share, "n": summary["n"], "p": p})
+    return sorted(rows, key=lambda one: -one["mean"])
 
 
 def read_ratings(files: Sequence[Path]) -> list[Rating]:
@@ -185,9 +186,9 @@ def read_ratings(files: Sequence[Path]) -> list[Rating]:
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(f"{path} is not a file of ratings that the listening page saved ({error!r}).") from error
     for design in DESIGNS:
-        found = [str(path) for (of, _), path in pages.items() if of == design]
-        if len(found) > 1:
-            raise ConfigError(f"Ratings of different pages do not go together: {' and '.join(found)}.")
+        files_of = [str(path) for (page_design, _), path in pages.items() if page_design == design]
+        if len(files_of) > 1:
+            raise ConfigError(f"Ratings of different pages do not go together: {' and '.join(files_of)}.")
     if not kept:
         raise ConfigError("There are no ratings in these files.")
     return list(kept.values())
@@ -216,9 +217,9 @@ def interval(ratings: Sequence[Rating], seed: int, draws: int) -> tuple[dict[str
     summary = {"mean": float(scores.mean()), "low": math.nan, "high": math.nan, "n": float(len(scores))}
     if raters.max() == sentences.max() == 0:
         return summary, math.nan
-    made = np.array(means)
-    summary["low"], summary["high"] = map(float, np.percentile(made, (2.5, 97.5)))
-    tail = min(float((made <= 0).mean()), float((made >= 0).mean()))
+    values = np.array(means)
+    summary["low"], summary["high"] = map(float, np.percentile(values, (2.5, 97.5)))
+    tail = min(float((values <= 0).mean()), float((values >= 0).mean()))
     return summary, min(1.0, max(2 * tail, 1 / draws))
 
 

@@ -177,13 +177,13 @@ def load_utmos(path: str | Path | None) -> Rater:
     def rate(heard: Floats) -> float:
         with torch.no_grad():
             try:
-                found = float(score(torch.from_numpy(np.ascontiguousarray(heard))[None], *further))
+                opinion = float(score(torch.from_numpy(np.ascontiguousarray(heard))[None], *further))
             except (RuntimeError, ValueError, torch.jit.Error) as error:
                 last = str(error).strip().splitlines()[-1]
                 raise ConfigError(f"{file} does not take samples (1, S) at 16 kHz: {last}. {GET_UTMOS}") from error
-        if not np.isfinite(found):
-            raise ConfigError(f"{file} gives {found} as a score. {GET_UTMOS}")
-        return found
+        if not np.isfinite(opinion):
+            raise ConfigError(f"{file} gives {opinion} as a score. {GET_UTMOS}")
+        return opinion
 
     return rate
 

@@ -51,7 +51,7 @@ LONG = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Utterance:
+class Stimulus:
     """What is to be listened to."""
 
     name: str
@@ -145,28 +145,8 @@ class Listeners:
             "utmos": "given" if callable(self._utmos_file) else identity("utmos", self._utmos_file),
         }
 
-    def transcribe(self, samples: Floats, rate: int) -> str:
-        """The words heard in samples (S,), as the recogniser writes them."""
-        return self._transcriber(at_16khz(samples, rate))
-
-    def normalize(self, text: str) -> str:
-        """The text as Whisper's English normalizer writes it: lower case, no punctuation, numbers as digits."""
-        return self._normalizer(text)
-
-    def distillmos(self, samples: Floats, rate: int) -> float:
-        """DistillMOS of samples (S,), 1 to 5 (Stahl and Gamper 2025)."""
-        return self._distillmos(at_16khz(samples, rate))
-
-    def dnsmos(self, samples: Floats, rate: int) -> float:
-        """DNSMOS P.835 of samples (S,), overall, 1 to 5 (Reddy et al. 2022)."""
-        return self._dnsmos(at_16khz(samples, rate))
-
-    def utmos(self, samples: Floats, rate: int) -> float:
-        """UTMOS of samples (S,), 1 to 5 (Saeki et al. 2022)."""
-        return self._utmos(at_16khz(samples, rate))
-
-    def score(self, items: Iterable[Utterance], columns: Sequence[str] | None = None) -> list[Row]:
-        """A row for each utterance; ``columns`` says what is computed (wer and cer come together).
+    def score(self, stimuli: Iterable[Stimulus], columns: Sequence[str] | None = None) -> list[Row]:
+        """A row for each; ``columns`` says what is computed (wer and cer come together).
 
         Default: all of COLUMNS, but UTMOS only where its weights are named.
         """
@@ -174,16 +154,16 @@ class Listeners:
         for column in columns:
             if column not in COLUMNS:
                 raise ConfigError(f"There is no column {column!r}{nearest(column, COLUMNS)}.")
-        return [self._row(item, columns) for item in items]
+        return [self._row(stimulus, columns) for stimulus in stimuli]
 
-    def _row(self, item: Utterance, columns: Sequence[str]) -> Row:
-        duration_s = len(item.samples) / item.sample_rate
+    def _row(self, stimulus: Stimulus, columns: Sequence[str]) -> Row:
+        duration_s = len(stimulus.samples) / stimulus.sample_rate
         if duration_s < SHORTEST_S:
-            raise ConfigError(f"Utterance {item.name!r} lasts {duration_s:.3f} s: too short to be listened to.")
-        heard = at_16khz(item.samples, item.sample_rate)
-        scores: dict[str, Any] = {"reference": item.reference}
+            raise ConfigError(f"Utterance {stimulus.name!r} lasts {duration_s:.3f} s: too short to be listened to.")
+        heard = at_16khz(stimulus.samples, stimulus.sample_rate)
+        scores: dict[str, Any] = {"reference": stimulus.reference}
         if "wer" in columns or "cer" in columns:
-            reference, hypothesis = (self._normalizer(text) for text in (item.reference, self._transcriber(heard)))
+            reference, hypothesis = (self._normalizer(text) for text in (stimulus.reference, self._transcriber(heard)))
             scores = {
                 "reference": reference,
                 "hypothesis": hypothesis,
@@ -191,13 +171,10 @@ class Listeners:
                 "characters": len(reference.strip()),
                 "character_errors": distance(reference.strip(), hypothesis.strip()),
             }
-        if "distillmos" in columns:
-            scores["distillmos"] = self._distillmos(heard)
-        if "dnsmos" in columns:
-            scores["dnsmos"] = self._dnsmos(heard)
-        if "utmos" in columns:
-            scores["utmos"] = self._utmos(heard)
-        return Row(name=item.name, duration_s=duration_s, **scores)
+        for column in ("distillmos", "dnsmos", "utmos"):
+            if column in columns:
+                scores[column] = getattr(self, f"_{column}")(heard)
+        return Row(name=stimulus.name, duration_s=duration_s, **scores)
 
     @cached_property
     def _transcriber(self) -> Transcriber:
@@ -266,8 +243,8 @@ def prosody_parts(key: str, *places: int) -> Callable[[Row], Sums]:
     """Those of a row's sums of prosody, all where no places are named."""
 
     def parts(row: Row) -> Sums:
-        found = (row.prosody or {}).get(key)
-        return None if found is None else [found[place] for place in places] if places else found
+        sums = (row.prosody or {}).get(key)
+        return [sums[place] for place in places] if sums and places else sums
 
     return parts
 
@@ -276,13 +253,14 @@ def quarters(row: Row) -> list[float] | None:
     """Errors and words of each quarter (8,) of a transcribed long text; none for a shorter one."""
     if row.hypothesis is None or len(row.reference.split()) < LONG:
         return None
-    return [float(part) for one in by_quarter(row.reference, row.hypothesis) for part in (one.total, one.words)]
+    errors = by_quarter(row.reference, row.hypothesis)
+    return [float(part) for quarter in errors for part in (quarter.total, quarter.words)]
 
 
 def quarter(number: int) -> Measure:
     """The word error rate of a quarter of long texts, from 0."""
     name = f"wer_quarter_{number + 1}"
-    return Measure(name, lambda row: (found := quarters(row)) and found[2 * number : 2 * number + 2], **LONE)
+    return Measure(name, lambda row: (parts := quarters(row)) and parts[2 * number : 2 * number + 2], **LONE)
 
 
 def character_parts(row: Row) -> Sums:
@@ -312,7 +290,7 @@ MEASURES = (
     Measure("cer", character_parts),
     *map(mean_of, ("distillmos", "dnsmos", "utmos", "duration_s")),
     *(quarter(number) for number in range(4)),
-    Measure("wer_drift", lambda row: (found := quarters(row)) and [*found[:2], *found[6:]], growth, partial=True),
+    Measure("wer_drift", lambda row: (parts := quarters(row)) and [*parts[:2], *parts[6:]], growth, partial=True),
     Measure("seams", lambda row: (row.seams["seams"], 1.0) if row.seams else None, compared=False),
     *at_seams("click"),
     *at_seams("jump"),
@@ -339,15 +317,15 @@ def summarize(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Estimate]:
     ``one_shot_difference`` is the largest of all. A measure that no row has is absent; ConfigError for one that only
     some rows have where all should.
     """
-    found = {}
+    estimates = {}
     for measure in MEASURES:
         parts = parts_of(measure, rows)
         if measure.alone and len(parts):
-            found[measure.name] = estimate(np.array(list(parts.values()), np.float64), measure.figure, seed=seed)
-    apart = [row.one_shot["largest"] for row in rows if row.one_shot]
-    if apart:
-        found["one_shot_difference"] = Estimate(max(apart), np.nan, np.nan, len(apart))
-    return found
+            estimates[measure.name] = estimate(np.array(list(parts.values()), np.float64), measure.figure, seed=seed)
+    largest = [row.one_shot["largest"] for row in rows if row.one_shot]
+    if largest:
+        estimates["one_shot_difference"] = Estimate(max(largest), np.nan, np.nan, len(largest))
+    return estimates
 
 
 def compare(rows: Sequence[Row], base: Sequence[Row], *, seed: int = 0) -> dict[str, Difference]:
@@ -363,22 +341,22 @@ def compare(rows: Sequence[Row], base: Sequence[Row], *, seed: int = 0) -> dict[
     for row in rows:
         if row.reference != named[row.name].reference:
             raise ConfigError(f"Sentence {row.name!r} has another reference in the two conditions to compare.")
-    found = {}
+    differences = {}
     for measure in MEASURES:
-        ours = parts_of(measure, rows) if measure.compared else {}
-        theirs = parts_of(measure, rows if measure.full else base, full=measure.full)
-        both = [name for name in ours if name in theirs]
-        if both:
-            one, other = (np.array([parts[name] for name in both], np.float64) for parts in (ours, theirs))
-            found[measure.name] = difference(one, other, measure.figure, seed=seed)
-    return found
+        parts = parts_of(measure, rows) if measure.compared else {}
+        base_parts = parts_of(measure, rows if measure.full else base, full=measure.full)
+        pairs = [(parts[name], base_parts[name]) for name in parts if name in base_parts]
+        if pairs:
+            values, base_values = np.array(pairs, np.float64).swapaxes(0, 1)
+            differences[measure.name] = difference(values, base_values, measure.figure, seed=seed)
+    return differences
 
 
 def parts_of(
     measure: Measure, rows: Sequence[Row], *, full: Callable[[Row], Sums] | None = None
 ) -> dict[str, Sequence[float]]:
     """The measure's sums of each utterance that has them, or with ``full`` those, by name."""
-    found = {row.name: parts for row in rows if (parts := (full or measure.sums)(row)) is not None}
-    if found and len(found) < len(rows) and not measure.partial:
-        raise ConfigError(f"Only {len(found)} of {len(rows)} sentences have the column {measure.name!r}.")
-    return found
+    by_name = {row.name: parts for row in rows if (parts := (full or measure.sums)(row)) is not None}
+    if by_name and len(by_name) < len(rows) and not measure.partial:
+        raise ConfigError(f"Only {len(by_name)} of {len(rows)} sentences have the column {measure.name!r}.")
+    return by_name

@@ -34,7 +34,7 @@ VERSION = "1"
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class SpokenCondition:
     """A condition's utterances."""
 
     folder: Path
@@ -76,79 +76,84 @@ def score(
             save_json(out / name / "latency" / f"{clock}.json", finite(summarize_latency(traces)))
         all_spoken[name] = read_spoken(out / name, about)
     base: list[Row] | None = None
-    with scorer(listeners, jobs) as scored:
+    with scorer(listeners, jobs) as listen:
         for name, spoken in all_spoken.items():
-            tasks, fresh = plan(spoken, own_full_sentences(all_spoken, name), made_by, lm, notes)
-            for number, result in enumerate(scored(tasks), start=1):
+            tasks, fields = plan(spoken, own_full_sentences(all_spoken, name), made_by, lm, notes)
+            for number, result in enumerate(listen(tasks), start=1):
                 progress(f"{name}: listened to {number} of {len(tasks)}")
                 keep(spoken.folder / "scores.jsonl", result)
-                fresh[result.name] |= result.found
-            rows = [row_of(made, fresh[made.name]) for made in spoken.traces.values()]
+                fields[result.name] |= result.fields
+            rows = [row_of(trace, fields[trace.name]) for trace in spoken.traces.values()]
             base = base or rows
             write_quality(spoken.folder, rows, base, made_by)
     progress("")
     return list(notes)
 
 
-def read_spoken(folder: Path, about: Mapping[str, Any]) -> Spoken:
+def read_spoken(folder: Path, about: Mapping[str, Any]) -> SpokenCondition:
     """A condition's utterances, those that the experiment timed on its clocks."""
-    traces = sorted(read_traces(folder / f"{about['clocks'][0]}.jsonl"), key=lambda made: made.index)
+    traces = sorted(read_traces(folder / f"{about['clocks'][0]}.jsonl"), key=lambda trace: trace.index)
     settings = about.get("settings", {}).get(folder.name)
-    return Spoken(
+    return SpokenCondition(
         folder,
-        {made.name: replace(made, fragments=()) for made in traces},
+        {trace.name: replace(trace, fragments=()) for trace in traces},
         None if settings is None else from_mapping(Condition, settings, where=str(folder.parent / "experiment.json")),
         json.dumps(settings, sort_keys=True),
     )
 
 
-def own_full_sentences(all_spoken: Mapping[str, Spoken], name: str) -> Spoken | None:
+def own_full_sentences(all_spoken: Mapping[str, SpokenCondition], name: str) -> SpokenCondition | None:
     """The first condition that gives the same voice whole sentences; none for a peer, and for that condition itself."""
-    ours = all_spoken[name].condition
-    for other in all_spoken.values():
-        theirs = other.condition
-        if ours and theirs and theirs.policy == "wait-all" and (theirs.voice, theirs.speed) == (ours.voice, ours.speed):
-            return None if other is all_spoken[name] else other
+    condition = all_spoken[name].condition
+    for spoken in all_spoken.values():
+        other = spoken.condition
+        if condition is None or other is None or other.policy != "wait-all":
+            continue
+        if (other.voice, other.speed) == (condition.voice, condition.speed):
+            return None if spoken is all_spoken[name] else spoken
     return None
 
 
 def plan(
-    spoken: Spoken, full: Spoken | None, listeners: Mapping[str, str], lm: str | None, notes: dict[str, None]
+    spoken: SpokenCondition,
+    full: SpokenCondition | None,
+    listeners: Mapping[str, str],
+    lm: str | None,
+    notes: dict[str, None],
 ) -> tuple[list[Task], dict[str, dict[str, Any]]]:
-    """What is still to be scored of a condition, and by utterance what is scored already."""
-    known = read_scores(spoken.folder / "scores.jsonl")
-    again = chosen(spoken, lm, notes)
-    tasks, fresh = [], dict[str, dict[str, Any]]()
-    for name, made in spoken.traces.items():
-        whole = full.traces.get(name) if full else None
-        if whole is not None and not same_words(made, whole):
+    """What is still to be scored of a condition, and by utterance the fields of its row that are known already."""
+    scores = read_scores(spoken.folder / "scores.jsonl")
+    again = resynthesized(spoken, lm, notes)
+    tasks, fields = [], dict[str, dict[str, Any]]()
+    for name, trace in spoken.traces.items():
+        full_trace = full.traces.get(name) if full else None
+        if full_trace is not None and not same_words(trace, full_trace):
             notes[f"Left out: prosody of {name}, {spoken.folder.name}: its full sentence has other words."] = None
-            whole = None
+            full_trace = None
         sound = sound_of(spoken.folder, name)
-        other = sound_of(full.folder, name) if full and whole else ""
-        wanted = {
-            group: f"{group}: {listeners[columns[0]]}" for group, columns in GROUPS.items() if columns[0] in listeners
-        }
+        other = sound_of(full.folder, name) if full and full_trace else ""
+        columns = {group: columns[0] for group, columns in GROUPS.items() if columns[0] in listeners}
+        wanted = {group: f"{group}: {listeners[column]}" for group, column in columns.items()}
         wanted["seams"] = f"seams {VERSION}, {other}"
-        if whole is not None:
+        if full_trace is not None:
             wanted["prosody"] = f"prosody {VERSION}, {other}"
         if name in again:
             wanted["one-shot"] = f"one-shot {VERSION}, {spoken.about}"
-        fresh[name] = {}
-        left = {}
+        fields[name] = {}
+        unscored = {}
         for group, by in wanted.items():
-            found = known.get((name, sound, by))
-            if found is None:
-                left[group] = by
+            score = scores.get((name, sound, by))
+            if score is None:
+                unscored[group] = by
             else:
-                fresh[name] |= found
-        if left:
-            path = full.folder if full and whole else None
-            tasks.append(Task(spoken.folder, made, sound, left, path, whole, spoken.condition, lm))
-    return tasks, fresh
+                fields[name] |= score
+        if unscored:
+            path = full.folder if full and full_trace else None
+            tasks.append(Task(spoken.folder, trace, sound, unscored, path, full_trace, spoken.condition, lm))
+    return tasks, fields
 
 
-def chosen(spoken: Spoken, lm: str | None, notes: dict[str, None]) -> set[str]:
+def resynthesized(spoken: SpokenCondition, lm: str | None, notes: dict[str, None]) -> set[str]:
     """The utterances that are synthesised again: evenly spaced; none where that is not possible, which is noted."""
     condition, names = spoken.condition, list(spoken.traces)
     if condition is None:
@@ -161,29 +166,29 @@ def chosen(spoken: Spoken, lm: str | None, notes: dict[str, None]) -> set[str]:
 
 def read_scores(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
     """What was scored before, by utterance, its sound and what scored it; a line that was cut short is left out."""
-    known = {}
+    scores = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
         try:
             data = json.loads(line)
-            known[data["name"], data["sound"], data["by"]] = data["found"]
+            scores[data["name"], data["sound"], data["by"]] = data["found"]
         except (ValueError, KeyError, TypeError):
             continue
-    return known
+    return scores
 
 
 def keep(path: Path, result: Result) -> None:
     """Add what was said of an utterance: a line by listener or measurement."""
     with path.open("a", encoding="utf-8") as file:
-        for by, found in result.by.items():
-            line = {"name": result.name, "sound": result.sound, "by": by, "found": finite(found)}
+        for by, fields in result.by.items():
+            line = {"name": result.name, "sound": result.sound, "by": by, "found": finite(fields)}
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-def row_of(made: Trace, found: Mapping[str, Any]) -> Row:
+def row_of(trace: Trace, fields: Mapping[str, Any]) -> Row:
     """An utterance's row from what was said of it."""
-    errors = found.get("errors")
-    rest = {key: value for key, value in found.items() if key != "errors"}
-    about = {"name": made.name, "duration_s": made.duration_s, "reference": made.source}
+    errors = fields.get("errors")
+    rest = {key: value for key, value in fields.items() if key != "errors"}
+    about = {"name": trace.name, "duration_s": trace.duration_s, "reference": trace.source}
     return Row(**{**about, **rest}, errors=None if errors is None else Errors(**errors))
 
 

@@ -16,8 +16,8 @@ from sayahead.errors import ConfigError
 from sayahead.eval.experiment.conditions import Condition
 from sayahead.eval.experiment.folder import wav_path
 from sayahead.eval.experiment.trace import Trace
-from sayahead.eval.listening.quality import Listeners, Row, Utterance
-from sayahead.eval.measures.streamed import Said, against_full, at_seams, one_shot
+from sayahead.eval.listening.quality import Listeners, Row, Stimulus
+from sayahead.eval.measures.streamed import TracedSound, against_full, at_seams, one_shot
 from sayahead.sound.files import read_wav
 
 GROUPS = {"transcript": ("wer", "cer"), "distillmos": ("distillmos",), "dnsmos": ("dnsmos",), "utmos": ("utmos",)}
@@ -60,9 +60,9 @@ class Result:
     """Fields of its row, by what identifies who said so."""
 
     @property
-    def found(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Any]:
         """All fields together."""
-        return {key: value for fields in self.by.values() for key, value in fields.items()}
+        return {field: value for row in self.by.values() for field, value in row.items()}
 
 
 @contextmanager
@@ -95,23 +95,24 @@ def begin(listeners: Listeners) -> None:
 def listen(task: Task, listeners: Listeners | None = None) -> Result:
     """What the listeners and measurements say of one utterance."""
     listeners = listeners or _LISTENERS[0]
-    made = Said(task.trace, read_wav(wav_path(task.folder, task.trace.name))[0])
+    utterance = TracedSound(task.trace, read_wav(wav_path(task.folder, task.trace.name))[0])
     full = None
     if task.full is not None and task.full_folder is not None and task.wanted.keys() & {"seams", "prosody"}:
-        full = Said(task.full, read_wav(wav_path(task.full_folder, task.trace.name))[0])
+        full = TracedSound(task.full, read_wav(wav_path(task.full_folder, task.trace.name))[0])
     by: dict[str, dict[str, Any]] = {}
     columns = [column for group in task.wanted for column in GROUPS.get(group, ())]
     if columns:
-        item = Utterance(made.trace.name, made.trace.source, made.samples, made.trace.sample_rate)
-        (row,) = listeners.score([item], columns)
+        trace = utterance.trace
+        stimulus = Stimulus(trace.name, trace.source, utterance.samples, trace.sample_rate)
+        (row,) = listeners.score([stimulus], columns)
         by |= {key: of_group(row, group) for group, key in task.wanted.items() if group in GROUPS}
     if "seams" in task.wanted:
-        by[task.wanted["seams"]] = {"seams": at_seams(made, full)}
+        by[task.wanted["seams"]] = {"seams": at_seams(utterance, full)}
     if "prosody" in task.wanted and full is not None and task.condition is not None:
-        by[task.wanted["prosody"]] = {"prosody": against_full(made, full, task.condition)}
+        by[task.wanted["prosody"]] = {"prosody": against_full(utterance, full, task.condition)}
     if "one-shot" in task.wanted and task.condition is not None:
-        by[task.wanted["one-shot"]] = {"one_shot": one_shot(made, task.condition, task.lm)}
-    return Result(made.trace.name, task.sound, by)
+        by[task.wanted["one-shot"]] = {"one_shot": one_shot(utterance, task.condition, task.lm)}
+    return Result(utterance.trace.name, task.sound, by)
 
 
 def of_group(row: Row, group: str) -> dict[str, Any]:

@@ -60,32 +60,32 @@ def estimate(parts: Values, figure: Figure, *, seed: int = 0) -> Estimate:
     return Estimate(float(figure(parts.sum(axis=0))), *interval(drawn), len(parts))
 
 
-def difference(ours: Values, theirs: Values, figure: Figure, *, seed: int = 0) -> Difference:
-    """The figure of ``ours`` (N, K) less that of ``theirs`` (N, K), the same N sentences in the same order.
+def difference(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> Difference:
+    """The figure of ``one`` (N, K) less that of ``other`` (N, K), the same N sentences in the same order.
 
     The p-value is that of a permutation test: how often, were the two exchanged at random in each sentence, the figures
     would lie at least as far apart. It counts the observed difference as one of the draws, so it is at least 1 / 10001.
     """
-    totals, apart = (ours.sum(axis=0), theirs.sum(axis=0)), ours - theirs
+    totals, apart = (one.sum(axis=0), other.sum(axis=0)), one - other
     value = float(figure(totals[0]) - figure(totals[1]))
-    drawn = [figure(weights @ ours) - figure(weights @ theirs) for weights in resampled(len(ours), seed)]
+    drawn = [figure(weights @ one) - figure(weights @ other) for weights in resampled(len(one), seed)]
     # Sums are added in another order in each draw: what differs by rounding is equal.
     observed = abs(value) * (1 - 1e-9) - 1e-12
     further = 0
-    for swapped in exchanged(len(ours), seed):
+    for swapped in exchanged(len(one), seed):
         moved = swapped @ apart
         further += int((np.abs(figure(totals[0] - moved) - figure(totals[1] + moved)) >= observed).sum())
     p = math.nan if math.isnan(value) else (1 + further) / (1 + ROUNDS)
-    return Difference(value, *interval(drawn), p, len(ours))
+    return Difference(value, *interval(drawn), p, len(one))
 
 
 def interval(drawn: list[Values]) -> tuple[float, float]:
     """The 2.5th and 97.5th percentile of the figures that were drawn; nan where there are none."""
     figures = np.concatenate(drawn) if drawn else np.zeros(0)
-    known = figures[np.isfinite(figures)]
-    if not len(known):
+    finite = figures[np.isfinite(figures)]
+    if not len(finite):
         return math.nan, math.nan
-    low, high = np.percentile(known, (2.5, 97.5))
+    low, high = np.percentile(finite, (2.5, 97.5))
     return float(low), float(high)
 
 

@@ -55,8 +55,8 @@ def heard_s(trace: Trace, samples: Sequence[int], *, end: bool = False, ideal: b
 def chunk_of(trace: Trace, samples: Sequence[int], *, end: bool = False) -> list[int]:
     """The chunk that holds each sample (N,), or with ``end`` the sample before it."""
     ends = [chunk.start + chunk.samples for chunk in trace.chunks]
-    found = np.searchsorted(ends, np.asarray(samples, np.int64), side="left" if end else "right")
-    return [int(at) for at in np.minimum(found, len(ends) - 1)]
+    chunks = np.searchsorted(ends, np.asarray(samples, np.int64), side="left" if end else "right")
+    return [int(at) for at in np.minimum(chunks, len(ends) - 1)]
 
 
 def spoken(trace: Trace) -> list[WordTiming]:
@@ -94,9 +94,10 @@ def word_arrivals_s(trace: Trace) -> Times:
     words = spoken(trace)
     if not trace.fragments:
         return np.full(len(words), math.nan)
-    found = np.searchsorted([f.end for f in trace.fragments], np.array([w.end for w in words], np.int64), side="right")
-    arrivals = np.array([fragment.at_s for fragment in trace.fragments], np.float64)
-    return arrivals[np.minimum(found, len(arrivals) - 1)]
+    ends, arrivals = np.array([(fragment.end, fragment.at_s) for fragment in trace.fragments], np.float64).T
+    fragments = np.searchsorted(ends, np.array([word.end for word in words], np.float64), side="right")
+    arrivals_s: Times = arrivals[np.minimum(fragments, len(arrivals) - 1)]
+    return arrivals_s
 
 
 def word_lags_s(trace: Trace, *, ideal: bool = False) -> Times:

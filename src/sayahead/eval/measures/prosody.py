@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 from sayahead.engine.stages import AcousticModel, Frames, moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.errors import ConfigError
-from sayahead.eval.measures.intervals import estimate, moments, quotient
+from sayahead.eval.measures.intervals import correlation, estimate, moments, quotient, rmse
 from sayahead.eval.measures.pitch import HOP_S
 from sayahead.types import Floats, Rendering, Segment
 from sayahead.voice import Voice
 
 State = TypeVar("State")
 Values = NDArray[np.float64]
+CENTS_OF_200_HZ = 1200 * math.log2(200)
 VOICED_HZ = 40.0
 """A frame of lower pitch is not voiced."""
 PITCH = 128
@@ -112,7 +113,7 @@ def recorded(voice: Voice, *, pitch: int = PITCH) -> tuple[Voice, Recorder[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Two recordings of the same words, side by side: what was made, and the voice's own full sentence."""
+    """Two recordings of the same words, side by side: the streamed one, and the voice's own full sentence."""
 
     durations_ms: Values
     """(2, N) duration of each word that sounds."""
@@ -164,37 +165,25 @@ class Prosody:
     """Share of the full sentences' frames that are voiced in one and not in the other."""
 
 
-def differences(made: Recording, full: Recording) -> Differences:
+def differences(streamed: Recording, full: Recording) -> Differences:
     """One recording against another of the same words; ConfigError where their numbers differ.
 
     Each frame n of N of a word in ``full`` has for its partner the frame that lies at the same share of the word in
-    ``made``, ``floor((n + 1/2) / N * N')``: linear within a word, and no warping beyond words.
+    ``streamed``, ``floor((n + 1/2) / N * N')``: linear within a word, and no warping beyond words.
     """
-    if len(made.words) != len(full.words):
-        raise ConfigError(f"The recordings have {len(made.words)} and {len(full.words)} words, but must have the same.")
-    ours, theirs = [np.zeros(0, np.float32)], [np.zeros(0, np.float32)]
-    for (first, end), (own_first, own_end) in zip(made.words, full.words, strict=True):
-        length, own_length = end - first, own_end - own_first
-        if length and own_length:
-            ours.append(made.pitch[first + (2 * np.arange(own_length) + 1) * length // (2 * own_length)])
-            theirs.append(full.pitch[own_first:own_end])
-    pitch = np.stack([np.concatenate(ours), np.concatenate(theirs)]).astype(np.float64)
-    voiced = pitch > VOICED_HZ
-    both = voiced.all(axis=0)
-    lengths = np.stack([durations_ms(made), durations_ms(full)])
-    sounding = lengths.any(axis=0)
+    same_number("recordings", streamed.words, full.words)
+    pitch = [np.zeros((2, 0), np.float32)]
+    for (first, end), (full_first, full_end) in zip(streamed.words, full.words, strict=True):
+        length, full_length = end - first, full_end - full_first
+        if length and full_length:
+            partners = first + (2 * np.arange(full_length) + 1) * length // (2 * full_length)
+            pitch.append(np.stack([streamed.pitch[partners], full.pitch[full_first:full_end]]))
+    lengths = np.stack([durations_ms(streamed), durations_ms(full)])
     # Neighbours in one sentence in both; a pause at a sentence's end is the engine's and not the model's.
-    together = np.array(
-        [same_sentence(made, at) and same_sentence(full, at) for at in range(1, len(full.words))], np.bool_
-    )
-    return Differences(
-        durations_ms=lengths[:, sounding],
-        phonemes=np.maximum(np.array(full.phonemes, np.float64), 1)[sounding],
-        pauses_ms=np.stack([pauses_ms(made), pauses_ms(full)])[:, together],
-        pitch_cents=1200 * np.log2(pitch[:, both]),
-        frames=pitch.shape[1],
-        flipped=int((voiced[0] != voiced[1]).sum()),
-    )
+    pairs = [*zip(streamed.sentences, full.sentences, strict=True)]
+    together = np.array([a == c and b == d for (a, b), (c, d) in itertools.pairwise(pairs)], np.bool_)
+    pauses = np.stack([pauses_ms(streamed), pauses_ms(full)])[:, together]
+    return compared(lengths, full.phonemes, np.logical_or(*lengths), pauses, np.concatenate(pitch, axis=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,103 +198,101 @@ class Heard:
     """Samples per second."""
 
 
-def from_sound(made: Heard, full: Heard, phonemes: Sequence[int] | None = None) -> Differences:
+def from_sound(streamed: Heard, full: Heard, phonemes: Sequence[int] | None = None) -> Differences:
     """One utterance against another of the same words; ConfigError where their numbers differ.
 
     As ``differences``, but durations are to the sample, the partners of a word's frames are the frames next to the same
     share of the word, and there are no pauses, as traces do not say where a sentence ends. ``phonemes`` are those of
     each word; none: 1.
     """
-    if len(made.words) != len(full.words):
-        raise ConfigError(f"The utterances have {len(made.words)} and {len(full.words)} words, but must have the same.")
-    times = [np.array(one.words, np.float64).reshape(-1, 2) / one.rate for one in (made, full)]
-    lengths = np.stack([time[:, 1] - time[:, 0] for time in times])
-    sounding = (lengths > 0).all(axis=0)
-    pitch = [[np.zeros(0)], [np.zeros(0)]]
+    same_number("utterances", streamed.words, full.words)
+    times_s = [np.array(one.words, np.float64).reshape(-1, 2) / one.rate for one in (streamed, full)]
+    lengths_s = np.stack([time[:, 1] - time[:, 0] for time in times_s])
+    sounding = np.logical_and(*(lengths_s > 0))
+    pitch = [np.zeros((2, 0), np.float32)]
     for word in np.flatnonzero(sounding):
-        count = max(1, round(lengths[1, word] / HOP_S))
+        count = max(1, round(lengths_s[1, word] / HOP_S))
         share = (np.arange(count) + 0.5) / count
-        for found, one, time, length in zip(pitch, (made, full), times, lengths, strict=True):
+        rows = []
+        for one, time, length in zip((streamed, full), times_s, lengths_s, strict=True):
             frames = np.round((time[word, 0] + share * length[word]) / HOP_S).astype(np.int64)
-            found.append(one.pitch[np.minimum(frames, len(one.pitch) - 1)].astype(np.float64))
-    both = np.stack([np.concatenate(found) for found in pitch])
-    voiced = both > VOICED_HZ
-    numbers = np.ones(len(full.words)) if phonemes is None else np.maximum(np.array(phonemes, np.float64), 1)
+            rows.append(one.pitch[np.minimum(frames, len(one.pitch) - 1)])
+        pitch.append(np.stack(rows))
+    numbers = [1] * len(full.words) if phonemes is None else phonemes
+    return compared(1000 * lengths_s, numbers, sounding, np.zeros((2, 0)), np.concatenate(pitch, axis=1))
+
+
+def same_number(what: str, words: Sequence[tuple[int, int]], full: Sequence[tuple[int, int]]) -> None:
+    """ConfigError unless there are as many words in the one as in the other."""
+    if len(words) != len(full):
+        raise ConfigError(f"The {what} have {len(words)} and {len(full)} words, but must have the same.")
+
+
+def compared(
+    lengths_ms: Values, phonemes: Sequence[int], sounding: NDArray[np.bool_], pauses_ms: Values, pitch: Floats
+) -> Differences:
+    """The differences of words' lengths (2, N) with their phonemes, of pauses and of frames' pitch (2, F) in Hz."""
+    hertz = pitch.astype(np.float64)
+    voiced = hertz > VOICED_HZ
     return Differences(
-        durations_ms=1000 * lengths[:, sounding],
-        phonemes=numbers[sounding],
-        pauses_ms=np.zeros((2, 0)),
-        pitch_cents=1200 * np.log2(both[:, voiced.all(axis=0)]),
-        frames=both.shape[1],
+        durations_ms=lengths_ms[:, sounding],
+        phonemes=np.maximum(np.array(phonemes, np.float64), 1)[sounding],
+        pauses_ms=pauses_ms,
+        pitch_cents=1200 * np.log2(hertz[:, voiced.all(axis=0)]),
+        frames=hertz.shape[1],
         flipped=int((voiced[0] != voiced[1]).sum()),
     )
 
 
-def sums(found: Differences) -> dict[str, tuple[float, ...]]:
+def sums(differences: Differences) -> dict[str, tuple[float, ...]]:
     """What the figures over many utterances are made of: ``moments`` of pitch (cents over 200 Hz), words (ms) and words
-    by phoneme (ms), made first and full second; of voicing the frames that differ, and all.
+    by phoneme (ms), the streamed ones first; of voicing the frames that differ, and all.
     """
     return {
         # Far from 0 the sums of squares would leave few digits to what differs.
-        "pitch": moments(*(found.pitch_cents - 1200 * math.log2(200))),
-        "word": moments(*found.durations_ms),
-        "phoneme": moments(*(found.durations_ms / found.phonemes)),
-        "voicing": (float(found.flipped), float(found.frames)),
+        "pitch": moments(*(differences.pitch_cents - CENTS_OF_200_HZ)),
+        "word": moments(*differences.durations_ms),
+        "phoneme": moments(*(differences.durations_ms / differences.phonemes)),
+        "voicing": (float(differences.flipped), float(differences.frames)),
     }
 
 
-def prosody(compared: Iterable[Differences], *, seed: int = 0) -> Prosody:
+def prosody(utterances: Iterable[Differences], *, seed: int = 0) -> Prosody:
     """All figures over all words or frames of the utterances together; nan where there is nothing to take one of."""
-    found = list(compared)
-    frames = sum(one.frames for one in found)
+    every = list(utterances)
+    frames = sum(one.frames for one in every)
     return Prosody(
-        duration_ms=deviation([one.durations_ms for one in found], seed=seed),
-        phoneme_ms=deviation([one.durations_ms / one.phonemes for one in found], seed=seed),
-        pause_ms=deviation([one.pauses_ms for one in found], seed=seed),
-        pitch_cents=deviation([one.pitch_cents for one in found], seed=seed),
-        voicing_error=sum(one.flipped for one in found) / frames if frames else math.nan,
+        duration_ms=deviation([one.durations_ms for one in every], seed=seed),
+        phoneme_ms=deviation([one.durations_ms / one.phonemes for one in every], seed=seed),
+        pause_ms=deviation([one.pauses_ms for one in every], seed=seed),
+        pitch_cents=deviation([one.pitch_cents - CENTS_OF_200_HZ for one in every], seed=seed),
+        voicing_error=sum(one.flipped for one in every) / frames if frames else math.nan,
     )
 
 
 def deviation(pairs: Sequence[Values], *, seed: int = 0) -> Deviation:
-    """How far made values lie from the full sentence's, given both (2, N) for each utterance."""
-    made, full = np.concatenate([np.zeros((2, 0)), *pairs], axis=1)
-    if not len(made):
-        return Deviation(0, *[math.nan] * 6)
-    apart = made - full
+    """How far values lie from the full sentence's, given both (2, N) for each utterance."""
+    values = np.concatenate([np.zeros((2, 0)), *pairs], axis=1)
     parts = [(np.abs(one[0] - one[1]).sum(), one.shape[1]) for one in pairs]
-    absolute = estimate(np.array(parts, np.float64), quotient, seed=seed)
+    absolute = estimate(np.array(parts, np.float64).reshape(-1, 2), quotient, seed=seed)
+    total = np.array(moments(*values))
     return Deviation(
-        values=len(made),
-        mean=float(apart.mean()),
+        values=values.shape[1],
+        mean=float((values[0] - values[1]).mean()) if values.size else math.nan,
         mean_absolute=absolute.value,
         low=absolute.low,
         high=absolute.high,
-        rmse=float(np.sqrt((apart**2).mean())),
-        correlation=correlation(made, full),
+        rmse=float(rmse(total)),
+        correlation=float(correlation(total)),
     )
 
 
-def correlation(one: Values, other: Values) -> float:
-    """Pearson's r; nan for fewer than two pairs or where either is constant (to rounding)."""
-    a, b = one - one.mean(), other - other.mean()
-    # Values that are equal have a spread of rounding errors only.
-    if len(one) < 2 or np.ptp(one) <= 1e-9 * np.abs(one).max() or np.ptp(other) <= 1e-9 * np.abs(other).max():
-        return math.nan
-    return float(a @ b / np.sqrt((a @ a) * (b @ b)))
-
-
-def durations_ms(made: Recording) -> Values:
+def durations_ms(recording: Recording) -> Values:
     """(N,) how long each word sounds."""
-    return np.array([1000 * made.frame_s * (end - first) for first, end in made.words], np.float64)
+    return np.array([1000 * recording.frame_s * (end - first) for first, end in recording.words], np.float64)
 
 
-def pauses_ms(made: Recording) -> Values:
+def pauses_ms(recording: Recording) -> Values:
     """(N - 1,) how long it is from each word's end to the next one's onset."""
-    pairs = itertools.pairwise(made.words)
-    return np.array([1000 * made.frame_s * (after[0] - before[1]) for before, after in pairs], np.float64)
-
-
-def same_sentence(made: Recording, at: int) -> bool:
-    """Whether word ``at`` and the one before it belong to one sentence."""
-    return made.sentences[at] == made.sentences[at - 1]
+    pairs = itertools.pairwise(recording.words)
+    return np.array([1000 * recording.frame_s * (after[0] - before[1]) for before, after in pairs], np.float64)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -25,28 +23,6 @@ ELSEWHERE = 200
 """Random places at which the rate elsewhere is taken."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneShot:
-    """How streamed sound differs from the same sound made in one go."""
-
-    largest: float
-    """Largest absolute difference of two samples, over the length that both have."""
-    longer: int
-    """Samples that the streamed one has more than the other; negative where it has fewer."""
-
-    @property
-    def equal(self) -> bool:
-        """Whether both are the same to the last bit."""
-        return self.largest == 0 and self.longer == 0
-
-
-def one_shot_difference(streamed: Floats, whole: Floats) -> OneShot:
-    """The largest difference between streamed (S,) and one-shot (S,) samples under the same policy, and in length."""
-    both = min(len(streamed), len(whole))
-    apart = np.abs(streamed[:both].astype(np.float64) - whole[:both])
-    return OneShot(float(apart.max(initial=0.0)), len(streamed) - len(whole))
-
-
 def jumps(samples: Floats, at: int, rate: int) -> bool:
     """Whether ``|x[at] - x[at-1]|`` is over the 99th percentile of the sample jumps within 20 ms to each side.
 
@@ -55,8 +31,8 @@ def jumps(samples: Floats, at: int, rate: int) -> bool:
     reach = round(WINDOW_S * rate)
     first = max(0, at - 1 - reach)
     steps = np.abs(np.diff(samples[first : at + reach].astype(np.float64)))
-    own, others = steps[at - 1 - first], np.delete(steps, at - 1 - first)
-    return bool(len(others) and own > max(float(np.percentile(others, PERCENTILE)), FLOOR))
+    step, others = steps[at - 1 - first], np.delete(steps, at - 1 - first)
+    return bool(len(others) and step > max(float(np.percentile(others, PERCENTILE)), FLOOR))
 
 
 def clicks(samples: Floats, at: int, rate: int) -> bool:
@@ -106,11 +82,11 @@ def corresponding(
         raise ConfigError(f"The two renderings have {len(words)} and {len(whole)} words, but must have the same.")
     if not words:
         return list(places)
-    ours, theirs = np.array(words, np.float64).ravel(), np.array(whole, np.float64).ravel()
-    inside = np.interp(places, ours, theirs)
+    edges, whole_edges = np.array(words, np.float64).ravel(), np.array(whole, np.float64).ravel()
+    inside = np.interp(places, edges, whole_edges)
     # Before the first word and after the last one both run at the same pace.
-    before = np.minimum(0, np.asarray(places) - ours[0])
-    after = np.maximum(0, np.asarray(places) - ours[-1])
+    before = np.minimum(0, np.asarray(places) - edges[0])
+    after = np.maximum(0, np.asarray(places) - edges[-1])
     return [round(float(at)) for at in inside + before + after]
 
 
@@ -119,27 +95,26 @@ def seams(
     boundaries: Sequence[int],
     rate: int,
     *,
-    whole: Floats | None = None,
-    whole_boundaries: Sequence[int] | None = None,
+    full: Floats | None = None,
+    full_boundaries: Sequence[int] | None = None,
     seed: int = 0,
-) -> dict[str, Any]:
-    """Counts and rates of all that is found at the boundaries (first samples of chunks) of one utterance (S,).
+) -> dict[str, float]:
+    """Counts of all that is found at the boundaries (first samples of chunks) of one utterance (S,).
 
-    ``whole`` is the voice's full-sentence rendering of the same text and ``whole_boundaries`` the same places in it
-    (see ``corresponding``; where absent they are equal): silence at a seam that is longer than there is a gap. Without
-    ``whole`` there are no gaps to count. Places at or outside the ends are no seams. Keys:
+    ``full`` is the voice's full-sentence rendering of the same text and ``full_boundaries`` the same places in it (see
+    ``corresponding``; where absent they are equal): silence at a seam that is longer than there is a gap. Without
+    ``full`` there are no gaps to count. Places at or outside the ends are no seams. Keys:
 
-    - ``seams``; ``jumps`` and ``clicks`` among them (see the functions of those names);
-    - ``gaps``: seams at which the silence (see ``silence_s``) exceeds by 5 ms or more that of the full sentence, whose
-      longest within 20 ms of the same place counts; ``compared``: seams that were compared with it;
+    - ``seams``; ``jumps`` and ``clicks`` among them (see the functions of those names); ``silence_total_s``, the sum of
+      the silences at them (see ``silence_s``);
+    - ``gaps``: seams at which the silence exceeds by 5 ms or more that of the full sentence, whose longest within 20 ms
+      of the same place counts; ``compared``: seams that were compared with it;
     - ``elsewhere``, ``jumps_elsewhere``, ``clicks_elsewhere``: the same at up to 200 random places, none of them nearer
       than 25 ms to a seam or an end;
     - ``jumps_whole``, ``clicks_whole``: the same at the places of the full sentence that correspond to the seams, where
-      chunks never met: seams lie at particular places of words, which may be rougher or smoother than others;
-    - ``jump_rate``, ``click_rate``, each with ``_elsewhere``, ``_whole`` and ``_excess`` (over elsewhere), and
-      ``gap_rate``: shares, nan where there is nothing to divide by; ``silence_s``: mean silence at a seam.
+      chunks never met: seams lie at particular places of words, which may be rougher or smoother than others.
     """
-    matched = list(boundaries) if whole_boundaries is None else list(whole_boundaries)
+    matched = list(boundaries) if full_boundaries is None else list(full_boundaries)
     if len(matched) != len(boundaries):
         raise ConfigError(f"seams(): {len(boundaries)} boundaries, but {len(matched)} places in the full sentence.")
     pairs = [(at, same) for at, same in zip(boundaries, matched, strict=True) if 0 < at < len(samples)]
@@ -147,53 +122,20 @@ def seams(
     random = random_places(len(samples), places, rate, seed=seed)
     silences = [silence_s(samples, at, rate) for at in places]
     # The full sentence at the same places; a place mapped onto one of its ends is moved inside.
-    full = np.zeros(0, np.float32) if whole is None else whole
+    full = np.zeros(0, np.float32) if full is None else full
     same = [min(max(1, place), len(full) - 1) for _, place in pairs] if len(full) > 1 else []
     allowed = [silence_s(full, place, rate, reach_s=WINDOW_S) for place in same]
-    return with_rates(
-        {
-            "seams": len(places),
-            "jumps": sum(jumps(samples, at, rate) for at in places),
-            "clicks": sum(clicks(samples, at, rate) for at in places),
-            "elsewhere": len(random),
-            "jumps_elsewhere": sum(jumps(samples, at, rate) for at in random),
-            "clicks_elsewhere": sum(clicks(samples, at, rate) for at in random),
-            "compared": len(same),
-            "jumps_whole": sum(jumps(full, at, rate) for at in same),
-            "clicks_whole": sum(clicks(full, at, rate) for at in same),
-            "gaps": sum(own - other >= NEAR_S for own, other in zip(silences, allowed, strict=False)),
-            "silence_total_s": sum(silences),
-        }
-    )
-
-
-def pooled(found: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    """What ``seams`` gives for many utterances, as if for one: counts added up, rates of the sums."""
-    counts = [{key: one[key] for key in COUNTS} for one in found]
-    return with_rates({key: sum(one[key] for one in counts) for key in COUNTS})
-
-
-COUNTS = (
-    "seams", "jumps", "clicks", "elsewhere", "jumps_elsewhere", "clicks_elsewhere", "compared", "jumps_whole",
-    "clicks_whole", "gaps", "silence_total_s",
-)  # fmt: skip
-
-
-def with_rates(counts: dict[str, Any]) -> dict[str, Any]:
-    """The counts, and the rates that follow from them."""
-    rates = {"gap_rate": share(counts["gaps"], counts["compared"])}
-    for kind in ("jump", "click"):
-        here = share(counts[f"{kind}s"], counts["seams"])
-        there = share(counts[f"{kind}s_elsewhere"], counts["elsewhere"])
-        whole = share(counts[f"{kind}s_whole"], counts["compared"])
-        rates |= {f"{kind}_rate": here, f"{kind}_rate_elsewhere": there, f"{kind}_rate_whole": whole}
-        rates[f"{kind}_excess"] = here - there
-    return {**counts, **rates, "silence_s": share(counts["silence_total_s"], counts["seams"])}
-
-
-def share(part: float, whole: float) -> float:
-    """Their quotient, nan for a share of nothing."""
-    return part / whole if whole else float("nan")
+    counts: dict[str, float] = {
+        "seams": len(places),
+        "elsewhere": len(random),
+        "compared": len(same),
+        "gaps": sum(silence - other >= NEAR_S for silence, other in zip(silences, allowed, strict=False)),
+        "silence_total_s": sum(silences),
+    }
+    for suffix, sound, at in (("", samples, places), ("_elsewhere", samples, random), ("_whole", full, same)):
+        counts[f"jumps{suffix}"] = sum(jumps(sound, place, rate) for place in at)
+        counts[f"clicks{suffix}"] = sum(clicks(sound, place, rate) for place in at)
+    return counts
 
 
 def random_places(length: int, seams: Sequence[int], rate: int, *, number: int = ELSEWHERE, seed: int = 0) -> list[int]:

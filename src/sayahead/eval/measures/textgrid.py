@@ -64,10 +64,10 @@ def parse(tokens: list[str]) -> dict[str, list[Interval]]:
 
 def tier(tiers: dict[str, list[Interval]], name: str, path: Path) -> list[Interval]:
     """The tier of a name, alone or behind its speaker's ("anna - words"); ConfigError where there is not just one."""
-    found = [key for key in tiers if key == name or key.endswith(f" - {name}")]
-    if len(found) != 1:
+    keys = [key for key in tiers if key == name or key.endswith(f" - {name}")]
+    if len(keys) != 1:
         raise ConfigError(
-            f"{path} has {len(found) or 'no'} tiers named {name!r} (its tiers: {', '.join(tiers) or 'none'}): expected "
+            f"{path} has {len(keys) or 'no'} tiers named {name!r} (its tiers: {', '.join(tiers) or 'none'}): expected "
             "those of the Montreal Forced Aligner, words and phones of one speaker."
         )
-    return tiers[found[0]]
+    return tiers[keys[0]]

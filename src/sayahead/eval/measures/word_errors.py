@@ -94,13 +94,13 @@ def distance(reference: Sequence[str], hypothesis: Sequence[str]) -> int:
 
 def costs(reference: Sequence[str], hypothesis: Sequence[str]) -> Iterable[NDArray[np.int32]]:
     """The rows of the Levenshtein matrix: row i holds the distances of the first i items to all beginnings (H + 1,)."""
-    known = {item: number for number, item in enumerate(dict.fromkeys(hypothesis))}
-    items = np.array([known[item] for item in hypothesis], np.int32)
+    numbers = {item: number for number, item in enumerate(dict.fromkeys(hypothesis))}
+    items = np.array([numbers[item] for item in hypothesis], np.int32)
     columns = np.arange(len(hypothesis) + 1, dtype=np.int32)
     row = columns
     yield row
     for item in reference:
-        paired = row[:-1] + (items != known.get(item, -1))
+        paired = row[:-1] + (items != numbers.get(item, -1))
         best = np.minimum(row + 1, np.concatenate([row[:1] + 1, paired]))
         # An insertion costs one more than the place before it: a running minimum once the slope is taken away.
         row = (np.minimum.accumulate(best - columns) + columns).astype(np.int32)
