@@ -101,7 +101,7 @@ def test_leaving_a_stream_early_makes_the_server_stop(server: Running) -> None:
 
 def test_flush_speaks_what_waits(server: Running) -> None:
     async def run() -> None:
-        async with Client(server.ws, lookahead=5) as client:
+        async with Client(server.ws, policy="lookahead:k=5") as client:
             speech = client.speech()
             await speech.push("Hello there")
             await speech.flush()

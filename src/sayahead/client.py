@@ -43,7 +43,7 @@ class Client:
     """
 
     def __init__(self, url: str = "ws://127.0.0.1:8000", *, key: str | None = None, **session: Any) -> None:
-        """``session`` is what the server's session.update takes: voice, speed, lookahead, mode, seed, idle_s,
+        """``session`` is what the server's session.update takes: voice, policy, context, speed, seed, idle_s,
         sample_rate, volume."""
         if session.get("encoding", "pcm_s16le") != "pcm_s16le":
             raise ConfigError("Client: encoding must be pcm_s16le, or left out.")

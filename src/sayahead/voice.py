@@ -22,6 +22,7 @@ from sayahead.engine.session import Session
 from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.agent import Agent
+from sayahead.policies.characters import WaitEnd
 from sayahead.policies.learned import LearnedPolicy, Network, Reader
 from sayahead.policies.rules import LookaheadK
 from sayahead.systems import KINDS
@@ -66,7 +67,9 @@ class Voice:
         """``policies`` and ``contexts``: makers of those that the voice was taught, by name."""
         self.config, self.loaded = config, loaded
         lookahead = functools.partial(LookaheadK, k=config.defaults.lookahead, words=config.defaults.words)
-        self._policies: dict[str, Callable[..., Policy]] = {"lookahead": lookahead, **(policies or {})}
+        # Whole sentences have one name, whatever a voice reads.
+        fixed: dict[str, Callable[..., Policy]] = {"wait-all": WaitEnd} if self.characters else {"lookahead": lookahead}
+        self._policies = fixed | (policies or {})
         self._contexts = contexts or {}
         self._whose = f"The voice {config.name!r}"
 

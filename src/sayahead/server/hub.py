@@ -18,7 +18,7 @@ from sayahead.server import messages as m
 from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Settings
-from sayahead.server.synthesis.threads import Pool, Speaking
+from sayahead.server.synthesis.threads import Pool, Speaking, session_options
 from sayahead.voice import Voice, load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 
@@ -51,7 +51,7 @@ class Voices:
         if not self.configs:
             raise VoiceError("There is no voice to offer: install sayahead again, or name one.")
         self.default = next(iter(self.configs))
-        self._loaded: dict[str, Voice] = {}
+        self.loaded: dict[str, Voice] = {}
         self._locks = {name: threading.Lock() for name in self.configs}
 
     def name(self, wanted: str | None, *, any_voice: bool = False) -> str:
@@ -65,16 +65,16 @@ class Voices:
     def load(self, name: str) -> Voice:
         """A voice by a name from ``name``; slow the first time."""
         with self._locks[name]:
-            if name not in self._loaded:
+            if name not in self.loaded:
                 begun = time.perf_counter()
-                self._loaded[name] = load_voice(self._folders[name])
+                self.loaded[name] = load_voice(self._folders[name])
                 log.info("voice loaded", extra={"voice": name, "took_s": round(time.perf_counter() - begun, 3)})
-            return self._loaded[name]
+            return self.loaded[name]
 
     def put(self, voice: Voice) -> None:
         """Offer a voice that is already loaded, as the default one."""
         name = voice.config.name
-        self._loaded[name], self._locks[name] = voice, threading.Lock()
+        self.loaded[name], self._locks[name] = voice, threading.Lock()
         self.configs = {name: voice.config, **self.configs}
         self.default = name
 
@@ -112,6 +112,13 @@ class Hub:
         """Load voices, so that the first word need not wait for them."""
         for name in self.voices.configs if self.settings.preload else (self.voices.default,):
             self.voices.load(name)
+
+    def check(self, options: m.Options) -> None:
+        """VoiceError or ConfigError for options that an utterance cannot take, as far as a voice's description, or the
+        voice itself if it is loaded, can tell."""
+        voice = self.voices.loaded.get(self.voices.name(options.voice, any_voice=options.any_voice))
+        if voice is not None:
+            voice.session(**session_options(voice, options))
 
     async def speaking(self, options: m.Options) -> Speaking:
         """A new text to be spoken. VoiceError for an unknown voice, ConfigError for options that it cannot take."""

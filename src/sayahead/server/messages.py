@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from sayahead.config import Spec
 from sayahead.errors import ConfigError, SayaheadError, VoiceError
 from sayahead.server.synthesis.formats import AudioFormat
 
@@ -31,10 +32,10 @@ class Options:
     """How the audio is sent."""
     speed: float = 1.0
     """Pace, 1 is the voice's own; with ``any_voice``, clamped to what the voice can do."""
-    lookahead: int | None = None
-    """Words that must follow before a word is spoken; None: the voice's own."""
-    sentences: bool = False
-    """Whether to wait for whole sentences, as other engines do."""
+    policy: Spec | None = None
+    """When to speak; None: as the voice's own policy says."""
+    context: Spec | None = None
+    """What stands in for the text to come; None: the voice's own."""
     volume: float = 1.0
     """Factor on the samples."""
     seed: int = 0

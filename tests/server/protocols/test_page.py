@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 from support.browser import NAME, Seat, chromium, drawl
 from support.servers import KEY, Running, serving
 
-from sayahead import Voice
+from sayahead import Voice, load_voice
 
 TEXT = "Hello there, how are you today? I am fine, thank you. "
 SENTENCE = "one two three four five six seven eight nine ten, eleven twelve. "
@@ -133,16 +133,16 @@ def test_the_choices_reach_the_server(server: Running, browser: Browser) -> None
     with seated(browser, server.http) as seat:
         seat.page.focus("#speed")
         seat.page.keyboard.press("ArrowRight")
-        seat.page.select_option("#lookahead", "3")
+        seat.page.select_option("#lookahead", "lookahead:k=3")
         choose_sentences(seat.page)
         seat.type(TEXT)
         seat.until_heard()
         updates = [json.loads(m)["session"] for m in seat.sent if '"session.update"' in m]
+        assert "lookahead:k=3" in [update["policy"] for update in updates]
         assert updates[-1] == {
             "voice": "toy",
-            "lookahead": 3,
+            "policy": "wait-all",
             "speed": 1.05,
-            "mode": "sentence",
             "sample_rate": 24000,
             "idle_s": 60,
         } | {"voice": updates[-1]["voice"]}
@@ -150,6 +150,33 @@ def test_the_choices_reach_the_server(server: Running, browser: Browser) -> None
         # The voice's own range.
         assert seat.value("document.getElementById('speed').max") == "2"
         assert seat.value("[...document.getElementById('voice').options].map((o) => o.value)")[0] == "toy"
+
+
+def test_a_voice_of_characters_speaks_in_both_modes(browser: Browser) -> None:
+    with serving(voice=load_voice("mohan-lj")) as characters, seated(browser, characters.http) as seat:
+        seat.type("Hello there. ")
+        seat.until("window.loud() > 0.02")
+        seat.until_heard()
+        assert seat.lit == ["Hello", "there."]
+        choose_sentences(seat.page)
+        seat.page.keyboard.press("Control+Enter")
+        seat.until("document.body.dataset.busy === 'true'")
+        seat.until_heard()
+        assert seat.cell("first", 2) != "–"
+        assert [json.loads(m)["session"]["voice"] for m in seat.sent if '"session.update"' in m][-1] == "mohan-lj"
+
+
+def test_a_policy_that_the_voice_lacks_is_explained(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.type("Hello there. ")
+        seat.until_heard()
+        seat.page.select_option("#lookahead", "learned")
+        seat.until("document.getElementById('problem').textContent.includes(\"has no policy 'learned'\")")
+        seat.page.select_option("#lookahead", "")
+        seat.until("document.getElementById('problem').textContent === ''")
+        seat.type("And on it goes. ")
+        seat.until_heard()
+        assert seat.lit[-1] == "goes."
 
 
 def test_a_change_of_speed_goes_on_from_the_next_word(server: Running, browser: Browser) -> None:

@@ -73,9 +73,8 @@ async function prepare() {
 function session() {
   return {
     voice: get("voice").value || null,
-    lookahead: Number(get("lookahead").value),
+    policy: speaker.mode === "sentence" ? "wait-all" : get("lookahead").value || null,
     speed: Number(get("speed").value),
-    mode: speaker.mode,
     sample_rate: player.rate,
     idle_s: IDLE_S,
   };
@@ -102,10 +101,15 @@ function choose() {
   range();
   get("problem").textContent = "";
   stream.choose(session());
-  speaker.lookahead = Number(get("lookahead").value);
+  const { value } = get("lookahead");
+  speaker.lookahead = value === "learned" ? 3 : Number(value.split("=")[1] ?? 1);
   speaker.again();
 }
 
+get("voice").addEventListener("change", () => {
+  // Not every voice has the same ways.
+  get("lookahead").value = "";
+});
 for (const id of ["voice", "lookahead", "speed"]) get(id).addEventListener("change", choose);
 get("speed").addEventListener("input", range);
 get("mode").addEventListener("change", ({ target }) => {

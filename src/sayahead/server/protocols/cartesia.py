@@ -23,6 +23,7 @@ from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
 from sayahead.server.protocols.alignment import source_words
 from sayahead.server.synthesis.formats import AudioFormat
+from sayahead.server.synthesis.offers import choices
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name
 
@@ -129,7 +130,7 @@ def options_of(data: dict[str, Any], *, containers: Collection[str] = ("raw",)) 
     voice = data["voice"] if isinstance(data.get("voice"), str) else table(data, "voice").get("id")
     voice = voice if isinstance(voice, str) else None
     speed, volume = factor(tuning, "speed"), factor(tuning, "volume")
-    return replace(OPTIONS, voice=voice, format=form, speed=speed, volume=volume)
+    return replace(OPTIONS, voice=voice, format=form, speed=speed, volume=volume, **choices(tuning))
 
 
 def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:

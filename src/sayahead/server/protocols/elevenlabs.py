@@ -21,6 +21,7 @@ from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
 from sayahead.server.protocols.alignment import Aligner, Alignment
 from sayahead.server.synthesis.formats import AudioFormat
+from sayahead.server.synthesis.offers import choices
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name, whole
 from sayahead.voices import VoiceConfig
@@ -104,7 +105,7 @@ class Multi(SocketProtocol):
         form, speed = audio_format(self._query.get("output_format")), speed_of(settings)
         seed = min(whole(self._query.get("seed")) or 0, 2**32 - 1)
         options = replace(OPTIONS, voice=self._voice, idle_s=self.idle_s, sole=self.sole)
-        return replace(options, format=form, speed=speed, seed=seed)
+        return replace(options, format=form, speed=speed, seed=seed, **choices(self._query))
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
         data = self._parse(message)
@@ -266,7 +267,8 @@ def routes(hub: Hub) -> list[BaseRoute]:
         text, form = text_of(hub, body, "text"), audio_format(request.query_params.get("output_format"))
         voice, speed, seed = request.path_params["voice"], speed_of(body.get("voice_settings")), body.get("seed")
         seed = seed % 2**32 if isinstance(seed, int) else 0
-        options = replace(OPTIONS, voice=voice, format=form, speed=speed, seed=seed)
+        named = choices(request.query_params)
+        options = replace(OPTIONS, voice=voice, format=form, speed=speed, seed=seed, **named)
         wrapping: Wrapping = Timed() if request.url.path.endswith("with-timestamps") else Sound(form)
         return SpeechResponse(hub, caller, "elevenlabs", text, options, wrapping=wrapping, failure=failure)
 

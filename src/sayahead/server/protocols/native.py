@@ -10,10 +10,10 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from sayahead.config import convert, nearest
-from sayahead.errors import ConfigError
 from sayahead.server import messages as m
 from sayahead.server.hub import Hub
 from sayahead.server.synthesis.formats import ENCODINGS, AudioFormat
+from sayahead.server.synthesis.offers import OFFERS, choices
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, compact, text_frame, utterance_name
 
@@ -37,10 +37,10 @@ class Choice:
     """Bits per second, if the encoding has a choice."""
     speed: float = 1.0
     """Pace."""
-    lookahead: int | None = None
-    """Words that must follow before a word is spoken; None: the voice's own."""
-    mode: str = "incremental"
-    """incremental, or sentence: wait for whole sentences."""
+    policy: Any = None
+    """When to speak: a name, with options or without, or an object with a name; None: the voice's own."""
+    context: Any = None
+    """What stands in for the text to come, in the same form."""
     volume: float = 1.0
     """Factor on the samples."""
     seed: int = 0
@@ -50,12 +50,11 @@ class Choice:
 
     def options(self) -> m.Options:
         """As the driver takes it. ConfigError for what is unknown or out of range."""
-        if self.mode not in ("incremental", "sentence"):
-            raise ConfigError(f"mode: {self.mode!r} is not known{nearest(self.mode, ('incremental', 'sentence'))}.")
         form = AudioFormat(self.encoding, self.sample_rate, self.bit_rate)
         form.check()
-        shared = {name: getattr(self, name) for name in ("voice", "speed", "lookahead", "volume", "seed", "idle_s")}
-        return m.Options(format=form, sentences=self.mode == "sentence", frame_s=FRAME_S, **shared)
+        named = choices({"policy": self.policy, "context": self.context})
+        shared = {name: getattr(self, name) for name in ("voice", "speed", "volume", "seed", "idle_s")}
+        return m.Options(format=form, frame_s=FRAME_S, **shared, **named)
 
 
 class Native(SocketProtocol):
@@ -76,6 +75,8 @@ class Native(SocketProtocol):
             voices=list(voices.configs),
             sample_rates={name: config.sample_rate for name, config in voices.configs.items()},
             speeds={name: config.speed for name, config in voices.configs.items()},
+            policies=list(OFFERS["policy"]),
+            contexts=list(OFFERS["context"]),
             encodings=list(ENCODINGS),
             limits=dataclasses.asdict(self._hub.limits) | {"sessions": self._hub.places},
         )
@@ -115,11 +116,12 @@ class Native(SocketProtocol):
         """Choose for the utterances to come; answers with all choices in force."""
         if not isinstance(session, dict):
             raise MessageError("session.update needs a session, an object.")
-        choices = self._choices | session
-        choice: Choice = convert(Choice, choices, where="session")
+        merged = self._choices | session
+        choice: Choice = convert(Choice, merged, where="session")
         voice = self._hub.voices.name(choice.voice)
         options = choice.options()
-        self._choices, self._options = choices, options
+        self._hub.check(options)
+        self._choices, self._options = merged, options
         return {"session": dataclasses.asdict(choice) | {"voice": voice}}
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:

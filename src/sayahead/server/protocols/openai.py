@@ -17,6 +17,7 @@ from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, j
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
 from sayahead.server.synthesis.formats import AudioFormat
+from sayahead.server.synthesis.offers import choices
 from sayahead.server.wire import compact, number
 from sayahead.voices import VoiceConfig
 
@@ -88,7 +89,7 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
         FORMATS[kind].check()
     except ConfigError as error:
         raise bad("response_format", str(error)) from error
-    return m.Options(voice=voice, any_voice=True, format=FORMATS[kind], speed=speed)
+    return m.Options(voice=voice, any_voice=True, format=FORMATS[kind], speed=speed, **choices(body))
 
 
 def bad(field: str, message: str) -> RequestError:

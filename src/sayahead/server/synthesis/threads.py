@@ -15,17 +15,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from sayahead.errors import ConfigError
-from sayahead.policies.characters import WaitEnd
-from sayahead.policies.rules import LookaheadK, WaitAll
 from sayahead.server import messages as m
 from sayahead.server.synthesis.formats import encoder
 from sayahead.sound.pcm import audible
 from sayahead.types import WordTiming
-from sayahead.voice import Voice
+from sayahead.voice import Options, Voice
 
 T = TypeVar("T")
-MOST_LOOKAHEAD = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +73,17 @@ class Speaking:
         return EncodedChunk(rest, 0, (), False, begun - asked, time.perf_counter() - begun) if rest else None
 
 
-def session_options(voice: Voice, options: m.Options) -> dict[str, Any]:
+def session_options(voice: Voice, options: m.Options) -> Options:
     """``Voice.session``'s options for what a client chose."""
-    chosen: dict[str, Any] = {"volume": options.volume, "seed": options.seed, "speed": options.speed}
+    speed = options.speed
     if options.any_voice:
         least, most = voice.config.speed
-        chosen["speed"] = min(max(options.speed, least), most)
-    if options.sentences:
-        chosen["policy"] = WaitEnd() if voice.characters else WaitAll()
-    elif options.lookahead is not None:
-        if options.lookahead > MOST_LOOKAHEAD:
-            raise ConfigError(f"lookahead is {options.lookahead}, but must be from 0 to {MOST_LOOKAHEAD}.")
-        chosen["policy"] = LookaheadK(options.lookahead)
+        speed = min(max(speed, least), most)
+    chosen: Options = {"speed": speed, "volume": options.volume, "seed": options.seed}
+    if options.policy is not None:
+        chosen["policy"] = options.policy
+    if options.context is not None:
+        chosen["context"] = options.context
     return chosen
 
 

@@ -1,0 +1,132 @@
+"""Policies and contexts by name, over every protocol that can carry them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from support.servers import Running, serving, toy_voice
+from websockets.asyncio.client import connect
+
+from sayahead import Voice, load_voice
+from sayahead.client import Client, ServerError
+from sayahead.types import Floats
+
+TEXT = "Hello there, how are you today? I am fine. "
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with serving() as running:
+        yield running
+
+
+def heard(voice: Voice, text: str, **session: Any) -> Floats:
+    """What a server says, which gets the text in two parts."""
+
+    async def run(address: str) -> Floats:
+        async with Client(address, **session) as client:
+            return np.concatenate([chunk.samples async for chunk in client.stream([text[:9], text[9:]])])
+
+    with serving(voice=voice) as server:
+        return asyncio.run(run(server.ws))
+
+
+@pytest.mark.parametrize("policy", ["learned:price=2,words_per_min=120", {"name": "wait-all"}])
+def test_a_policy_says_over_the_socket_what_it_says_in_python(heart: Voice, policy: Any) -> None:
+    text = "It speaks a word behind, and knows when to wait."
+    local = heart.synthesize(text, policy=policy)
+    assert np.abs(heard(heart, text, policy=policy) - local).max() < 1e-4
+    assert not np.array_equal(local, heart.synthesize(text))
+
+
+def test_a_context_says_over_the_socket_what_it_says_in_python(heart: Voice) -> None:
+    text, policy = "It speaks a word behind, and knows when to wait.", "lookahead:k=0"
+    local = heart.synthesize(text, policy=policy, context="none")
+    assert np.abs(heard(heart, text, policy=policy, context="none") - local).max() < 1e-4
+    assert not np.array_equal(local, heart.synthesize(text, policy=policy, context="random:count=2"))
+
+
+def test_a_voice_of_characters_speaks_by_its_own_policies() -> None:
+    voice, text = load_voice("mohan-lj"), "Hello there. "
+    for policy in (None, "wait-all", "wait-k-steps:k=3"):
+        local = voice.synthesize(text, policy=voice.policy(policy))
+        assert np.abs(heard(voice, text, policy=policy) - local).max() < 1e-4
+
+
+@pytest.mark.parametrize(
+    ("session", "message"),
+    [
+        ({"policy": "lerned"}, "policy 'lerned' is not known .did you mean 'learned'"),
+        ({"policy": "lookahead:kk=1"}, "unknown option 'kk' .did you mean 'k'"),
+        ({"policy": "lookahead:k=17"}, "k is 17, but must be a number from 0 to 16"),
+        ({"policy": "learned"}, "voice 'toy' has no policy 'learned'"),
+        ({"policy": "wait-end"}, "decides on characters"),
+        ({"policy": 5}, "policy is int 5, but must be a name"),
+        ({"context": "lm:model=gpt2"}, "context 'lm' is not known"),
+        ({"context": "random:count=-1"}, "count is -1, but must be a number from 0 to 16"),
+    ],
+)
+def test_what_is_not_offered_is_refused_and_the_connection_stays(
+    server: Running, session: dict[str, Any], message: str
+) -> None:
+    async def run() -> None:
+        async with Client(server.ws) as client:
+            await client._say("session.update", session=session)
+            chunks = [chunk async for chunk in client.stream(["Hello."])]
+            assert chunks
+        with pytest.raises(ServerError, match=message) as caught:
+            async with Client(server.ws, **session):
+                pass
+        assert caught.value.code == "invalid_option"
+
+    asyncio.run(run())
+
+
+def requests(policy: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Path and body of a request of each protocol that is answered with 16-bit samples at 8 kHz."""
+    query = "" if policy is None else f"&policy={policy}"
+    choice = {} if policy is None else {"policy": policy}
+    form = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 8000}
+    yield "/tts/bytes", {"transcript": TEXT, "output_format": form, "generation_config": choice}
+    yield f"/v1/speak?encoding=linear16&container=none&sample_rate=8000{query}", {"text": TEXT}
+    yield f"/v1/text-to-speech/toy?output_format=pcm_8000{query}", {"text": TEXT}
+
+
+def test_other_protocols_carry_a_policy(server: Running) -> None:
+    for policy in (None, "lookahead:k=0", "wait-all"):
+        local = toy_voice().synthesize(TEXT, policy=toy_voice().policy(policy))
+        for path, body in requests(policy):
+            answer = httpx.post(server.http + path, json=body)
+            samples = np.frombuffer(answer.content, "<i2") / np.float32(32767)
+            assert np.abs(samples - local).max() < 1e-4, path
+    for path, body in requests("lerned"):
+        answer = httpx.post(server.http + path, json=body)
+        assert answer.status_code == 400
+        assert "did you mean 'learned'" in answer.text
+
+
+def test_openai_carries_a_policy(server: Running) -> None:
+    body = {"model": "tts-1", "voice": "alloy", "input": TEXT, "response_format": "pcm"}
+    sounds = {
+        httpx.post(f"{server.http}/v1/audio/speech", json={**body, "policy": policy}).content
+        for policy in ("wait-all", "lookahead:k=0", {"name": "lookahead", "k": 0})
+    }
+    assert len(sounds) == 2
+    answer = httpx.post(f"{server.http}/v1/audio/speech", json={**body, "policy": "lerned"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid_option")
+
+
+def test_sockets_carry_a_policy_in_their_query(server: Running) -> None:
+    async def kyutai(policy: str) -> bytes:
+        async with connect(f"{server.ws}/api/tts_streaming?format=Pcm&policy={policy}") as socket:
+            for word in TEXT.split():
+                await socket.send(word)
+            await socket.send(b"\0")
+            return b"".join([part async for part in socket if isinstance(part, bytes)])
+
+    assert asyncio.run(kyutai("wait-all")) != asyncio.run(kyutai("lookahead:k=0"))
