@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sayahead.contexts.recorded import laid_futures
+from sayahead.contexts.recorded import recorded_futures
 from sayahead.errors import ConfigError
 from sayahead.eval.experiment.conditions import Condition, context
 
@@ -29,4 +29,4 @@ def test_futures_of_a_file_are_found_by_the_words_before_them(tmp_path: Path) ->
 def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl").write_text("{}\n")
     with pytest.raises(ConfigError, match=r"x\.jsonl cannot be read as futures"):
-        laid_futures(tmp_path / "x.jsonl")
+        recorded_futures(tmp_path / "x.jsonl")

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sayahead.systems import KINDS, Loaded
+from sayahead.systems import KINDS
+from sayahead.systems.loading import Loaded
 from sayahead.types import Pronunciation, Rendering, Segment, Speech, Word
 from sayahead.voices import FORMAT, VoiceConfig
 

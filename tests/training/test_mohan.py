@@ -333,7 +333,7 @@ def test_graphs_speak_as_the_network(tmp_path: Path, window: tuple[int, ...]) ->
     # No step is the last one: what stops a sentence is tested below.
     got, after = run(acoustic, segments)
     assert np.allclose(got, torch.cat(made).detach().numpy(), atol=2e-4)
-    assert np.allclose(after.walk.weights, looks[-1].weights[0].detach().numpy(), atol=1e-4)
+    assert np.allclose(after.decoder.weights, looks[-1].weights[0].detach().numpy(), atol=1e-4)
     look = model.look(memory, torch.tensor([10]), state, previous)
     assert np.allclose(after.look[1], look.context.detach().numpy(), atol=1e-4)
     observed = acoustic.step(spoken(0), after, RENDERING, hold_back=0)[0].observation

@@ -44,7 +44,7 @@ class LanguageModel:
         if not history:
             return NOTHING
         draw = np.random.default_rng([self._seed, zlib.crc32(history.encode())])
-        ids, cache, made, text = self._model.encode(history), None, list[int](), ""
+        ids, cache, tokens, text = self._model.encode(history), None, list[int](), ""
         # A word is complete when the next one begins; four tokens a word is more than any needs on average.
         for _ in range(4 * self._words + 4):
             logits, cache = self._model.next(ids, cache)
@@ -53,8 +53,8 @@ class LanguageModel:
             token = int(top[0] if self._top_k == 1 else draw.choice(top, p=weights / weights.sum()))
             if token == self._model.end:
                 break
-            ids, made = [token], [*made, token]
-            text = self._model.decode(made)
+            ids, tokens = [token], [*tokens, token]
+            text = self._model.decode(tokens)
             if len(text.split()) > self._words or text.rstrip()[-1:] in (".", "!", "?") or "\n" in text.strip(" "):
                 break
         # A continuation that does not begin with a space would only finish the last word, which is complete.

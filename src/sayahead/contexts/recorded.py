@@ -16,7 +16,7 @@ SEEN = 64
 
 
 @dataclass(frozen=True, slots=True)
-class LaidFutures:
+class RecordedFutures:
     """See ContextPredictor; knows the beginnings of some texts, and what a language model expected behind them."""
 
     futures: Mapping[tuple[str, ...], tuple[str, ...]]
@@ -25,24 +25,23 @@ class LaidFutures:
     """The file, for errors."""
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        """The laid future of the words; ConfigError where there is none."""
-        found = self.futures.get(tuple(words[-SEEN:]))
-        if found is None:
-            raise ConfigError(
-                f"{self.where} has no future of {' '.join(words[-8:])!r}: lay by those of the experiment's texts."
-            )
-        return Prediction(found)
+        """The recorded future of the words; ConfigError where there is none."""
+        future = self.futures.get(tuple(words[-SEEN:]))
+        if future is None:
+            last = " ".join(words[-8:])
+            raise ConfigError(f"{self.where} has no future of {last!r}: record those of the experiment's texts first.")
+        return Prediction(future)
 
 
-def laid_futures(path: Path) -> LaidFutures:
+def recorded_futures(path: Path) -> RecordedFutures:
     """The futures in a file; ConfigError where it cannot be read."""
-    made = dict[tuple[str, ...], tuple[str, ...]]()
+    futures = dict[tuple[str, ...], tuple[str, ...]]()
     try:
         for line in path.read_text(encoding="utf-8").splitlines():
             data = json.loads(line)
             for end, future in enumerate(data["futures"], 1):
                 if future is not None:
-                    made[tuple(data["words"][:end][-SEEN:])] = tuple(future)
+                    futures[tuple(data["words"][:end][-SEEN:])] = tuple(future)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} cannot be read as futures: {error}.") from error
-    return LaidFutures(made, str(path))
+    return RecordedFutures(futures, str(path))

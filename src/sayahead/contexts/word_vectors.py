@@ -64,11 +64,10 @@ class WordVectors:
 
     def save(self, path: Path) -> None:
         """Write the table as an ``.npz`` file; the same table gives the same bytes."""
-        listed = "\n".join(sorted(self.words, key=self.words.__getitem__))
-        arrays: dict[str, NDArray[Any]] = {
-            "words": np.frombuffer(listed.encode(), np.uint8), "table": self.table,
-            "scale": self.scale.astype(np.float16), "grams": np.array([self.buckets, self.shortest, self.longest]),
-        }  # fmt: skip
+        words = "\n".join(sorted(self.words, key=self.words.__getitem__)).encode()
+        arrays: dict[str, NDArray[Any]] = {"words": np.frombuffer(words, np.uint8), "table": self.table}
+        arrays["scale"] = self.scale.astype(np.float16)
+        arrays["grams"] = np.array([self.buckets, self.shortest, self.longest])
         save_arrays(path, arrays)
 
     @classmethod

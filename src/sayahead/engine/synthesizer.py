@@ -104,19 +104,15 @@ class TwoStage(Generic[A, V]):
         samples, vocoder = self._vocoder.step(
             final, right[:reach], state.vocoder, seed=rendering.seed, ended=frames.ended
         )
-        state = replace(
-            state, acoustic=acoustic, vocoder=vocoder, waiting=tuple(waiting), frames=state.frames + len(final),
-            unheard=moved(state.unheard, frames.drawn) + frames.words,
-        )  # fmt: skip
+        unheard = moved(state.unheard, frames.drawn) + frames.words
+        state = replace(state, acoustic=acoustic, vocoder=vocoder, waiting=tuple(waiting), unheard=unheard)
+        state = replace(state, frames=state.frames + len(final))
         speech, state = self._hand_out(samples, state, ended=frames.ended)
         speech = replace(speech, observation=frames.observation, ended=frames.ended)
         if frames.ended:
-            frame = state.frame + state.frames
-            lead = np.zeros(0, np.float32)
-            state = TwoStageState(
-                rendering, acoustic, self._vocoder.initial(frame), frame=frame, origin=state.emitted,
-                emitted=state.emitted, lead=lead,
-            )  # fmt: skip
+            frame, at, lead = state.frame + state.frames, state.emitted, np.zeros(0, np.float32)
+            vocoder = self._vocoder.initial(frame)
+            state = TwoStageState(rendering, acoustic, vocoder, frame=frame, origin=at, emitted=at, lead=lead)
         return speech, state
 
     def vocode(self, frames: Floats, *, seed: int = 0) -> Floats:

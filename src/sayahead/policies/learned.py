@@ -25,11 +25,8 @@ from sayahead.types import Floats, Word
 
 MOST = 3
 """Most words of lookahead: with so many behind a word, it is spoken."""
-CLASSES = (
-    ("DT", "PDT", "WDT", "PRP$", "WP$", "POS"), ("IN", "TO", "RP"), ("CC",), ("PRP", "WP", "EX"), ("MD",),
-    ("VB", "VBD", "VBG", "VBN", "VBP", "VBZ"), ("NN", "NNS"), ("NNP", "NNPS"), ("JJ", "JJR", "JJS"),
-    ("RB", "RBR", "RBS", "WRB"), ("CD",),
-)  # fmt: skip
+GROUPS = "DT PDT WDT PRP$ WP$ POS, IN TO RP, CC, PRP WP EX, MD, VB VBD VBG VBN VBP VBZ, NN NNS, NNP NNPS, JJ JJR JJS"
+CLASSES = tuple(tuple(group.split()) for group in f"{GROUPS}, RB RBR RBS WRB, CD".split(", "))
 """Parts of speech that are told apart; all others are one more."""
 CLASS_OF = {tag: number for number, tags in enumerate(CLASSES) for tag in tags}
 MARKS = ",;:—-…"
@@ -74,22 +71,22 @@ class Clues:
 
     def __call__(self, past: Sequence[str], pending: Sequence[Word], phonemes: Callable[[Word], int]) -> Floats:
         """(F,) of one to three pending words behind the ``past`` ones of their sentence."""
-        made = np.zeros(self.size, np.float32)
+        clues = np.zeros(self.size, np.float32)
         texts = [*past[-2:], *(word.text for word in pending)]
         bare = [" ".join(text.split()[-1:]).strip(EDGES) or "," for text in texts]
         tags = self._reader.tags(bare)
         begin = len(texts) - len(pending)
         for place, at in enumerate(range(begin - 1, len(bare))):
             if at >= 0:
-                row = made[place * self._each : (place + 1) * self._each]
+                row = clues[place * self._each : (place + 1) * self._each]
                 self._describe(row, texts[at], bare[at], tags[at])
                 if at >= begin:
                     row[len(CLASSES) + 2] = 0.1 * phonemes(pending[at - begin])
-        rest = made[PLACES * self._each :]
+        rest = clues[PLACES * self._each :]
         rest[len(pending) - 1] = 1.0
         since = next((n for n, text in enumerate(reversed(past)) if text[-1:] in MARKS), len(past))
         rest[MOST:] = not past, math.log1p(len(past)), math.log1p(since), 0.05 * sum(map(len, past[-8:]))
-        return made
+        return clues
 
     def _describe(self, row: Floats, text: str, bare: str, tag: str) -> None:
         kinds = len(CLASSES) + 1
@@ -99,9 +96,9 @@ class Clues:
         row[kinds + 3] = bare[:1].isupper()
         row[kinds + 4] = " " in text
         row[kinds + 5] = 0.1 * len(text)
-        known = self._words.get(bare.lower())
-        if known is not None:
-            row[kinds + 6 :] = self._vectors[known]
+        number = self._words.get(bare.lower())
+        if number is not None:
+            row[kinds + 6 :] = self._vectors[number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +114,11 @@ class Network:
 
     def clues(self, reader: Reader) -> Clues:
         """What turns words into the network's input; VoiceError where the weights are for another one."""
-        made = Clues(reader, {word: row for row, word in enumerate(self.words)}, self.vectors)
-        if self.layers[0][0].shape[1] != made.size + TERMS:
-            raise VoiceError(f"The learned policy takes {self.layers[0][0].shape[1]} numbers, not {made.size + TERMS}.")
-        return made
+        clues = Clues(reader, {word: row for row, word in enumerate(self.words)}, self.vectors)
+        taken = self.layers[0][0].shape[1]
+        if taken != clues.size + TERMS:
+            raise VoiceError(f"The learned policy takes {taken} numbers, not {clues.size + TERMS}.")
+        return clues
 
     def __call__(self, inputs: Floats) -> float:
         """The logit of READ for clues and terms (F + 3,)."""
@@ -130,9 +128,8 @@ class Network:
 
     def save(self, path: Path) -> None:
         """Write an ``.npz`` file; the same weights give the same bytes."""
-        arrays: dict[str, NDArray[Any]] = {
-            "words": np.frombuffer("\n".join(self.words).encode(), np.uint8), "vectors": self.vectors.astype(np.float16)
-        }  # fmt: skip
+        words = np.frombuffer("\n".join(self.words).encode(), np.uint8)
+        arrays: dict[str, NDArray[Any]] = {"words": words, "vectors": self.vectors.astype(np.float16)}
         for number, (weight, bias) in enumerate(self.layers):
             arrays |= {f"weight{number}": weight.astype(np.float16), f"bias{number}": bias.astype(np.float16)}
         save_arrays(path, arrays)
@@ -195,5 +192,5 @@ class LearnedPolicy:
     def _waits(self, view: View, count: int) -> bool:
         """Whether one more word is worth waiting for where ``count`` are there."""
         clues = self.clues(view.past, view.pending[:count], view.phonemes)
-        own = np.array(terms(self.price, self.words_per_min, view.seen), np.float32)
-        return self.network(np.concatenate([clues, own])) > 0
+        told = np.array(terms(self.price, self.words_per_min, view.seen), np.float32)
+        return self.network(np.concatenate([clues, told])) > 0

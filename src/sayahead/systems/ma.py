@@ -87,7 +87,7 @@ class AttentionState:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Encoded:
     """What the encoder made of the phonemes in view."""
 
     first: int
@@ -197,11 +197,11 @@ class AttentionAcoustic:
         frames = self._right_frames if rendering.delta is None else min(rendering.delta, self._right_frames)
         return -(-frames // self._model.reduction)
 
-    def _text(self, ids: Ids, first: int) -> Text:
+    def _text(self, ids: Ids, first: int) -> Encoded:
         made = self._encoder(ids=ids, places=np.arange(first, first + len(ids)))
-        return Text(first, (made["memory1"], made["memory2"]))
+        return Encoded(first, (made["memory1"], made["memory2"]))
 
-    def _walk(self, text: Text, state: AttentionState) -> Iterator[Step]:
+    def _walk(self, text: Encoded, state: AttentionState) -> Iterator[Step]:
         """Steps without end: first those that were held back, then where the attentions go by themselves."""
         past = state.past
         for places in itertools.chain(state.held, itertools.repeat(None)):
@@ -209,7 +209,7 @@ class AttentionAcoustic:
             yield made
             past = made.past
 
-    def _decode(self, text: Text, past: Past, places: Places | None) -> Step:
+    def _decode(self, text: Encoded, past: Past, places: Places | None) -> Step:
         """One step; its attentions go to ``places``, if these are settled."""
         m = self._model
         leads = (0, 1) if m.own_windows else (0, 0)
@@ -218,10 +218,8 @@ class AttentionAcoustic:
         windows = [
             memory[start - text.first :][: m.window] for memory, start in zip(text.memories, starts, strict=True)
         ]
-        out = self._decoder(
-            frames=past.frames, cache=past.cache, memory1=windows[0], memory2=windows[1],
-            positions=np.array(clocks, np.float32)[:, None],
-        )  # fmt: skip
+        positions, (memory1, memory2) = np.array(clocks, np.float32)[:, None], windows
+        out = self._decoder(frames=past.frames, cache=past.cache, memory1=memory1, memory2=memory2, positions=positions)
         attended, stayed = [], []
         for i, start in enumerate(starts):
             place = start + int(out[f"weights{i + 1}"].argmax()) if places is None else places[i]
@@ -235,7 +233,7 @@ class AttentionAcoustic:
         )
         return Step(out["mel"], float(out["stop"][0, 0]), after)
 
-    def _stuck(self, made: Step, text: Text) -> bool:
+    def _stuck(self, made: Step, text: Encoded) -> bool:
         """Whether attention has rested on the last phoneme in view for as long as it may."""
         return made.past.attended[0] >= text.end - 1 and made.past.stayed[0] >= self._model.longest
 

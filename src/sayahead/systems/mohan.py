@@ -61,7 +61,7 @@ class CharacterConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ReadSoFar:
     """What has been read of a sentence."""
 
     state: Floats
@@ -77,7 +77,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class DecoderState:
     """What the decoder carries from step to step."""
 
     frame: Floats
@@ -104,10 +104,10 @@ class Walk:
 class CharacterState:
     """The past of a sentence."""
 
-    text: Text
+    text: ReadSoFar
     """What was read."""
-    walk: Walk
-    """Of the decoder."""
+    decoder: DecoderState
+    """What was spoken."""
     look: tuple[Floats, Floats]
     """(P,) weights and (1, M) context that the next step sees, if nothing more is read."""
     held: Floats
@@ -138,27 +138,25 @@ class CharacterAcoustic:
         def zeros(*shape: int) -> Floats:
             return np.zeros(shape, np.float32)
 
-        text = Text(zeros(2, m.encoder), zeros(0, m.encoder), zeros(0, m.attention))
+        text = ReadSoFar(zeros(2, m.encoder), zeros(0, m.encoder), zeros(0, m.attention))
         frame, context = zeros(1, m.reduction * m.n_mels), zeros(1, m.encoder)
-        walk = Walk(
-            frame, context, zeros(2, m.attention_rnn), zeros(1, m.attention), zeros(2, m.decoder_rnn), zeros(0),
-            zeros(0),
-        )  # fmt: skip
-        return CharacterState(text, walk, (zeros(0), context), zeros(0, m.n_mels))
+        layers = zeros(2, m.attention_rnn), zeros(1, m.attention), zeros(2, m.decoder_rnn)
+        decoder = DecoderState(frame, context, *layers, weights=zeros(0), seen=zeros(0))
+        return CharacterState(text, decoder, (zeros(0), context), zeros(0, m.n_mels))
 
     def step(
         self, segment: Segment, state: CharacterState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, CharacterState]:
         """See AcousticModel; reads the segment's characters, then makes so many steps as it asks for."""
-        made, ended = [state.held], False
+        pieces, ended = [state.held], False
         if len(segment.ids):
             state = self._read(segment, state)
         for _ in range(segment.steps or 0):
             state, mel, ended = self._speak(state)
-            made.append(mel)
+            pieces.append(mel)
             if ended:
                 break
-        frames = np.concatenate(made)
+        frames = np.concatenate(pieces)
         commit = len(frames) if ended else max(0, len(frames) - hold_back)
         state, words = self._told(state, final=state.made - (len(frames) - commit), ended=ended)
         observation = self._observation(state)
@@ -167,64 +165,59 @@ class CharacterAcoustic:
 
     def _read(self, segment: Segment, state: CharacterState) -> CharacterState:
         """The state with the segment's characters read, and what attention sees now."""
-        text, walk = state.text, state.walk
+        text, decoder = state.text, state.decoder
         if not len(text.rows):
-            walk = self._asked(walk)
+            decoder = self._asked(decoder)
         for number in segment.ids:
             out = self._graphs["encoder"](id=np.array([number]), state=text.state)
             rows, keys = np.concatenate([text.rows, out["row"]]), np.concatenate([text.keys, out["key"]])
             text = replace(text, state=out["next_state"], rows=rows, keys=keys)
         text = replace(text, words=text.words + segment.words, over=segment.ends)
-        return replace(state, text=text, walk=walk, look=self._look(text, walk))
+        return replace(state, text=text, decoder=decoder, look=self._look(text, decoder))
 
-    def _asked(self, walk: Walk) -> Walk:
-        """The walk with what it asks for after its last frame."""
-        out = self._graphs["ask"](frame=walk.frame, context=walk.context, attention=walk.attention)
-        return replace(walk, attention=out["next_attention"], query=out["query"])
+    def _asked(self, decoder: DecoderState) -> DecoderState:
+        """The decoder with what it asks for after its last frame."""
+        out = self._graphs["ask"](frame=decoder.frame, context=decoder.context, attention=decoder.attention)
+        return replace(decoder, attention=out["next_attention"], query=out["query"])
 
-    def _look(self, text: Text, walk: Walk) -> tuple[Floats, Floats]:
+    def _look(self, text: ReadSoFar, decoder: DecoderState) -> tuple[Floats, Floats]:
         """(P,) weights and (1, M) context of what attention sees: a window from the last place on."""
         model, size, half = self._model, len(text.rows), self._model.location_kernel // 2
-        first = max(0, walk.place - model.back) if walk.rested < model.longest else min(walk.place + 1, size - 1)
-        window = slice(first, max(first, walk.place) + model.ahead + 1)
+        stuck, place = decoder.rested >= model.longest, decoder.place
+        first = min(place + 1, size - 1) if stuck else max(0, place - model.back)
+        window = slice(first, max(first, place) + model.ahead + 1)
         past = np.zeros((2, size + 2 * half), np.float32)
-        past[:, half : half + len(walk.weights)] = walk.weights, walk.seen
+        past[:, half : half + len(decoder.weights)] = decoder.weights, decoder.seen
         around = np.lib.stride_tricks.sliding_window_view(past, model.location_kernel, axis=1)[:, window]
-        out = self._graphs["attend"](
-            query=walk.query, rows=text.rows[window], keys=text.keys[window],
-            seen=around.transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel),
-        )  # fmt: skip
+        seen = around.transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel)
+        out = self._graphs["attend"](query=decoder.query, rows=text.rows[window], keys=text.keys[window], seen=seen)
         weights = np.zeros(size, np.float32)
         weights[window] = out["weights"][0]
         return weights, out["context"]
 
     def _speak(self, state: CharacterState) -> tuple[CharacterState, Floats, bool]:
         """One step: the state after it, its frames (r, n_mels), and whether the sentence is over."""
-        model, text, walk, (weights, context) = self._model, state.text, state.walk, state.look
-        out = self._graphs["make"](asked=walk.attention[:1], context=context, decoder=walk.decoder)
+        model, text, decoder, (weights, context) = self._model, state.text, state.decoder, state.look
+        out = self._graphs["make"](asked=decoder.attention[:1], context=context, decoder=decoder.decoder)
         place = int(weights.argmax())
         seen = weights.copy()
-        seen[: len(walk.seen)] += walk.seen
-        walk = Walk(
-            out["frame"], context, walk.attention, walk.query, out["next_decoder"], weights, seen, place,
-            walk.rested + 1 if place == walk.place else 1,
-        )  # fmt: skip
-        walk = self._asked(walk)
+        seen[: len(decoder.seen)] += decoder.seen
+        rested = decoder.rested + 1 if place == decoder.place else 1
+        layers = decoder.attention, decoder.query, out["next_decoder"]
+        decoder = self._asked(DecoderState(out["frame"], context, *layers, weights, seen, place, rested))
         reached = state.reached + (state.made,) * (place + 1 - len(state.reached))
-        made, closing = state.made + model.reduction, state.closing + text.over
-        state = replace(
-            state, walk=walk, look=self._look(text, walk), made=made, closing=closing, reached=reached
-        )  # fmt: skip
+        state = replace(state, decoder=decoder, look=self._look(text, decoder), reached=reached)
+        state = replace(state, made=state.made + model.reduction, closing=state.closing + text.over)
         return state, out["mel"], self._ends(state, float(out["stop"][0]))
 
     def _ends(self, state: CharacterState, stop: float) -> bool:
         """Whether a sentence is over: the stop behind its last letters, or an attention that goes nowhere."""
-        model, walk, size = self._model, state.walk, len(state.text.rows)
+        model, decoder, size = self._model, state.decoder, len(state.text.rows)
         if not state.text.over or state.made < state.promised:
             return False
-        late = walk.place >= size - 3
+        late = decoder.place >= size - 3
         lost = state.closing * model.reduction > 40 + 3 * model.pace * size
-        return (late and (stop > STOP or walk.rested > model.longest)) or lost or size == 1
+        return (late and (stop > STOP or decoder.rested > model.longest)) or lost or size == 1
 
     def _told(
         self, state: CharacterState, *, final: int, ended: bool
@@ -248,7 +241,7 @@ class CharacterAcoustic:
         """(M + look_back + n_mels,) what an agent sees: context, latest characters' weights, last frame (4.3.1)."""
         model, (weights, context) = self._model, state.look
         latest = np.concatenate([np.zeros(model.look_back, np.float32), weights])[-model.look_back :]
-        return np.concatenate([context[0], latest, state.walk.frame[0, -model.n_mels :]])
+        return np.concatenate([context[0], latest, state.decoder.frame[0, -model.n_mels :]])
 
 
 @dataclass(frozen=True, slots=True)

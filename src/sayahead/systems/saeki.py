@@ -70,7 +70,7 @@ class SegmentalState:
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class DecoderState:
     """What the decoder carries from step to step."""
 
     frame: Floats
@@ -81,9 +81,9 @@ class Walk:
     """(2, D) output and cell of the first recurrent layer."""
     decoder: Floats
     """The second's."""
-    place: int
+    place: int = 0
     """Phoneme that attention looked at last."""
-    rested: int
+    rested: int = 0
     """Steps that it has been looking there; 0 in front of the first."""
 
 
@@ -152,44 +152,44 @@ class SegmentalAcoustic:
         half = model.location_kernel // 2
         # Where attention has been, with room for the places beside a window.
         seen = np.zeros((2, len(ids) + model.window + 2 * half), np.float32)
-        walk = Walk(
-            np.zeros((1, model.reduction * model.n_mels), np.float32), np.zeros((1, rows.shape[1]), np.float32),
-            np.zeros((2, model.attention_rnn), np.float32), np.zeros((2, model.decoder_rnn), np.float32), 0, 0,
-        )  # fmt: skip
-        made, visited, last = list[Floats](), list[int](), len(ids) - 1
+        decoder = DecoderState(
+            np.zeros((1, model.reduction * model.n_mels), np.float32),
+            np.zeros((1, rows.shape[1]), np.float32),
+            np.zeros((2, model.attention_rnn), np.float32),
+            np.zeros((2, model.decoder_rnn), np.float32),
+        )
+        steps, visited, last = list[Floats](), list[int](), len(ids) - 1
         while True:
-            walk, stops = self._advance(walk, rows, keys, seen)
+            decoder, stops = self._advance(decoder, rows, keys, seen)
             seen[0] = 0
-            seen[0, half + walk.place] = 1
-            seen[1, half + walk.place] += 1
-            visited.append(walk.place)
-            frames = walk.frame.reshape(model.reduction, model.n_mels)
+            seen[0, half + decoder.place] = 1
+            seen[1, half + decoder.place] += 1
+            visited.append(decoder.place)
+            frames = decoder.frame.reshape(model.reduction, model.n_mels)
             ends = np.flatnonzero(stops > STOP)
-            if len(ends) and walk.place >= sounded:
-                made.append(frames[: ends[0] + 1])
+            if len(ends) and decoder.place >= sounded:
+                steps.append(frames[: ends[0] + 1])
                 break
-            made.append(frames)
-            if walk.place == last and walk.rested >= model.longest:
+            steps.append(frames)
+            if decoder.place == last and decoder.rested >= model.longest:
                 break
-        return self._graphs["postnet"](frames=np.concatenate(made))["mel"], visited
+        return self._graphs["postnet"](frames=np.concatenate(steps))["mel"], visited
 
-    def _advance(self, walk: Walk, rows: Floats, keys: Floats, seen: Floats) -> tuple[Walk, Floats]:
+    def _advance(self, decoder: DecoderState, rows: Floats, keys: Floats, seen: Floats) -> tuple[DecoderState, Floats]:
         """One step, and the stops (r,) of its frames."""
-        model, at = self._model, walk.place
+        model, at = self._model, decoder.place
         around = np.lib.stride_tricks.sliding_window_view(seen, model.location_kernel, axis=1)
         window = slice(at, min(at + model.window, len(rows)))
-        out = self._graphs["decoder"](
-            frame=walk.frame, context=walk.context, attention=walk.attention, decoder=walk.decoder, rows=rows[window],
-            keys=keys[window], seen=around[:, window].transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel),
-        )  # fmt: skip
+        visited = around[:, window].transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel)
+        frame, context, attention, layer = decoder.frame, decoder.context, decoder.attention, decoder.decoder
+        past = {"frame": frame, "context": context, "attention": attention, "decoder": layer}
+        out = self._graphs["decoder"](**past, rows=rows[window], keys=keys[window], seen=visited)
         place = at + int(out["weights"].argmax())
-        rested = walk.rested + 1 if place == at else 1
+        rested = decoder.rested + 1 if place == at else 1
         if rested > model.longest and place + 1 < len(rows):
             place, rested = place + 1, 1
-        after = replace(
-            walk, frame=out["next_frame"], context=rows[place][None], attention=out["next_attention"],
-            decoder=out["next_decoder"], place=place, rested=rested,
-        )  # fmt: skip
+        layers = out["next_attention"], out["next_decoder"]
+        after = DecoderState(out["next_frame"], rows[place][None], *layers, place=place, rested=rested)
         return after, out["stop"]
 
 

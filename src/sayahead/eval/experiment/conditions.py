@@ -13,7 +13,7 @@ from sayahead import policies
 from sayahead.config import from_mapping, nearest
 from sayahead.contexts import CONTEXTS
 from sayahead.contexts.language_model import LanguageModel
-from sayahead.contexts.recorded import ENDING, laid_futures
+from sayahead.contexts.recorded import ENDING, recorded_futures
 from sayahead.engine.context import ContextPredictor
 from sayahead.engine.policy import Policy
 from sayahead.engine.session import Session
@@ -234,4 +234,4 @@ def voice(name: str, threads: int) -> Voice:
 @functools.cache
 def language_model(name: str, words: int) -> ContextPredictor:
     """A language model by its name or folder; or a file of what one said."""
-    return laid_futures(Path(name)) if name.endswith(ENDING) else LanguageModel(name, words=words)
+    return recorded_futures(Path(name)) if name.endswith(ENDING) else LanguageModel(name, words=words)
