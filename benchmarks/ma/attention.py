@@ -18,7 +18,7 @@ from sayahead import LookaheadK, Policy, Voice, WaitAll, load_voice
 from sayahead.engine.stages import Frames
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.eval.report.attention import alignments, mels
-from sayahead.systems.ma import AttentionAcoustic, AttentionState, Past, Places, Step, Text
+from sayahead.systems.ma import AttentionAcoustic, AttentionState, Encoded, Past, Places, Step
 from sayahead.types import Floats, Rendering, Segment
 
 SENTENCE = "The commission recognizes that this is a controversial area."
@@ -40,7 +40,7 @@ class Watched:
             last.update(decoder(**inputs))
             return last
 
-        def watched(text: Text, past: Past, places: Places | None) -> Step:
+        def watched(text: Encoded, past: Past, places: Places | None) -> Step:
             made = decode(text, past, places)
             start = min(max(past.attended[0], text.first), text.end - 1)
             # A provisional step comes again: the last time counts.
