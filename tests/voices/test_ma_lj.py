@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.command import Command, kept
 
-from sayahead import Independent, LookaheadK, Policy, Voice, WaitAll, load_voice
-from sayahead.cli import main
+from sayahead import Independent, LookaheadK, Policy, Voice, WaitAll
 from sayahead.types import Floats
 
 TEXT = "Nobody had told them, so they came too late. We knew."
@@ -17,7 +17,7 @@ TEXT = "Nobody had told them, so they came too late. We knew."
 
 @pytest.fixture(scope="module")
 def voice() -> Voice:
-    return load_voice("ma-lj")
+    return kept("ma-lj")
 
 
 def joined(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, list[tuple[str, int, int]]]:
@@ -53,20 +53,8 @@ def test_incremental_speech_is_as_long_as_the_whole_sentence(voice: Voice) -> No
         assert len(made) == pytest.approx(len(whole), rel=0.15)
 
 
-def test_the_papers_settings_on_the_command_line(tmp_path: Path) -> None:
+def test_the_papers_settings_on_the_command_line(sayahead: Command, tmp_path: Path) -> None:
     path = tmp_path / "one.wav"
-    words = [
-        "say",
-        "--voice",
-        "ma-lj",
-        "--k1",
-        "1",
-        "--k2",
-        "0",
-        "--delta",
-        "0",
-        "--policy",
-        "lookahead:first_chunk=18,chunk=6",
-    ]
-    assert main([*words, "-q", "-o", str(path), TEXT]) == 0
+    settings = "--k1 1 --k2 0 --delta 0 --policy lookahead:first_chunk=18,chunk=6"
+    sayahead("say", "--voice", "ma-lj", *settings.split(), "-q", "-o", str(path), TEXT)
     assert path.stat().st_size > 2 * 24000

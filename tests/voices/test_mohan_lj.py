@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.command import Command, kept
 
-from sayahead import Policy, Voice, installed_voices, load_voice
-from sayahead.cli import main
+from sayahead import Policy, Voice, installed_voices
 from sayahead.policies.characters import WaitEnd, WaitKSteps
 from sayahead.types import Floats
 
@@ -20,7 +20,7 @@ NAMES = ["agent", "wait-end", "wait-2", "wait-3"]
 
 @pytest.fixture(scope="module")
 def voice() -> Voice:
-    return load_voice("mohan-lj")
+    return kept("mohan-lj")
 
 
 def policy(voice: Voice, name: str) -> Policy:
@@ -74,9 +74,9 @@ def test_the_voice_is_small_and_borrows_its_vocoder(voice: Voice) -> None:
 @pytest.mark.parametrize(
     "options", ["", "--policy agent", "--policy wait-end", "--policy wait-k-steps", "--policy wait-k-steps -k 3"]
 )
-def test_policies_on_the_command_line(options: str, tmp_path: Path) -> None:
+def test_policies_on_the_command_line(sayahead: Command, options: str, tmp_path: Path) -> None:
     path = tmp_path / "one.wav"
-    assert main(["say", "--voice", "mohan-lj", *options.split(), "-q", "-o", str(path), "We knew it."]) == 0
+    sayahead("say", "--voice", "mohan-lj", *options.split(), "-q", "-o", str(path), "We knew it.")
     assert path.stat().st_size > 24000
 
 
@@ -92,9 +92,9 @@ def test_policies_on_the_command_line(options: str, tmp_path: Path) -> None:
         (["--voice", "mohan-lj", "--context", "random"], "no use for a context"),
     ],
 )
-def test_what_does_not_fit_is_said(options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["say", *options, "-q", "-o", "never.wav", "Hello."]) == 2
-    assert message in capsys.readouterr().err
+def test_what_does_not_fit_is_said(sayahead: Command, options: list[str], message: str) -> None:
+    _, stderr = sayahead("say", *options, "-q", "-o", "never.wav", "Hello.", code=2)
+    assert message in stderr
     assert not Path("never.wav").exists()
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.command import Command, kept
 
 from sayahead import LookaheadK, Voice, VoiceError, WaitAll, installed_voices, load_voice
-from sayahead.cli import main
 from sayahead.contexts.controls import RandomWords, Truth
 from sayahead.engine.context import ContextPredictor, NoContext
 from sayahead.types import Floats
@@ -21,7 +21,7 @@ TEXT = "Nobody had told them, so they came too late. We knew."
 
 @pytest.fixture(scope="module")
 def voice() -> Voice:
-    return load_voice("saeki-lj")
+    return kept("saeki-lj")
 
 
 def joined(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, list[tuple[str, int, int]]]:
@@ -79,18 +79,18 @@ def test_segments_have_two_words(voice: Voice) -> None:
 
 
 @pytest.mark.parametrize("context", ["none", "random", "distilled", "truth"])
-def test_contexts_on_the_command_line(context: str, tmp_path: Path) -> None:
+def test_contexts_on_the_command_line(sayahead: Command, context: str, tmp_path: Path) -> None:
     path = tmp_path / "one.wav"
-    words = ["say", "--voice", "saeki-lj", "--context", context, "--delta", "1", "--hold-back", "0"]
-    assert main([*words, "-q", "-o", str(path), TEXT]) == 0
+    options = ["--voice", "saeki-lj", "--context", context, "--delta", "1", "--hold-back", "0"]
+    sayahead("say", *options, "-q", "-o", str(path), TEXT)
     assert path.stat().st_size > 2 * 24000
 
 
-def test_voices_without_a_predictor_and_texts_that_are_to_come_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["say", "--voice", "ma-lj", "--context", "distilled", "-o", "x.wav", "Hello."]) == 2
-    assert "'ma-lj' has no context 'distilled'" in capsys.readouterr().err
-    assert main(["say", "--context", "truth", "-o", "x.wav", "-f", "-"]) == 2
-    assert "--context truth needs all of the text" in capsys.readouterr().err
+def test_voices_without_a_predictor_and_texts_that_are_to_come_are_named(sayahead: Command) -> None:
+    _, stderr = sayahead("say", "--voice", "ma-lj", "--context", "distilled", "-o", "x.wav", "Hello.", code=2)
+    assert "'ma-lj' has no context 'distilled'" in stderr
+    _, stderr = sayahead("say", "--context", "truth", "-o", "x.wav", "-f", "-", code=2)
+    assert "--context truth needs all of the text" in stderr
 
 
 def test_a_lent_vocoder_is_the_one_that_was_meant(tmp_path: Path) -> None:
