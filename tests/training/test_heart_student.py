@@ -35,8 +35,10 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda weight: HeartStudent(MODEL, {"vectors": str(tmp_path), "distil_weight": weight}, corpus)
 
 
-@pytest.mark.parametrize("weight", [1.0, 0.5])
-def test_it_learns_what_the_context_network_says(made: Any, weight: float) -> None:
+@pytest.mark.parametrize(
+    ("weight", "steps", "left"), [(1.0, 20, 0.5), (0.5, 3, 0.95), pytest.param(0.5, 20, 0.5, marks=pytest.mark.slow)]
+)
+def test_it_learns_what_the_context_network_says(made: Any, weight: float, steps: int, left: float) -> None:
     task = made(weight)
     torch.manual_seed(1)
     model = task.model()
@@ -44,13 +46,13 @@ def test_it_learns_what_the_context_network_says(made: Any, weight: float) -> No
     batch = task.batch(ITEMS, [[task.one(item, draw) for _ in range(3)] for item in ITEMS])
     optimizer = torch.optim.Adam(model.student.parameters(), 1e-2)
     distil = []
-    for _ in range(20):
+    for _ in range(steps):
         loss, parts = task.loss(model, batch, 0)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         distil.append(parts["distil"])
-    assert distil[-1] < 0.5 * distil[0]
+    assert distil[-1] < left * distil[0]
     assert ("durations" in parts) == (weight < 1)
     assert all(parameter.grad is None for parameter in model.voice.parameters())
 

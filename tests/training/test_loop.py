@@ -20,7 +20,6 @@ from support.toytask import ITEMS, hurt, toy, toy_corpus, weights
 
 from sayahead.cli import main
 from sayahead.errors import ConfigError
-from sayahead.training.loop import run as loop
 from sayahead.training.loop.checkpoint import load_checkpoint, save_checkpoint
 from sayahead.training.loop.curves import read_log
 from sayahead.training.loop.recipe import as_toml, load_recipe
@@ -39,13 +38,6 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals")
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return toy_corpus(tmp_path_factory.mktemp("toy") / "corpus")
-
-
-@pytest.fixture(autouse=True)
-def quick(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No curve, which takes longer than all else, but where a test looks at it."""
-    if "curve" not in request.node.name and "matplotlib" not in request.node.name:
-        monkeypatch.setattr(loop, "draw_losses", lambda log, path: None)
 
 
 def run(*arguments: str, **environment: str) -> subprocess.Popen[str]:
@@ -123,6 +115,7 @@ def test_the_average_is_that_of_the_weights_with_its_warm_up(corpus: Path, tmp_p
     assert ema_decay(0.9, 10**6) == 0.9
 
 
+@pytest.mark.slow
 def test_two_processes_train_as_one_with_the_whole_batch(corpus: Path, tmp_path: Path) -> None:
     recipe = tmp_path / "toy.toml"
     recipe.write_text(as_toml(toy(dropout=0.0, steps=12).resolved()), encoding="utf-8")

@@ -94,20 +94,36 @@ def test_a_fresh_agent_prefers_nothing() -> None:
     assert 0.2 < outcome(path)["speaking"].item() < 0.8
 
 
-@pytest.mark.slow
-def test_it_learns_to_read_just_in_time() -> None:
-    """The toy's right policy is known: wait-3-steps, whose error is 0 with the least d_T."""
+def taught(steps: int) -> Agent:
+    """An agent after some steps of 10 of the toy's episodes."""
     torch.manual_seed(2)
     agent = Agent(SMALL, WIDE)
     optimizer = torch.optim.Adam(agent.parameters(), lr=4e-3)
     learning = Learning(unit=10.0)
-    for step in range(200):
+    for step in range(steps):
         path = walk(episodes(range(10 * step, 10 * step + 10)), Sampled(agent, greedy=False))
         loss, _ = reinforce(agent, path, learning)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-    held_out = range(100_000, 100_032)
+    return agent
+
+
+HELD_OUT = range(100_000, 100_032)
+
+
+def test_it_learns_to_read_before_the_end() -> None:
+    learned = walk(episodes(HELD_OUT), Sampled(taught(30), greedy=True))
+    late = walk(episodes(HELD_OUT), wait_end)
+    assert learned.error.mean() < 0.1 * walk(episodes(HELD_OUT), wait_k_steps(5)).error.mean()
+    assert learned.proportion.mean() < 0.8 * late.proportion.mean()
+    assert learned.earned.total().mean() > 0.2 * late.earned.total().mean()
+
+
+@pytest.mark.slow
+def test_it_learns_to_read_just_in_time() -> None:
+    """The toy's right policy is known: wait-3-steps, whose error is 0 with the least d_T."""
+    agent, held_out = taught(200), HELD_OUT
     right, early = walk(episodes(held_out), wait_k_steps(1 + STEPS)), walk(episodes(held_out), wait_k_steps(STEPS))
     learned = walk(episodes(held_out), Sampled(agent, greedy=True))
     assert right.error.max() == 0

@@ -206,12 +206,13 @@ def test_a_pass_has_windows_of_all_kinds_and_whole_sentences(corpus: Corpus) -> 
     assert [len(a["ids"]) == len(b["ids"]) for a, b in zip(*halves, strict=True)]
 
 
-def test_it_learns_what_a_segment_sounds_like(corpus: Corpus, tmp_path: Path) -> None:
-    settings = Settings(batch_size=8, steps=120, learning_rate=1e-2, warmup_steps=10, sample_every=1000, log_every=10)
+@pytest.mark.parametrize(("steps", "left"), [(20, 0.9), pytest.param(120, 0.6, marks=pytest.mark.slow)])
+def test_it_learns_what_a_segment_sounds_like(corpus: Corpus, tmp_path: Path, steps: int, left: float) -> None:
+    settings = Settings(batch_size=8, steps=steps, learning_rate=1e-2, warmup_steps=10, sample_every=1000, log_every=5)
     train(recipe(corpus, settings), corpus.path, tmp_path / "run")
     lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     losses = [line["loss"] for line in lines if line.get("loss") is not None]
-    assert losses[-1] < 0.6 * losses[0]
+    assert losses[-1] < left * losses[0]
     assert sorted((tmp_path / "run" / "samples").rglob("*.wav"))
 
 
