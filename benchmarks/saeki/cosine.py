@@ -65,7 +65,7 @@ def main() -> None:
     networks: dict[str, Any] = {"": base.model.tacotron, ", fine-tuned": guided.model.tacotron}
     task: Any = base.task
     expected = Expected(corpus)
-    true = [last_segment(task.cutter, items[one.item], len(one.words)) for one in observed]
+    true = [last_segment(task.cutter, items, one) for one in observed]
     futures = {"random": [RandomWords().predict(one.words).words for one in observed]}
     for k in (1, 5, 10, 50):
         model = Continuations(arguments.lm, top_k=k)

@@ -26,7 +26,7 @@ def voices(heart: Voice, tmp_path_factory: pytest.TempPathFactory) -> Voices:
     """Voices of all kinds."""
     small = {task: tiny_voice(tmp_path_factory.mktemp(task), task) for task in VOCODERS}
     saeki = tiny_saeki(tmp_path_factory.mktemp("saeki"))
-    return {"heart": heart, "saeki": saeki, **{f"deepvoice3 {task}": voice for task, voice in small.items()}}
+    return {"heart": heart, "saeki": saeki, **{f"ma {task}": voice for task, voice in small.items()}}
 
 
 def stages(name: str, voices: Voices) -> tuple[Any, Any]:
@@ -51,8 +51,8 @@ def segment(ids: list[int], speak: int, *, ends: bool) -> Segment:
 
 
 SENTENCE = [50, 83, 54, 156, 31, 16, 81, 156, 86, 123, 4]
-VOCODERS = ("melvocoder", "clarinet", "wavernn")
-VOICES = pytest.mark.parametrize("name", ["toy", "heart", "saeki", *(f"deepvoice3 {task}" for task in VOCODERS)])
+VOCODERS = ("mel", "clarinet", "wavernn")
+VOICES = pytest.mark.parametrize("name", ["toy", "heart", "saeki", *(f"ma {task}" for task in VOCODERS)])
 
 
 def same(a: Any, b: Any) -> bool:

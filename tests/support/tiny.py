@@ -17,7 +17,11 @@ from sayahead import load_voice
 from sayahead.training.clarinet.conditioner import ConditionerConfig
 from sayahead.training.clarinet.network import GaussianIAF, IAFConfig
 from sayahead.training.corpus.frontend import FrontEnd
+from sayahead.training.corpus.teacher import voice_config
 from sayahead.training.graph.builder import quantized
+from sayahead.training.loop.recipe import Recipe
+from sayahead.training.loop.task import Settings
+from sayahead.training.loop.trained import Trained
 from sayahead.training.ma.network import DeepVoice3, DeepVoice3Config
 from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
 from sayahead.training.voice import make_voice
@@ -68,24 +72,21 @@ def vocoder(task: str) -> nn.Module:
     return model
 
 
-def trained(task: str, model: nn.Module, **info: Any) -> Any:
+def trained(task: str, model: nn.Module, **info: Any) -> Trained[Any, Any]:
     """A run's outcome, as exporting reads it."""
-    from sayahead.training.corpus.teacher import voice_config
-
-    phonemes = dict(voice_config().phonemes)
     described = {
-        "front_end": FrontEnd(), "phonemes": phonemes, "pad": 0, "punctuation": "final",
+        "front_end": FrontEnd(), "phonemes": dict(voice_config().phonemes), "pad": 0, "punctuation": "final",
         "source": {"kind": "teacher", "voice": "hibari-tts"},
     }  # fmt: skip
-    corpus = SimpleNamespace(info=SimpleNamespace(**{**described, **info}))
-    return SimpleNamespace(model=model, corpus=corpus, recipe=SimpleNamespace(name="tiny", task=task), step=1)
+    corpus: Any = SimpleNamespace(info=SimpleNamespace(**{**described, **info}))
+    return Trained(None, model, Recipe("tiny", task, Settings(1, 1)), corpus, 1)
 
 
 def tiny_voice(
-    folder: Path, task: str = "melvocoder", config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0
+    folder: Path, task: str = "mel", config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0
 ) -> Voice:  # fmt: skip
     """A voice of Deep Voice 3 and the vocoder of a task."""
-    acoustic = trained("deepvoice3", deepvoice3(config, seed=seed))
+    acoustic = trained("ma", deepvoice3(config, seed=seed))
     make_voice(acoustic, trained(task, vocoder(task)), folder, name="tiny")
     return load_voice(folder)
 

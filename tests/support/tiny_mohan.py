@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,7 +13,6 @@ from sayahead.training.graph.builder import quantized
 from sayahead.training.mohan.agent_export import agent_graph
 from sayahead.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
 from sayahead.training.mohan.network import ModifiedTacotron, ModifiedTacotronConfig
-from sayahead.training.mohan.task import MohanTask
 from sayahead.training.voice import make_voice
 from support.tiny import trained, vocoder
 
@@ -61,10 +59,7 @@ def tiny_agent(folder: Path, config: ModifiedTacotronConfig = CONFIG, *, seed: i
 
 def tiny_mohan(folder: Path, config: ModifiedTacotronConfig = CONFIG, *, seed: int = 0) -> Voice:
     """A voice of a tiny modified Tacotron, a tiny agent and a tiny mel vocoder."""
-    acoustic: Any = trained("mohan", tacotron(config, seed=seed))
-    task = MohanTask.__new__(MohanTask)
-    task.config = config
-    acoustic.task = task
-    second = trained("melvocoder", vocoder("melvocoder"))
+    acoustic = trained("mohan", tacotron(config, seed=seed))
+    second = trained("mel", vocoder("mel"))
     make_voice(acoustic, second, folder, name="tiny", agent=tiny_agent(folder / "parts", config, seed=seed))
     return load_voice(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -51,11 +52,10 @@ def shake(model: nn.Module) -> None:
 
 def tiny_saeki(folder: Path, config: TacotronConfig = CONFIG, *, past: int = 32) -> Voice:
     """A voice of a tiny Tacotron and a tiny mel vocoder."""
-    acoustic: Any = trained("saeki", SimpleNamespace(tacotron=tacotron(config)))  # type: ignore[arg-type]
-    task = SaekiTask.__new__(SaekiTask)
-    task.config, task.data = config, SimpleNamespace(past=past)  # type: ignore[assignment]
-    acoustic.task = task
-    make_voice(acoustic, trained("melvocoder", vocoder("melvocoder")), folder, name="tiny")
+    task: Any = SaekiTask.__new__(SaekiTask)
+    task.config, task.data = config, SimpleNamespace(past=past)
+    model: Any = SimpleNamespace(tacotron=tacotron(config))
+    make_voice(replace(trained("saeki", model), task=task), trained("mel", vocoder("mel")), folder, name="tiny")
     return load_voice(folder)
 
 

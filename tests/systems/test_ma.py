@@ -294,7 +294,7 @@ def test_a_sentence_may_be_closed_without_words(tmp_path: Path) -> None:
         assert len(first.final) + len(last.final) >= end >= first.words[0][1]
 
 
-@pytest.fixture(scope="module", params=["melvocoder", "clarinet"])
+@pytest.fixture(scope="module", params=["mel", "clarinet"])
 def voice(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Voice:
     number = 1 + (request.param == "clarinet")
     return tiny.tiny_voice(tmp_path_factory.mktemp("voice"), request.param, tiny.CONFIGS[number], seed=number)

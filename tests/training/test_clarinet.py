@@ -360,7 +360,7 @@ def tones(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return Corpus(path)
 
 
-def one_step(task: Task, batch_size: int = 2) -> float:
+def one_step(task: Task[Any], batch_size: int = 2) -> float:
     """A training step: the loss afterwards on the same batch less the loss before."""
     model = task.model()
     batch = next(task.batches("train", batch_size=batch_size, seed=1, rank=0, ranks=1))

@@ -16,7 +16,7 @@ from sayahead.errors import ConfigError
 from sayahead.training.corpus.teacher import load_reader
 from sayahead.training.graph.builder import quantized
 from sayahead.training.heart import export as importer
-from sayahead.training.heart.network import SYMBOLS, Decoder, Heart, HeartConfig, load_imported
+from sayahead.training.heart.network import SYMBOLS, Heart, HeartConfig, load_imported
 from sayahead.training.heart.prefixes import (
     MODEL,
     NOTHING,
@@ -29,7 +29,7 @@ from sayahead.training.heart.prefixes import (
     word_starts,
 )
 from sayahead.training.heart.task import HeartPrefixes
-from sayahead.training.heart.weights import TrainedWeights, imported, imported_decoder, linear_names
+from sayahead.training.heart.weights import TrainedWeights, imported, linear_names
 from sayahead.training.hibari import Teacher, assets, heart_weights
 
 
@@ -45,16 +45,14 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The imported voice's graphs."""
     folder = tmp_path_factory.mktemp("imported")
     teacher = Teacher(assets() / "hibari.onnx")
-    importer.text_graph(teacher, "int8").save(str(folder / "text.onnx"))
-    importer.prosody_graph(teacher, "int8").save(str(folder / "prosody.onnx"))
-    importer.decoder_graph(teacher, "int8").save(str(folder / "decoder.onnx"))
+    importer.text_graph(teacher).save(str(folder / "text.onnx"))
+    importer.prosody_graph(teacher).save(str(folder / "prosody.onnx"))
     return folder
 
 
 def test_torch_is_the_imported_voice(graphs: Path) -> None:
-    model, decoder = Heart(HeartConfig()).eval(), Decoder().eval()
+    model = Heart(HeartConfig()).eval()
     load_imported(model, imported(heart_weights()))
-    load_imported(decoder, imported_decoder(heart_weights()))
     ids = np.concatenate([[PAD], ITEMS[0].ids, [PAD]]).astype(np.int64)
     text = OnnxGraph(graphs / "text.onnx")(ids=ids, speed=np.ones(1, np.float32), first=count(0))
     # Rows that are only there to fill the batch must not matter.
@@ -75,14 +73,6 @@ def test_torch_is_the_imported_voice(graphs: Path) -> None:
         made = model.prosody(prosody[:1, rows], torch.ones(1, len(rows)))[0]
         assert np.abs(made[:, :2].reshape(-1).numpy() - found["f0"] / 100).max() < 1e-4
         assert np.abs(made[:, 2:].reshape(-1).numpy() - found["energy"] / 5).max() < 1e-4
-        rows = np.repeat(rows, 2)
-        spectrum = OnnxGraph(graphs / "decoder.onnx")(
-            sound_encoding=text["sound_encoding"][rows], f0=found["f0"], energy=found["energy"],
-            rows=count(len(rows)), commit=count(len(rows)), input_cache=np.zeros((3, 130), np.float32),
-            cache=np.zeros((24, 256), np.float32),
-        )["spectrum"]  # fmt: skip
-        ours = decoder(sound[:1, rows], torch.from_numpy(found["f0"])[None], torch.from_numpy(found["energy"])[None])
-    assert np.abs(ours[0].numpy() - spectrum).max() < 2e-4
 
 
 def test_words_begin_with_the_space_before_them() -> None:
@@ -195,8 +185,8 @@ def test_graphs_of_a_trained_voice_are_the_model(task: HeartPrefixes, tmp_path: 
             rounded, scale = quantized(weight.T.numpy())
             weight.copy_(torch.from_numpy((rounded.astype(np.float32) * scale).T.copy()))
     own = TrainedWeights(model)
-    importer.text_graph(own, "int8", expects=True).save(str(tmp_path / "text.onnx"))
-    importer.expect_graph(own, "int8").save(str(tmp_path / "expect.onnx"))
+    importer.text_graph(own, expects=True).save(str(tmp_path / "text.onnx"))
+    importer.expect_graph(own).save(str(tmp_path / "expect.onnx"))
     future = np.array([SPACE, 50, 83, 54], np.int64)
     ids = np.concatenate([[PAD], ITEMS[0].ids[:20], SYMBOLS + np.arange(4)]).astype(np.int64)
     context = OnnxGraph(tmp_path / "expect.onnx")(ids=future)["context"]

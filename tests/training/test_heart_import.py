@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,10 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 from sayahead import installed_voices, load_voice
+from sayahead.cli import main
 from sayahead.engine.onnx import OnnxGraph, count
-from sayahead.training.heart import export as importer
 
+SETTINGS = Path(__file__).parents[2] / "recipes" / "heart" / "voice.toml"
 ASSETS = Path(hibari.__file__).parent / "assets"
 SENTENCE = "Between the hours of eight and nine they were occupied with the children in the bedrooms."
 Array = NDArray[Any]
@@ -71,9 +71,7 @@ def reference() -> dict[str, Array]:
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that the import writes."""
     folder = tmp_path_factory.mktemp("imported")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["heart", str(folder)])
-        importer.main()
+    assert main(["train", "voice", "--heart", str(SETTINGS), "-o", str(folder)]) == 0
     return folder
 
 
@@ -85,6 +83,11 @@ def test_the_import_is_a_voice_and_the_shipped_one_has_its_sound(imported: Path)
         assert hashlib.sha256((imported / name).read_bytes()).hexdigest() == digest
     # What makes sound of encoding, pitch and energy is as it was imported, to the byte.
     assert digests["decoder.onnx"] == hashlib.sha256((shipped / "decoder.onnx").read_bytes()).hexdigest()
+    table, ours = (json.loads((folder / "voice.json").read_text(encoding="utf-8")) for folder in (imported, shipped))
+    same = [key for key in ours if key not in ("format", "files", "model", "distilled", "learned")]
+    assert {key: table[key] for key in same} == {key: ours[key] for key in same}
+    assert table["model"].items() <= ours["model"].items()
+    assert {(imported / name).read_bytes() == (shipped / name).read_bytes() for name in ("LICENSE", "NOTICE")} == {True}
     assert len(load_voice(imported).synthesize("It speaks.")) > 12000
 
 

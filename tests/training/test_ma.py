@@ -97,7 +97,7 @@ def test_steps_equal_the_whole(corpus: Corpus, changes: dict[str, Any], window: 
     torch.manual_seed(1)
     model = task.model().eval()
     item = corpus.split("val")[0]
-    batch = task.batch([(0, item)], np.random.default_rng(0), training=False)
+    batch = task.batch([(0, item)], None)
     with torch.no_grad():
         whole = model(*inputs(batch))
         keys, values = model.encode(batch["ids"][0])
@@ -119,12 +119,11 @@ def test_steps_equal_the_whole(corpus: Corpus, changes: dict[str, Any], window: 
 def test_padding_of_a_batch_changes_nothing(corpus: Corpus) -> None:
     task = made(corpus)
     model, items = task.model().eval(), [(i, corpus.split("val")[i]) for i in range(4)]
-    draw = np.random.default_rng(0)
-    together = task.batch(items, draw, training=False)
+    together = task.batch(items, None)
     with torch.no_grad():
         many = model(*inputs(together))
         for row, item in enumerate(items):
-            alone = task.batch([item], draw, training=False)
+            alone = task.batch([item], None)
             one = model(*inputs(alone))
             assert torch.allclose(one.frames[0], many.frames[row, : one.frames.shape[1]], atol=1e-5)
 
@@ -186,7 +185,7 @@ def test_windows_hold_what_is_attended_to(corpus: Corpus) -> None:
 def test_scheduled_sampling_rises(corpus: Corpus) -> None:
     data = {**TRUE, "sampling_share": 0.5, "sampling_start": 100, "sampling_steps": 200}
     task = made(corpus, data=data)
-    assert [task.sampling(step) for step in (0, 100, 200, 300, 900)] == [0.0, 0.0, 0.25, 0.5, 0.5]
+    assert [task.data.sampling(step) for step in (0, 100, 200, 300, 900)] == [0.0, 0.0, 0.25, 0.5, 0.5]
     model, batch = task.model(), batches(task)[0]
     with torch.no_grad():
         own, true = (model(*inputs(batch), share).frames for share in (1.0, 0.0))

@@ -39,7 +39,7 @@ def network() -> MelVocoder:
 
 @pytest.fixture(scope="module")
 def exported(network: MelVocoder, tmp_path_factory: pytest.TempPathFactory) -> tuple[OnnxGraph, MelConfig]:
-    path, about = export(network, tmp_path_factory.mktemp("voice"))
+    (path,), about = export(network, tmp_path_factory.mktemp("voice"))
     return OnnxGraph(path, threads=1), from_mapping(MelConfig, about, where="vocoder")
 
 

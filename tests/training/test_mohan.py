@@ -460,8 +460,6 @@ def test_only_an_agent_s_graph_joins_a_voice(tmp_path: Path) -> None:
     assert voice.config.agent is not None
     assert voice.config.agent.hidden == 16
     wrong, acoustic = tmp_path / "voice" / "make.onnx", trained("mohan", tacotron())
-    own = MohanTask.__new__(MohanTask)
-    own.config, acoustic.task = CONFIG, own
     with pytest.raises(ConfigError, match="no agent"):
         make_voice(acoustic, "ma-lj", tmp_path / "other", name="other", agent=wrong)
 

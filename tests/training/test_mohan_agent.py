@@ -195,7 +195,7 @@ def test_a_run_goes_on_bit_for_bit(corpus: Corpus, speaker: Path, tmp_path: Path
 
 def test_another_speaker_is_refused(corpus: Corpus, speaker: Path, tmp_path: Path) -> None:
     train(recipe(corpus, speaker, 1), corpus.path, tmp_path / "agent")
-    with pytest.raises(ConfigError, match="is no run of Mohan"):
+    with pytest.raises(ConfigError, match="a run of the task mohan-agent, but one of mohan is needed"):
         made(corpus, tmp_path / "agent")
 
 
@@ -230,4 +230,4 @@ def test_the_command_exports_an_agent_and_nothing_else(
     out = graph(observation=np.zeros(wide, np.float32), hidden=np.zeros(16, np.float32))
     assert out["logits"].shape == (2,)
     assert main(["train", "agent", str(speaker), "-o", str(tmp_path / "agent.onnx")]) == 2
-    assert "which is no agent" in capsys.readouterr().err
+    assert "one of mohan-agent is needed" in capsys.readouterr().err

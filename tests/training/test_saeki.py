@@ -182,7 +182,8 @@ def test_a_path_goes_on_within_its_window_and_rests_where_the_frames_are(corpus:
     cutter = Cutter(pad=PAD, space=SPACE, past=0, lookahead=0)
     for item in corpus.split("train"):
         piece = cutter.cut(item, 0, len(item.words))
-        path = path_of(piece, reduction=3, window=4, draw=np.random.default_rng(0))
+        steps, draw = -(-piece.frames // 3), np.random.default_rng(0)
+        path = path_of(piece.durations, steps, reduction=3, window=4, draw=draw)
         moved = np.diff(path.attended)
         assert path.attended[0] == 0
         assert ((moved >= 0) & (moved < 4)).all()

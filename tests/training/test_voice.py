@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from support import tiny
 
-from sayahead import ConfigError, VoiceError, load_voice
+from sayahead import ConfigError, VoiceError, installed_voices, load_voice
 from sayahead.cli import main
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.making import make_corpus
@@ -55,11 +56,11 @@ class Hiss:
 
 
 MODELS: dict[str, dict[str, Any]] = {
-    "deepvoice3": {
+    "ma": {
         "embedding": 32, "encoder_channels": 16, "encoder_layers": 2, "encoder_kernel": 3, "prenet": [16, 32],
         "decoder_layers": 2, "decoder_kernel": 3, "attention": 16,
     },
-    "melvocoder": {"front_blocks": 1, "blocks": 1, "right": [1, 0, 1]},
+    "mel": {"front_blocks": 1, "blocks": 1, "right": [1, 0, 1]},
 }  # fmt: skip
 
 
@@ -72,12 +73,12 @@ def test_two_runs_become_a_voice_that_speaks(
     texts = [(f"noise-{number}", "a" * number) for number in range(1, 4)]
     make_corpus(tmp_path / "corpus", Hiss(), {"train": texts, "val": texts})
     for task, model in MODELS.items():
-        data = {"start": "random"} if task == "melvocoder" else {}
+        data = {"start": "random"} if task == "mel" else {}
         table = {"task": task, "model": model, "data": data, "train": {"batch_size": 2, "steps": 1}}
         train(recipe_from(table, name=task, where="a test"), tmp_path / "corpus", tmp_path / task, device="cpu")
 
     def key_rate() -> Any:
-        model: Any = load_trained(tmp_path / "deepvoice3").model
+        model: Any = load_trained(tmp_path / "ma").model
         return model.config.key_rate
 
     rate = key_rate()
@@ -86,19 +87,53 @@ def test_two_runs_become_a_voice_that_speaks(
     shutil.rmtree(tmp_path / "corpus")
     assert key_rate() == rate
     out = tmp_path / "voice"
-    runs = ["--acoustic", str(tmp_path / "deepvoice3"), "--vocoder", str(tmp_path / "melvocoder")]
+    runs = ["--acoustic", str(tmp_path / "ma"), "--vocoder", str(tmp_path / "mel")]
     assert main(["train", "voice", *runs, "--name", "noise", "-o", str(out)]) == 0
     assert "noise, " in capsys.readouterr().err
     voice = load_voice(out)
-    assert "(deepvoice3, 1 steps)" in voice.config.source
+    assert "(ma, 1 steps)" in voice.config.source
     assert len(voice.synthesize("Two words.")) > 0.4 * 24000
     assert main(["train", "voice", *runs[:3], str(tmp_path / "nowhere"), "--name", "noise", "-o", str(out)]) == 2
     assert "nowhere" in capsys.readouterr().err
 
 
+SETTINGS = str(Path(__file__).parents[2] / "recipes" / "heart" / "voice.toml")
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["--acoustic", "runs/a", "--vocoder", "ma-lj"], "--name"),
+        (["--acoustic", "runs/a", "--name", "a"], "--vocoder"),
+        (["--heart", SETTINGS, "--name", "a"], "--name has no meaning for --heart"),
+        (["--heart", "nowhere.toml"], "nowhere.toml cannot be read"),
+        (["--vocoder", "ma-lj", "--policy", "policy.npz"], "policy.npz"),
+        ([], "Nothing to make"),
+        (["--agent", "agent.onnx"], "voice.json"),
+    ],
+)
+def test_options_that_make_no_voice_are_refused(
+    options: list[str], error: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", "voice", *options, "-o", str(tmp_path / "voice")]) == 2
+    assert error in capsys.readouterr().err
+
+
+def test_a_policy_joins_a_voice_that_is_there(tmp_path: Path) -> None:
+    make_voice(*trained_pair(), tmp_path, name="tiny")
+    before = json.loads((tmp_path / "voice.json").read_text())
+    policy = installed_voices()["heart"] / "policy.npz"
+    assert main(["train", "voice", "--policy", str(policy), "-o", str(tmp_path)]) == 0
+    after = json.loads((tmp_path / "voice.json").read_text())
+    assert after.pop("learned") == {"weights": "policy.npz"}
+    digest = hashlib.sha256(policy.read_bytes()).hexdigest()
+    assert after == {**before, "files": {**before["files"], "policy.npz": digest}}
+    load_voice(tmp_path)
+
+
 def trained_pair(**info: Any) -> tuple[Any, Any]:
     """Both runs, the acoustic one of a corpus that differs."""
-    return tiny.trained("deepvoice3", tiny.deepvoice3(), **info), tiny.trained("melvocoder", tiny.vocoder("melvocoder"))
+    return tiny.trained("ma", tiny.deepvoice3(), **info), tiny.trained("mel", tiny.vocoder("mel"))
 
 
 def test_a_vocoder_that_nobody_knows_is_named(tmp_path: Path) -> None:
@@ -136,7 +171,7 @@ def test_runs_that_make_no_voice_are_refused(tmp_path: Path) -> None:
     first, second = trained_pair(front_end=FrontEnd(hop=256))
     with pytest.raises(ConfigError, match="frames of the two runs differ"):
         make_voice(first, second, tmp_path, name="tiny")
-    with pytest.raises(ConfigError, match="run of melvocoder, which is not an acoustic model"):
+    with pytest.raises(ConfigError, match="run of mel, which is not an acoustic model"):
         make_voice(second, second, tmp_path, name="tiny")
-    with pytest.raises(ConfigError, match="run of deepvoice3, which is not a vocoder"):
+    with pytest.raises(ConfigError, match="run of ma, which is not a vocoder"):
         make_voice(first, first, tmp_path, name="tiny")

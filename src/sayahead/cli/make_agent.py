@@ -7,7 +7,6 @@ from pathlib import Path
 
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
-from sayahead.training.mohan.agent_export import agent_graph
 
 HELP = "make a graph of an agent's run"
 
@@ -21,13 +20,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Export; the exit code."""
     console = Console(quiet=False)
     try:
-        from sayahead.training.loop.trained import load_trained
+        from sayahead.training.loop.trained import load_run_of
+        from sayahead.training.mohan.agent import AgentTask
+        from sayahead.training.mohan.agent_export import agent_graph
         from sayahead.training.mohan.agent_network import Agent
     except ImportError as error:
         raise ConfigError("Exporting needs torch and onnx: pip install 'sayahead[train]'.") from error
-    trained = load_trained(arguments.run)
-    if not isinstance(trained.model, Agent):
-        raise ConfigError(f"{arguments.run} is a run of {trained.recipe.task}, which is no agent.")
+    trained = load_run_of(AgentTask, Agent, arguments.run)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     agent_graph(trained.model).save(str(arguments.out))
     size = arguments.out.stat().st_size

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
-from sayahead.training.voice import make_voice
+from sayahead.policies.learned import Network
+from sayahead.training.voice import extend_voice, make_heart, make_voice
 from sayahead.voice import load_voice
 from sayahead.voices import installed_voices
 
+if TYPE_CHECKING:
+    from sayahead.training.loop.trained import Trained
+
 HELP = "make a voice of an acoustic model's run and a vocoder's"
-
-
 EPILOG = r"""Two runs become a folder that every command takes for --voice:
 
   sayahead train voice --acoustic runs/dv3-small --vocoder runs/melvocoder --name ma-lj -o voices/ma-lj
@@ -23,44 +26,91 @@ The vocoder can be another voice's, which stays where it is; a student of contex
 
   sayahead train voice --acoustic runs/guided-small --vocoder ma-lj --student runs/student-medium --name saeki-lj \
     -o voices/saeki-lj
+
+The default voice, as hibari-tts has it, and with what was learned since:
+
+  sayahead train voice --heart recipes/heart/voice.toml -o voices/imported
+  sayahead train voice --heart recipes/heart/voice.toml --acoustic runs/heart-prefixes-near \
+    --student runs/heart-student-voice --policy runs/heart-policy -o voices/heart
+
+A student, a policy or an agent alone joins the voice that is in the folder:
+
+  sayahead train voice --policy runs/heart-policy -o voices/heart
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
-    add(
-        "--acoustic",
-        metavar="RUN",
-        type=Path,
-        required=True,
-        help="the acoustic model's run, or one of its checkpoints",
-    )
-    add("--vocoder", metavar="RUN", type=Path, required=True, help="the vocoder's, or a voice's name: its vocoder")
+    add("--acoustic", metavar="RUN", type=Path, help="the acoustic model's run, or one of its checkpoints")
+    add("--vocoder", metavar="RUN", type=Path, help="the vocoder's, or a voice's name: its vocoder")
+    add("--heart", metavar="VOICE.toml", type=Path, help="make the default voice, with these settings")
     add("--student", metavar="RUN", type=Path, help="a student of context, the voice's own predictor")
+    add("--policy", metavar="RUN", type=Path, help="a learned policy's run, or its file policy.npz")
     add("--agent", metavar="FILE.onnx", type=Path, help="an agent's graph (sayahead train agent), the voice's policy")
-    add("--name", metavar="NAME", required=True, help="what the voice is called")
+    add("--name", metavar="NAME", help="what the voice is called")
     add("-o", "--out", metavar="FOLDER", type=Path, required=True, help="where it goes")
     add("--description", metavar="TEXT", help="one line about it")
     add("--license", metavar="ID", help="SPDX identifier (default: Apache-2.0 where the default voice was the teacher)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export, load the voice and have it speak; the exit code."""
+    """Write the folder and load the voice; the exit code."""
     console = Console(quiet=False)
     try:
-        from sayahead.training.loop.trained import load_trained
+        import onnx  # noqa: F401
+        import torch  # noqa: F401
     except ImportError as error:
         raise ConfigError("Exporting needs torch and onnx: pip install 'sayahead[train]'.") from error
-    acoustic = load_trained(arguments.acoustic)
-    lender = str(arguments.vocoder) in installed_voices()
-    vocoder = str(arguments.vocoder) if lender else load_trained(arguments.vocoder)
-    student = None if arguments.student is None else load_trained(arguments.student)
-    make_voice(
-        acoustic, vocoder, arguments.out, name=arguments.name, description=arguments.description,
-        license=arguments.license, student=student, agent=arguments.agent,
-    )  # fmt: skip
-    load_voice(arguments.out)
+    make(arguments)
+    voice = load_voice(arguments.out)
     size = sum(path.stat().st_size for path in arguments.out.glob("*.onnx"))
-    console.note(f"{arguments.out}: {arguments.name}, {size / 1e6:.1f} MB of graphs, loaded and heard")
+    console.note(f"{arguments.out}: {voice.config.name}, {size / 1e6:.1f} MB of graphs, loads")
     return 0
+
+
+def make(arguments: argparse.Namespace) -> None:
+    """Write what the options ask for; ConfigError for options that do not go together."""
+    given = {name for name, value in vars(arguments).items() if value is not None}
+    extras: dict[str, Any] = {
+        "student": None if arguments.student is None else load(arguments.student),
+        "policy": None if arguments.policy is None else network(arguments.policy),
+    }
+    if arguments.heart is not None:
+        refuse(given & {"vocoder", "name", "description", "license", "agent"}, "--heart")
+        acoustic = None if arguments.acoustic is None else load(arguments.acoustic)
+        make_heart(arguments.heart, arguments.out, acoustic=acoustic, **extras)
+        return
+    extras["agent"] = arguments.agent
+    if arguments.acoustic is None:
+        refuse(given & {"vocoder", "name", "description", "license"}, "a voice that is there already")
+        if not given & set(extras):
+            raise ConfigError("Nothing to make: give --acoustic and --vocoder, --heart, or what joins a voice.")
+        extend_voice(arguments.out, **extras)
+        return
+    if arguments.vocoder is None or arguments.name is None:
+        raise ConfigError("--acoustic needs --vocoder, a run or a voice's name, and --name, what the voice is called.")
+    acoustic, vocoder = load(arguments.acoustic), str(arguments.vocoder)
+    second = vocoder if vocoder in installed_voices() else load(arguments.vocoder)
+    about = {key: getattr(arguments, key) for key in ("name", "description", "license")}
+    make_voice(acoustic, second, arguments.out, **about, **extras)
+
+
+def refuse(options: set[str], what: str) -> None:
+    """ConfigError where there are options that a kind of voice does not have."""
+    if options:
+        raise ConfigError(f"--{min(options)} has no meaning for {what}: leave it out.")
+
+
+def load(path: Path) -> Trained[Any, Any]:
+    """A run's model."""
+    from sayahead.training.loop.trained import load_trained
+
+    return load_trained(path)
+
+
+def network(path: Path) -> Network:
+    """A learned policy of a run or a file."""
+    if path.suffix == ".npz":
+        return Network.load(path)
+    raise ConfigError(f"{path} is no file of a learned policy, policy.npz.")

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 
 from sayahead.errors import ConfigError
+from sayahead.training.corpus.batches import Share, shuffled
 from sayahead.training.corpus.store import Corpus, Item
-from sayahead.training.loop.task import Batch
+from sayahead.training.loop.task import Batch, M, Task
 from sayahead.types import Floats
 from sayahead.vocoders.clarinet import VOICED_HZ, pitch_curve, pulse_train
 
@@ -56,10 +57,8 @@ class Crops:
             # Sentences' begins and ends are rare: every other pass has one of them.
             first = int(draw.choice([0, spare, int(draw.integers(spare + 1))], p=[0.25, 0.25, 0.5]))
             crops += [(number, at) for at in range(first, length - self.frames + 1, self.frames)]
-        order, each = draw.permutation(len(crops)), batch_size * ranks
-        for begin in range(0, len(order) - each + 1, each):
-            mine = order[begin + rank * batch_size : begin + (rank + 1) * batch_size]
-            chosen = [crops[i] for i in mine]
+        for _, numbers in shuffled(len(crops), draw, Share(batch_size, rank, ranks)):
+            chosen = [crops[i] for i in numbers]
             rows = [self.row(items[number], at) for number, at in chosen]
             batch = {name: torch.from_numpy(np.stack([row[name] for row in rows])) for name in rows[0]}
             yield batch | {"items": torch.tensor([number for number, _ in chosen])}
@@ -82,6 +81,16 @@ class Crops:
         if self.pulses:
             row["pulses"] = locked_pulses(row["f0"], row["audio"], self.corpus.info.front_end.sample_rate)
         return row
+
+
+class CropTask(Task[M]):
+    """See Task; learned from crops."""
+
+    crops: Crops
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """See Task and Crops.batches."""
+        return self.crops.batches(split, batch_size=batch_size, seed=seed, rank=rank, ranks=ranks)
 
 
 def locked_pulses(f0: Floats, audio: Floats, sample_rate: int) -> Floats:

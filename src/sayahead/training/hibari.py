@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import onnx
+import torch
 from numpy.typing import NDArray
 from onnx import numpy_helper
+from torch import Tensor
 
 Array = NDArray[Any]
 
@@ -61,3 +63,9 @@ def assets() -> Path:
 def heart_weights() -> Teacher:
     """The weights of the graph in hibari-tts, by their names."""
     return Teacher(assets() / "hibari.onnx")
+
+
+def dense(teacher: Teacher, name: str) -> Tensor:
+    """A linear layer's weights (out, in) in float."""
+    weight, scale = teacher.linears[name]
+    return torch.from_numpy((weight.astype(np.float32) * scale).T.copy())

@@ -4,14 +4,40 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.parametrizations import weight_norm
 
+if TYPE_CHECKING:
+    from sayahead.training.corpus.store import CorpusInfo
+
 HALF = math.sqrt(0.5)
 """Keeps the variance of a sum of two."""
+
+
+class Scaled(nn.Module):
+    """A network of log mel that knows the mean and the deviation of each band in its corpus."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, n_mels: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(n_mels))
+        self.register_buffer("std", torch.ones(n_mels))
+
+    def scaled(self, info: CorpusInfo) -> Self:
+        """Itself, with a corpus's mean and deviation."""
+        self.mean.copy_(torch.as_tensor(info.mel_mean))
+        self.std.copy_(torch.as_tensor(info.mel_std))
+        return self
+
+    def normalized(self, mel: Tensor) -> Tensor:
+        """Log mel (B, T, n_mels) at mean 0 and deviation 1."""
+        return (mel - self.mean) / self.std
 
 
 class Dense(nn.Linear):

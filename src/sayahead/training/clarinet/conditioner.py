@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead.training.clarinet.signal import Signal, bank_reach
+from sayahead.training.layers import Scaled
 
 VOICE_TAPS, VOICE_CHANNELS = 5, 96
 """Steps of the pulse train that one step of the voice is made of, half of them to come; channels of its network."""
@@ -66,17 +67,12 @@ class ConditionerConfig:
         return max(mel, pulses), max(mel, pulses)
 
 
-class Conditioner(nn.Module):
+class Conditioner(Scaled):
     """Log mel, and pulses, to what the layers get at each step."""
 
-    mean: Tensor
-    std: Tensor
-
     def __init__(self, config: ConditionerConfig) -> None:
-        super().__init__()
+        super().__init__(config.n_mels)
         self.config = config
-        self.register_buffer("mean", torch.zeros(config.n_mels))
-        self.register_buffer("std", torch.ones(config.n_mels))
         self.reduce = nn.Conv1d(config.n_mels, config.channels, 3, padding=1) if config.channels else None
         # Filters twice as long as the stride leave no pattern of the stride in what comes out.
         self.upsample = nn.ModuleList(
@@ -97,10 +93,6 @@ class Conditioner(nn.Module):
                 layer.bias.zero_()
                 slope = 1 - (torch.arange(2 * stride) + 0.5 - stride).abs() / stride
                 layer.weight[0, 0, 1] += slope
-
-    def normalized(self, mel: Tensor) -> Tensor:
-        """Log mel (B, T, n_mels) at mean 0 and deviation 1."""
-        return (mel - self.mean) / self.std
 
     def forward(self, mel: Tensor, pulses: Tensor | None = None) -> Tensor:
         """(B, K, T * steps) of log mel (B, T, n_mels) and a pulse train (B, 2, T * hop); see ``expected``."""

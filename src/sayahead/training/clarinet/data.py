@@ -16,9 +16,7 @@ from sayahead.types import Floats
 
 def read_corpus(conditioner: Conditioner, corpus: Corpus) -> None:
     """Have the conditioner know how the corpus's mel is scaled, and what it says of the signal's level."""
-    conditioner.mean.copy_(torch.as_tensor(corpus.info.mel_mean))
-    conditioner.std.copy_(torch.as_tensor(corpus.info.mel_std))
-    conditioner.signal.level.copy_(make_signal(conditioner.config, corpus).level)
+    conditioner.scaled(corpus.info).signal.level.copy_(make_signal(conditioner.config, corpus).level)
 
 
 def make_signal(config: ConditionerConfig, corpus: Corpus) -> Signal:

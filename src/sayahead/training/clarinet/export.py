@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,9 @@ from sayahead.training.clarinet.conditioner import PITCH_RIGHT, REFERENCE_HZ, VO
 from sayahead.training.clarinet.network import GaussianIAF, iaf_reach
 from sayahead.training.clarinet.signal import LEAST_POWER, bank_reach
 from sayahead.training.graph.builder import Array, Graph
+from sayahead.training.loop.trained import Trained
+from sayahead.training.part import Part, Written
 from sayahead.vocoders.clarinet import ClariNetModel
-
-if TYPE_CHECKING:
-    from sayahead.training.loop.trained import Trained
 
 
 class Writer:
@@ -177,13 +176,7 @@ class Writer:
         return g
 
 
-def write_clarinet(trained: Trained, folder: Path) -> tuple[list[Path], dict[str, Any]]:
-    """Graphs of a trained student, and what a voice says of them: see ``export``."""
-    assert isinstance(trained.model, GaussianIAF)
-    return export(trained.model, folder, sample_rate=trained.corpus.info.front_end.sample_rate)
-
-
-def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> tuple[list[Path], dict[str, Any]]:
+def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> Written:
     """Write ``student.onnx``, and ``pitch.onnx`` where the student hears pulses.
 
     Their paths, and what a voice's ``model`` table says of them under ``vocoder``: the fields of ClariNetModel.
@@ -199,3 +192,11 @@ def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> tuple[list[
     pitch = {} if reader is None else {"pitch_left": reader.reach[0], "pitch_right": reader.reach[1]}
     about = ClariNetModel(c.n_mels, sample_rate, c.hop, left, right, reader is not None, **pitch)
     return paths, {key: value for key, value in asdict(about).items() if value is not None}
+
+
+def write(run: Trained[Any, GaussianIAF], folder: Path) -> Written:
+    """See Part."""
+    return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate)
+
+
+PART: Part[GaussianIAF] = Part("clarinet", "ClariNet's student", write)

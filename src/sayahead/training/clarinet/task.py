@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,13 @@ from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.training.clarinet.data import make_signal, read_corpus
 from sayahead.training.clarinet.network import GaussianIAF, IAFConfig
-from sayahead.training.clarinet.teacher import WaveNetTask, free_pulses, steps_that_count, validation_mels, write_sample
+from sayahead.training.clarinet.teacher import WaveNetTask, free_pulses, steps_that_count, validation_mels
 from sayahead.training.clarinet.wavenet import WaveNet
 from sayahead.training.corpus.store import Corpus
-from sayahead.training.crops import Crops
-from sayahead.training.loop.task import Batch
-from sayahead.training.loop.trained import load_trained
+from sayahead.training.crops import Crops, CropTask
+from sayahead.training.loop.pictures import write_sample
+from sayahead.training.loop.task import Batch, logged
+from sayahead.training.loop.trained import load_run_of
 
 FRAME_FFT = 2048
 """Samples of the spectrogram loss's Fourier transform (ClariNet: 1025 bins); its window and hop are the corpus's."""
@@ -50,7 +51,7 @@ class ClariNetData:
     """Weight of the difference of log magnitudes at three resolutions, which ClariNet does not have."""
 
 
-class ClariNetTask:
+class ClariNetTask(CropTask[GaussianIAF]):
     """See Task: mel of crops and noise in, the divergence from the teacher and spectral errors out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
@@ -66,16 +67,14 @@ class ClariNetTask:
     def teacher(self) -> WaveNet:
         """The trained teacher; ConfigError where there is none, or one that does not fit."""
         folder = Path(self.data.teacher)
-        trained = load_trained(folder, corpus=self.corpus.path)
-        if not isinstance(trained.task, WaveNetTask) or not isinstance(trained.model, WaveNet):
-            raise ConfigError(f"[data] teacher: {folder} holds a {trained.recipe.task}, not a wavenet.")
-        theirs, ours = trained.task.config.conditioner, self.config.conditioner
+        run = load_run_of(WaveNetTask, WaveNet, folder, self.corpus.path)
+        theirs, ours = run.task.config.conditioner, self.config.conditioner
         if any(getattr(theirs, key) != getattr(ours, key) for key in ("bands", "level", "pulses")):
             raise ConfigError(
                 f"[data] teacher: {folder} has bands {theirs.bands}, level {theirs.level}, pulses {theirs.pulses}, but "
                 f"[model.conditioner] has {ours.bands}, {ours.level}, {ours.pulses}: both must hear the same."
             )
-        return trained.model.requires_grad_(False)
+        return run.model.requires_grad_(False)
 
     def model(self) -> GaussianIAF:
         """See Task: the student begins with the teacher's conditioner where theirs are of one size."""
@@ -92,10 +91,6 @@ class ClariNetTask:
             raise ConfigError("[model.conditioner] must be the teacher's: the student reads the pitch as it does.")
         return model
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task and Crops.batches."""
-        return self.crops.batches(split, batch_size=batch_size, seed=seed, rank=rank, ranks=ranks)
-
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task: divergence, frame loss and log frame loss by their weights."""
         audio, mel, pulses, data = batch["audio"], batch["mel"], batch.get("pulses"), self.data
@@ -110,21 +105,20 @@ class ClariNetTask:
         unlike = average((ours - their_deviation) ** 2, weights)
         # Samples whose past is known in both, the same for all rows.
         heard = slice(data.edge * audio.shape[1] // mel.shape[1], None)
-        made, meant = signal.join(x, mel)[:, heard], audio[:, heard]
+        samples, meant = signal.join(x, mel)[:, heard], audio[:, heard]
         front = self.corpus.info.front_end
-        frame = frame_loss(made, meant, window=front.window, hop=front.hop)
+        frame = frame_loss(samples, meant, window=front.window, hop=front.hop)
         total = data.divergence * (divergence + data.likeness * unlike) + data.frame * frame
         parts = {"divergence": divergence, "unlike": unlike, "frame": frame}
         parts["deviation"] = average(log_deviation.detach(), weights)
         if data.log_frame:
-            parts["log_frame"] = log_frame_loss(made, meant)
+            parts["log_frame"] = log_frame_loss(samples, meant)
             total = total + data.log_frame * parts["log_frame"]
-        return total, {name: float(part.detach()) for name, part in parts.items()}
+        return total, logged(parts)
 
     @torch.no_grad()
-    def samples(self, model: nn.Module, folder: Path) -> None:
+    def samples(self, model: GaussianIAF, folder: Path) -> None:
         """See Task: two validation sentences from their own mel."""
-        assert isinstance(model, GaussianIAF)
         config, front = self.config.conditioner, self.corpus.info.front_end
         draw = torch.Generator().manual_seed(0)
         for name, mel in validation_mels(self.corpus, None):
@@ -133,7 +127,7 @@ class ClariNetTask:
             device = model.conditioner.mean.device
             x, _, _ = model(z.to(device), mel.to(device), pulses)
             samples = self.signal.cpu().join(x.float().cpu(), mel)[0].numpy()
-            write_sample(folder, name, samples, mel[0].numpy(), self.corpus)
+            write_sample(folder, name, front, mel[0].numpy(), samples=samples)
 
 
 def average(values: Tensor, weights: Tensor) -> Tensor:

@@ -17,9 +17,9 @@ from sayahead.training.clarinet.conditioner import REFERENCE_HZ, Conditioner
 from sayahead.training.clarinet.data import make_signal, read_corpus
 from sayahead.training.clarinet.wavenet import Sampler, WaveNet, WaveNetConfig, log_likelihood
 from sayahead.training.corpus.store import Corpus
-from sayahead.training.crops import Crops
+from sayahead.training.crops import Crops, CropTask
+from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch
-from sayahead.types import Floats
 from sayahead.vocoders.clarinet import VOICED_HZ, pitch_curve, pulse_train
 
 
@@ -39,7 +39,7 @@ class WaveNetData:
     """Frames of each validation sample: sampling takes seconds for each second."""
 
 
-class WaveNetTask:
+class WaveNetTask(CropTask[WaveNet]):
     """See Task: crops of sound in, their likelihood out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
@@ -57,10 +57,6 @@ class WaveNetTask:
         read_corpus(model.conditioner, self.corpus)
         return model
 
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task and Crops.batches."""
-        return self.crops.batches(split, batch_size=batch_size, seed=seed, rank=rank, ranks=ranks)
-
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task: negative log likelihood, in nats a step and band, and the errors of the pitch."""
         x = self.signal.to(batch["audio"].device).split(batch["audio"], batch["mel"])
@@ -76,9 +72,8 @@ class WaveNetTask:
         return total, parts
 
     @torch.no_grad()
-    def samples(self, model: nn.Module, folder: Path) -> None:
+    def samples(self, model: WaveNet, folder: Path) -> None:
         """See Task: a second of two validation sentences, sampled step by step from their own mel."""
-        assert isinstance(model, WaveNet)
         front = self.corpus.info.front_end
         for name, mel in validation_mels(self.corpus, self.data.sample_frames):
             pulses = free_pulses(model.conditioner, mel, front.sample_rate)
@@ -86,9 +81,9 @@ class WaveNetTask:
             sampler = Sampler(model, floor=self.data.floor)
             draw = np.random.default_rng(0)
             z = draw.standard_normal((len(conditions), self.config.conditioner.bands), dtype=np.float32)
-            made, _ = sampler.step(np.ascontiguousarray(conditions), z, sampler.initial())
-            samples = self.signal.cpu().join(torch.from_numpy(made.T.copy())[None], mel)[0].numpy()
-            write_sample(folder, name, samples, mel[0].numpy(), self.corpus)
+            steps, _ = sampler.step(np.ascontiguousarray(conditions), z, sampler.initial())
+            samples = self.signal.cpu().join(torch.from_numpy(steps.T.copy())[None], mel)[0].numpy()
+            write_sample(folder, name, front, mel[0].numpy(), samples=samples)
 
 
 def steps_that_count(counts: Tensor, x: Tensor) -> Tensor:
@@ -111,9 +106,7 @@ def pitch_errors(pitch: Tensor, f0: Tensor, counts: Tensor) -> tuple[Tensor, Ten
 
 def validation_mels(corpus: Corpus, frames: int | None) -> Iterator[tuple[str, Tensor]]:
     """Name and log mel (1, T, n_mels) of two validation sentences, the first ``frames`` of them."""
-    items = corpus.split("val")
-    for number in range(0, len(items), max(1, len(items) // 2))[:2]:
-        item = items[number]
+    for _, item in shown(corpus.split("val"), 2):
         yield item.name, torch.from_numpy(np.asarray(item.mel[:frames], np.float32))[None]
 
 
@@ -126,13 +119,3 @@ def free_pulses(conditioner: Conditioner, mel: Tensor, sample_rate: int) -> Tens
     curve = pitch_curve(hertz, None, hop=conditioner.config.hop)
     turns = np.cumsum(curve, dtype=np.float64) / sample_rate
     return torch.from_numpy(pulse_train(turns, curve))[None].to(device)
-
-
-def write_sample(folder: Path, name: str, samples: Floats, mel: Floats, corpus: Corpus) -> None:
-    """Write a validation sample as NAME.wav, and its mel over the one it was made of as NAME.png."""
-    from sayahead.sound.files import write_wav
-    from sayahead.training.loop.pictures import spectrogram
-
-    front = corpus.info.front_end
-    write_wav(folder / f"{name}.wav", samples, front.sample_rate)
-    spectrogram(folder / f"{name}.png", front.log_mel(samples), mel)

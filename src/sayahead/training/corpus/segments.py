@@ -1,8 +1,8 @@
-"""Segments of a corpus's sentences, as incremental synthesis meets them: a few words, what was before, what follows."""
+"""Segments of a corpus's sentences, as incremental synthesis meets them: a few words, what was before, what follows;
+and where attention goes in them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,10 +45,8 @@ class Cutter:
         self.pad, self.space, self.past, self.lookahead = pad, space, past, lookahead
 
     def begin(self, item: Item, word: int) -> int:
-        """Index in the padded ids of the first id of a word: the space in front of it, where it has one."""
-        before, first = int(item.words[word - 1][1]), int(item.words[word][0])
-        spaces = np.flatnonzero(item.ids[before:first] == self.space)
-        return 1 + (before + int(spaces[-1]) if len(spaces) else first)
+        """Index in the padded ids of the first id of a word."""
+        return 1 + first_id(item, word, self.space)
 
     def cut(self, item: Item, first: int, end: int) -> Piece:
         """The words ``[first, end)`` of an item, with past and future; of all of its words, the pads are part."""
@@ -77,36 +75,41 @@ class Cutter:
         return np.concatenate([[self.pad], item.ids, [self.pad]]).astype(np.int64)
 
 
+def first_id(item: Item, word: int, space: int) -> int:
+    """Index in ``item.ids`` of the first id of a word: the space in front of it, where it has one."""
+    before, first = int(item.words[word - 1][1]), int(item.words[word][0])
+    spaces = np.flatnonzero(item.ids[before:first] == space)
+    return before + int(spaces[-1]) if len(spaces) else first
+
+
 @dataclass(frozen=True, slots=True)
-class Path:
-    """Where the attention of a segment's decoder steps goes, as its durations say."""
+class AttentionPath:
+    """Where the attention of S decoder steps of r frames goes, as durations say."""
 
     phonemes: Numbers
     """(S, r) of each frame."""
     attended: Numbers
     """(S,) where it was before each step."""
+    stayed: Numbers
+    """(S,) for how many steps."""
 
 
-def path_of(piece: Piece, *, reduction: int, window: int, draw: np.random.Generator | None) -> Path:
-    """The path of a piece; attention rests on the phoneme of one of a step's frames, the middle one without ``draw``.
+def path_of(
+    durations: Numbers, steps: int, *, reduction: int, window: int, draw: np.random.Generator | None, cut: bool = True
+) -> AttentionPath:
+    """The path of phonemes by their durations (P,); frames that no window holds are ``cut`` to its edge.
 
-    In inference it may fall on any side of a step that several phonemes share; in training it falls on each at times.
+    Attention rests on the phoneme of one of a step's frames, the middle one without ``draw``. In inference it may fall
+    on any side of a step that several phonemes share; in training it falls on each at times.
     """
-    steps = -(-piece.frames // reduction)
-    owners = np.repeat(np.arange(len(piece.ids)), piece.durations)
+    owners = np.repeat(np.arange(len(durations)), durations)
     path = owners[np.minimum(np.arange(steps * reduction), len(owners) - 1)].reshape(steps, reduction)
-    chosen = np.full(steps, reduction // 2) if draw is None else draw.integers(reduction, size=steps)
-    rests = np.take_along_axis(path, chosen[:, None], 1)[:, 0]
-    attended = np.zeros(steps, np.int64)
+    frame = np.full(steps, reduction // 2) if draw is None else draw.integers(reduction, size=steps)
+    rests = np.take_along_axis(path, frame[:, None], 1)[:, 0]
+    attended, stayed = np.zeros((2, steps), np.int64)
     for step in range(1, steps):
-        attended[step] = min(max(rests[step - 1], attended[step - 1]), attended[step - 1] + window - 1)
-    return Path(np.clip(path, attended[:, None], attended[:, None] + window - 1), attended)
-
-
-def texts_of(pieces: Sequence[Numbers]) -> tuple[Numbers, Numbers]:
-    """Ids (B, P) of texts, padded with zeros to one column at least, and their lengths (B,)."""
-    lengths = np.array([len(ids) for ids in pieces], np.int64)
-    made = np.zeros((len(pieces), max(1, int(lengths.max(initial=1)))), np.int64)
-    for row, ids in enumerate(pieces):
-        made[row, : len(ids)] = ids
-    return made, lengths
+        attended[step] = min(rests[step - 1], attended[step - 1] + window - 1)
+        stayed[step] = stayed[step - 1] + 1 if attended[step] == attended[step - 1] else 1
+    if cut:
+        path = np.clip(path, attended[:, None], attended[:, None] + window - 1)
+    return AttentionPath(path, attended, stayed)

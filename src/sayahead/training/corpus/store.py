@@ -93,8 +93,13 @@ class Corpus:
         """A split's items; ConfigError for an unknown one, and for a shard that is missing or damaged."""
         if name not in self.info.splits:
             raise ConfigError(f"The corpus {self.path} has no split {name!r}{nearest(name, self.info.splits)}.")
-        made = [Shard(self.path / name / shard, self.info) for shard in self.info.splits[name]]
-        return Split(made)
+        return Split([Shard(self.path / name / shard, self.info) for shard in self.info.splits[name]])
+
+    @property
+    def size(self) -> str:
+        """How much there is to train on."""
+        front_end, frames = self.info.front_end, int(self.split("train").lengths.sum())
+        return f"{frames * front_end.hop / front_end.sample_rate / 3600:.1f} h of corpus"
 
 
 class Split(Sequence[Item]):

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import torch
 from torch import nn
 
+from sayahead.contexts.distilled import DistilledConfig
+from sayahead.errors import ConfigError
 from sayahead.training.distilled.network import Student
+from sayahead.training.distilled.task import DistilTask
 from sayahead.training.graph.builder import Array, Graph
 from sayahead.training.graph.recurrent import dense, lstm
+from sayahead.training.loop.trained import Trained
+from sayahead.training.part import Written
 
 
 def student_graph(model: Student, axes: Array | None = None) -> Graph:
@@ -33,3 +42,14 @@ def folded(layer: nn.LSTM, axes: Array) -> nn.LSTM:
     weights["weight_ih_l0"] = weights["weight_ih_l0"] @ torch.from_numpy(axes).T
     made.load_state_dict(weights)
     return made
+
+
+def write_student(run: Trained[Any, Any], folder: Path) -> Written:
+    """Write a student's graph and its word vectors; their paths, and what voice.json says of them."""
+    task = run.task
+    if not isinstance(task, DistilTask):
+        raise ConfigError(f"{run.recipe.name} is a run of {run.recipe.task}, which is no student of context.")
+    about = DistilledConfig("distilled.onnx", "words.npz", task.most)
+    student_graph(run.model.student, task.axes).save(str(folder / about.graph))
+    task.vectors.save(folder / about.vectors)
+    return [folder / about.graph, folder / about.vectors], asdict(about)

@@ -38,16 +38,9 @@ def quantized(weight: Array) -> tuple[Array, Array]:
 
 
 class Graph:
-    """Collects nodes and weights under unique names and writes a checked model."""
+    """Collects nodes and weights under unique names and writes a checked model; linear layers keep int8 weights."""
 
-    def __init__(self, weights: str = "int8") -> None:
-        """Start an empty graph whose linear layers compute in the arithmetic named by ``weights``.
-
-        ``int8``: int8 weights in the file, float32 arithmetic (a row depends on no other row, exactly).
-        ``block8``: MatMulNBits, int8 weights, activations quantized by row and block (also independent of other rows).
-        ``dynamic8``: activations quantized by the whole tensor's range (faster; a row depends on all rows).
-        """
-        self.weights = weights
+    def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.initializers: list[onnx.TensorProto] = []
         self.inputs: list[onnx.ValueInfoProto] = []
@@ -88,23 +81,7 @@ class Graph:
         return self.cut(x, self.constant(np.array([0])), str(end))
 
     def linear(self, x: str, quantized: Array, scale: Array, bias: Array | None) -> str:
-        """x W + b for int8 weights (K, N) with one scale per column (N,)."""
-        k, n = quantized.shape
-        if self.weights == "block8":
-            block = 32
-            rows = (quantized.T.reshape(n, k // block, block).astype(np.int16) + 128).astype(np.uint8)
-            scales = np.repeat(scale.astype(np.float32)[:, None], k // block, axis=1)
-            inputs = [x, self.constant(rows), self.constant(scales), "", ""]
-            if bias is not None:
-                inputs.append(self.constant(bias))
-            attributes = {"K": k, "N": n, "bits": 8, "block_size": block, "accuracy_level": 4}
-            return str(self.op("MatMulNBits", *inputs, domain="com.microsoft", **attributes))
-        if self.weights == "dynamic8":
-            inputs = [x, self.constant(quantized), self.constant(scale.astype(np.float32))]
-            inputs.append(self.constant(np.zeros(n, np.int8)))
-            if bias is not None:
-                inputs.append(self.constant(bias))
-            return str(self.op("DynamicQuantizeMatMul", *inputs, domain="com.microsoft"))
+        """x W + b for int8 weights (K, N) with one scale per column (N,), computed in float32: rows are independent."""
         # Not DequantizeLinear: ONNX Runtime would fuse it with the product into one that quantizes activations.
         weight = self.op(
             "Mul", self.op("Cast", self.constant(quantized), to=onnx.TensorProto.FLOAT), self.constant(scale)

@@ -1,8 +1,4 @@
-r"""The default voice ``heart``, imported from the package hibari-tts (Apache-2.0) into a voice folder of ours.
-
-    python -m sayahead.training.heart.export VOICE-FOLDER --run runs/heart-prefixes-near \
-        --student runs/heart-student-voice
-    python -m sayahead.training.heart.export VOICE-FOLDER [--weights int8|block8|dynamic8]     # as it is in hibari-tts
+"""The default voice ``heart`` of the package hibari-tts (Apache-2.0) as graphs for the runtime (``systems.heart``).
 
 Its one graph (ids to spectral parts, a whole sentence at a time) becomes three with explicit state: ``text.onnx``
 (phoneme ids to two encodings and durations), ``prosody.onnx`` (encoding per 25 ms unit to pitch and energy) and
@@ -11,53 +7,21 @@ Its one graph (ids to spectral parts, a whole sentence at a time) becomes three 
 
 from __future__ import annotations
 
-import argparse
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sayahead.errors import ConfigError
 from sayahead.training.graph.builder import Graph, Weights
-from sayahead.training.hibari import Teacher, assets
-
-DILATIONS = (1, 2, 4, 8, 1, 2)
-
+from sayahead.training.heart.network import DILATIONS, SYMBOLS, Heart
+from sayahead.training.heart.weights import TrainedWeights
+from sayahead.training.hibari import Teacher, heart_weights
+from sayahead.training.loop.trained import Trained
+from sayahead.training.part import Written
 
 BLOCKS = 8
-
-
 LAYERS = {"m": 4, "pn": 6}
-
-
-# What the folder's voice.json says besides the graphs' digests and the phoneme table; docs/heart.md tells how it was
-# chosen.
-SETTINGS: dict[str, Any] = {
-    "format": 2,
-    "name": "heart",
-    "language": "en-US",
-    "description": "American English, female; 24 kHz",
-    "license": "Apache-2.0",
-    "source": "hibari-tts 0.2.1 (voice heart), distilled from Kokoro-82M af_heart; both Apache-2.0",
-    "kind": "heart",
-    "sample_rate": 24000,
-    "hop_length": 300,
-    "stand_in": "people",
-    "lead_in_s": 0.02,
-    "pause_s": 0.4,
-    "speed": [0.5, 2.0],
-    "defaults": {"lookahead": 1, "hold_back_s": 0.05, "blind_hold_back_s": 0.1},
-    "model": {
-        "pad": 0,
-        "lead_units": 3,
-        "window": 80,
-        "continuation": " pˈipᵊl",
-        "blind_continuation": " ",
-        "early": 4,
-        "glide_s": 0.1,
-    },
-}
 
 
 def encoder(g: Graph, t: Weights, ids: str, first: str, part: str, context: str | None, heads: int = 2) -> str:
@@ -100,13 +64,13 @@ def encoder(g: Graph, t: Weights, ids: str, first: str, part: str, context: str 
     return g.norm(x, t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"])
 
 
-def text_graph(t: Weights, weights: str, *, expects: bool = False) -> Graph:
+def text_graph(t: Weights, *, expects: bool = False) -> Graph:
     """ids (P,), speed, first -> sound encoding (R, 128), prosody encoding (R, 192), durations (R,), R = P - first.
 
     Where it ``expects``, a context embedding (C,) is an input too. Durations are in units of 25 ms; that of row
     ``first`` is right only where ``first`` is 0: it misses a neighbour.
     """
-    g = Graph(weights)
+    g = Graph()
     ids, speed = g.input("ids", np.int64, ["P"]), g.input("speed", np.float32, [1])
     first = g.input("first", np.int64, [1])
     context = g.input("context", np.float32, ["C"]) if expects else None
@@ -122,12 +86,12 @@ def text_graph(t: Weights, weights: str, *, expects: bool = False) -> Graph:
     return g
 
 
-def prosody_graph(t: Weights, weights: str) -> Graph:
+def prosody_graph(t: Weights) -> Graph:
     """prosody encoding (U, 192), rows, commit, cache -> f0 (2 rows,) Hz, energy (2 rows,), cache (54, 192).
 
     Each layer computes no more rows than those after it can see: of the right context, half.
     """
-    g = Graph(weights)
+    g = Graph()
     x = g.input("prosody_encoding", np.float32, ["U", 192])
     rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
     margins = [3 * d for d in DILATIONS]
@@ -153,27 +117,27 @@ def prosody_graph(t: Weights, weights: str) -> Graph:
     return g
 
 
-def expect_graph(t: Weights, weights: str) -> Graph:
-    """ids (L,) of a predicted future -> context (C,): ``models.heart.ContextNetwork``."""
-    g = Graph(weights)
+def expect_graph(t: Weights) -> Graph:
+    """ids (L,) of a predicted future -> context (C,): ``network.ContextNetwork``."""
+    g = Graph()
     ids = g.input("ids", np.int64, ["L"])
     x = g.op("Unsqueeze", g.op("Gather", g.constant(t["expect.emb"]), ids), g.constant(np.array([1])))
     gru = [g.constant(t[f"expect.{name}"]) for name in ("input", "hidden", "bias")]
     # An optional input that is not given has an empty name.
-    _, last = g.op("GRU", x, *gru, "", outputs=2, direction="bidirectional", hidden_size=t["expect.hidden"].shape[2],
-                   linear_before_reset=1)  # fmt: skip
+    sizes = {"direction": "bidirectional", "hidden_size": t["expect.hidden"].shape[2], "linear_before_reset": 1}
+    _, last = g.op("GRU", x, *gru, "", outputs=2, **sizes)
     flat = g.op("Reshape", last, g.constant(np.array([1, -1])))
     out = g.op("Add", g.op("MatMul", flat, g.constant(t["expect.out"].T)), g.constant(t["expect.out_bias"]))
     g.output(g.op("Squeeze", out, g.constant(np.array([0]))), "context", np.float32, ["C"])
     return g
 
 
-def decoder_graph(t: Teacher, weights: str) -> Graph:
+def decoder_graph(t: Teacher) -> Graph:
     """sound encoding (T, 128), f0 (T,), energy (T,), rows, commit, caches -> spectrum (rows, 3005), caches.
 
     Rows are as in ``prosody_graph``.
     """
-    g = Graph(weights)
+    g = Graph()
     encoding = g.input("sound_encoding", np.float32, ["T", 128])
     f0, energy = g.input("f0", np.float32, ["T"]), g.input("energy", np.float32, ["T"])
     rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
@@ -200,74 +164,21 @@ def decoder_graph(t: Teacher, weights: str) -> Graph:
     return g
 
 
-def trained_graphs(run: Path, weights: str) -> tuple[dict[str, Graph], dict[str, Any]]:
-    """What a run of the task ``heart`` learned as graphs, and what the ``model`` table says of it."""
-    from sayahead.training.heart.network import SYMBOLS, Heart
-    from sayahead.training.heart.weights import TrainedWeights
-    from sayahead.training.loop.trained import load_trained
+def export(run: Trained[Any, Any] | None, folder: Path) -> Written:
+    """Write the graphs, with what a run of the task ``heart`` learned or as hibari has them.
 
-    model = load_trained(run).model
-    if not isinstance(model, Heart):
-        raise SystemExit(f"{run} is no run of the task heart")
-    own = TrainedWeights(model)
-    graphs = {
-        "text": text_graph(own, weights, expects=True), "prosody": prosody_graph(own, weights),
-        "expect": expect_graph(own, weights),
-    }  # fmt: skip
-    tokens = list(range(SYMBOLS, SYMBOLS + model.config.futures))
-    return graphs, {"futures": tokens, "context": model.config.context}
-
-
-def write_student(run: Path, folder: Path) -> tuple[list[Path], dict[str, Any]]:
-    """The student's graph and word vectors; their paths, and what voice.json says of them."""
-    from sayahead.training.distilled.export import student_graph
-    from sayahead.training.heart.student import Expecting, HeartStudent
-    from sayahead.training.loop.trained import load_trained
-
-    trained = load_trained(run)
-    if not isinstance(trained.model, Expecting) or not isinstance(trained.task, HeartStudent):
-        raise SystemExit(f"{run} is no run of the task heart-student")
-    graph, vectors = folder / "distilled.onnx", folder / "words.npz"
-    student_graph(trained.model.student).save(str(graph))
-    trained.task.vectors.save(vectors)
-    return [graph, vectors], {"graph": graph.name, "vectors": vectors.name, "most": trained.task.data.most}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Import the voice of hibari-tts into a voice folder.")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--weights", default="int8", choices=("int8", "block8", "dynamic8"))
-    parser.add_argument("--run", type=Path, help="a run of recipes/heart: text encoders and prosody come from it")
-    parser.add_argument("--student", type=Path, help="a run of the task heart-student on it: the voice's own context")
-    arguments = parser.parse_args()
-    if arguments.student is not None and arguments.run is None:
-        parser.error("--student goes with --run, the voice that it was taught by")
-    teacher = Teacher(assets() / "hibari.onnx")
-    arguments.folder.mkdir(parents=True, exist_ok=True)
-    graphs = {"decoder": decoder_graph(teacher, arguments.weights)}
-    config = dict(SETTINGS)
-    if arguments.run is None:
-        graphs |= {"text": text_graph(teacher, arguments.weights), "prosody": prosody_graph(teacher, arguments.weights)}
-    else:
-        own, table = trained_graphs(arguments.run, arguments.weights)
-        graphs |= own
-        config["model"] = {**SETTINGS["model"], **table}
+    Their paths, and what the voice's ``model`` table says of the future tokens. ConfigError for a run of another task.
+    """
+    teacher, table, weights = heart_weights(), dict[str, Any](), None
+    if run is not None:
+        if not isinstance(run.model, Heart):
+            raise ConfigError(f"{run.recipe.name} is a run of {run.recipe.task}, but one of heart is needed.")
+        weights, futures = TrainedWeights(run.model), run.model.config.futures
+        table = {"futures": list(range(SYMBOLS, SYMBOLS + futures)), "context": run.model.config.context}
+    graphs = {"decoder": decoder_graph(teacher), "prosody": prosody_graph(weights or teacher)}
+    graphs["text"] = text_graph(weights or teacher, expects=weights is not None)
+    if weights is not None:
+        graphs["expect"] = expect_graph(weights)
     for name, graph in graphs.items():
-        graph.save(str(arguments.folder / f"{name}.onnx"))
-    paths = [arguments.folder / f"{name}.onnx" for name in graphs]
-    if arguments.student is not None:
-        more, config["distilled"] = write_student(arguments.student, arguments.folder)
-        paths += more
-    policy = arguments.folder / "policy.npz"
-    if policy.is_file():
-        # A learned policy stays: it was taught on this voice or the one before (``training/learned/task.py``).
-        paths, config["learned"] = [*paths, policy], {"weights": policy.name}
-    files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(paths)}
-    phonemes = json.loads((assets() / "vocab.json").read_text(encoding="utf-8"))
-    config |= {"files": files, "phonemes": phonemes}
-    text = json.dumps(config, ensure_ascii=False, indent=1)
-    (arguments.folder / "voice.json").write_text(text + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+        graph.save(str(folder / f"{name}.onnx"))
+    return [folder / f"{name}.onnx" for name in graphs], table

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead.training.layers import BINS, Block
+from sayahead.training.layers import Block
 
 DILATIONS = (1, 2, 4, 8, 1, 2)
 
@@ -86,31 +86,6 @@ class Prosody(nn.Module):
         for block in self.pro:
             x = block(x * rows)
         out: Tensor = self.pro_out(x)
-        return out
-
-
-class Decoder(nn.Module):
-    """The sound: encoding (B, T, 128), pitch (B, T) Hz and energy (B, T) to spectral parts (B, T, 5 x 601)."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.dec_in = nn.Conv1d(130, 256, 7, padding=3)
-        self.dec = nn.ModuleList(Block(256, 768, 7, 3) for _ in range(8))
-        self.dec_norm = nn.LayerNorm(256)
-        self.head = nn.Linear(256, 5 * BINS)
-
-    def features(self, encoding: Tensor, f0: Tensor, energy: Tensor) -> Tensor:
-        """(B, T, 256) in front of the last layer."""
-        pitch = torch.log1p(f0.clamp(min=0)) / 5
-        x = torch.cat([encoding, pitch[..., None], energy[..., None] / 5], -1)
-        x = self.dec_in(x.transpose(1, 2)).transpose(1, 2)
-        for block in self.dec:
-            x = block(x)
-        out: Tensor = self.dec_norm(x)
-        return out
-
-    def forward(self, encoding: Tensor, f0: Tensor, energy: Tensor) -> Tensor:
-        out: Tensor = self.head(self.features(encoding, f0, energy))
         return out
 
 

@@ -6,6 +6,7 @@ continuation of it. The student reads word vectors alone; the voice itself does 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,13 +18,15 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead.config import from_mapping
-from sayahead.contexts.word_vectors import WordVectors, tokens_of
-from sayahead.errors import ConfigError
+from sayahead.contexts.word_vectors import WordVectors
+from sayahead.training.corpus.batches import Share, shuffled
 from sayahead.training.distilled.network import Student, StudentConfig
+from sayahead.training.distilled.task import DistilTask, HasStudent
 from sayahead.training.heart.network import Heart
-from sayahead.training.heart.prefixes import MODEL, TRUE, Cut, Cutter, continuations
-from sayahead.training.heart.task import HeartPrefixes
-from sayahead.training.loop.task import Batch
+from sayahead.training.heart.prefixes import MODEL, TRUE, Cut, Cutter
+from sayahead.training.heart.task import HeartPrefixes, make_cutter
+from sayahead.training.loop.task import Batch, logged
+from sayahead.training.loop.trained import load_run_of
 
 if TYPE_CHECKING:
     from sayahead.training.corpus.store import Corpus, Item
@@ -52,7 +55,7 @@ class HeartStudentData:
     """Tokens of the open sentence that are read."""
 
 
-class Expecting(nn.Module):
+class Expecting(HasStudent):
     """A student, and the voice that speaks by its embeddings."""
 
     def __init__(self, config: StudentConfig, voice: Heart) -> None:
@@ -66,37 +69,24 @@ class Expecting(nn.Module):
         return self
 
     def forward(self, vectors: Tensor, tokens: Tensor, cuts: Mapping[str, Tensor] | None) -> dict[str, Tensor]:
-        """Embeddings (B, C) under ``found``, and what the voice says of cuts (see Heart.forward) by the first."""
-        found = self.student(vectors, tokens)
+        """Embeddings (B, C) under ``embedding``, and what the voice says of cuts (see Heart.forward) by the first."""
+        embedding = self.student(vectors, tokens)
         if cuts is None:
-            return {"found": found}
-        out = self.voice({**cuts, "context": found[: len(cuts["ids"])]})
-        return {**out, "found": found}
+            return {"embedding": embedding}
+        out = self.voice({**cuts, "context": embedding[: len(cuts["ids"])]})
+        return {**out, "embedding": embedding}
 
 
-class HeartStudent:
+class HeartStudent(DistilTask[Expecting]):
     """See Task."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
-        from sayahead.training.loop.trained import load_trained
-
         self.data, self.corpus = from_mapping(HeartStudentData, data, where="[data]"), corpus
-        if not 0 <= self.data.distil_weight <= 1:
-            raise ConfigError(f"[data] distil_weight is {self.data.distil_weight}, but must be from 0 to 1.")
-        teacher = load_trained(Path(self.data.teacher), corpus=corpus.path)
-        speaking: Any = teacher.task
-        if not isinstance(speaking, HeartPrefixes) or not isinstance(teacher.model, Heart):
-            raise ConfigError(f"[data] teacher: {self.data.teacher} is no run of the task heart.")
-        self.speaking, self.voice = speaking, teacher.model
-        self.vectors = WordVectors.load(Path(self.data.vectors) / "words.npz")
         self.config = from_mapping(StudentConfig, model, where="[model]")
-        wanted = self.vectors.channels, speaking.config.context
-        if (self.config.vectors, self.config.embedding) != wanted:
-            raise ConfigError(
-                f"[model] vectors and embedding are {self.config.vectors} and {self.config.embedding}, but those of "
-                f"{self.data.vectors} and {self.data.teacher} are {wanted[0]} and {wanted[1]}."
-            )
-        self._cutter: Cutter | None = None
+        teacher = load_run_of(HeartPrefixes, Heart, Path(self.data.teacher), corpus.path)
+        self.speaking, self.voice = teacher.task, teacher.model
+        self.vectors, self.most = WordVectors.load(Path(self.data.vectors) / "words.npz"), self.data.most
+        self.check(self.data.distil_weight, self.vectors.channels, self.speaking.config.context)
 
     def model(self) -> Expecting:
         """See Task."""
@@ -104,34 +94,19 @@ class HeartStudent:
         voice.load_state_dict(self.voice.state_dict())
         return Expecting(self.config, voice)
 
-    @property
+    @functools.cached_property
     def cutter(self) -> Cutter:
         """Made when it is first wanted."""
-        if self._cutter is None:
-            futures = {}
-            if self.data.futures:
-                from sayahead.training.corpus.teacher import load_reader
-                from sayahead.training.distilled.futures import read_futures
-
-                expected = {item.name: item.futures for item in read_futures(Path(self.data.futures))}
-                items = [
-                    (name, text) for shard in self.corpus.split("train").shards
-                    for name, text in zip(shard.names, shard.texts, strict=True)
-                ]  # fmt: skip
-                futures = continuations(items, expected, load_reader(True))
-            self._cutter = Cutter(self.speaking.data, space=self.corpus.info.phonemes[" "], futures=futures)
-        return self._cutter
+        return make_cutter(self.speaking.data, self.corpus, self.data.futures)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: ``batch_size`` sentences, each cut ``cuts`` times where it goes on."""
-        items = self.corpus.split(split)
-        order, each = np.random.default_rng([seed, 37]).permutation(len(items)), batch_size * ranks
-        for begin in range(0, len(order) - each + 1, each):
-            draw = np.random.default_rng([seed, begin, rank, 37])
-            mine = order[begin + rank * batch_size : begin + (rank + 1) * batch_size]
-            chosen = [items[int(i)] for i in mine]
-            chosen = [item for item in chosen if len(item.words) > self.data.lookahead + 1]
-            yield self.batch(chosen, [[self.one(item, draw) for _ in range(self.data.cuts)] for item in chosen])
+        items, order = self.corpus.split(split), np.random.default_rng([seed, 37])
+        for first, numbers in shuffled(len(items), order, Share(batch_size, rank, ranks)):
+            draw = np.random.default_rng([seed, first, rank, 37])
+            sentences = [items[int(i)] for i in numbers]
+            sentences = [item for item in sentences if len(item.words) > self.data.lookahead + 1]
+            yield self.batch(sentences, [[self.one(item, draw) for _ in range(self.data.cuts)] for item in sentences])
 
     def one(self, item: Item, draw: np.random.Generator) -> tuple[Cut, int]:
         """A cut, and the number of words that are seen."""
@@ -146,17 +121,13 @@ class HeartStudent:
 
     def batch(self, items: list[Item], cuts: list[list[tuple[Cut, int]]]) -> dict[str, Tensor]:
         """The cuts (``HeartPrefixes.batch``) of the first few sentences, and all that the student reads."""
-        words = [item.text.split()[:seen] for item, own in zip(items, cuts, strict=True) for _, seen in own]
-        read = [self.vectors(tokens_of(own)[-self.data.most :]) for own in words]
-        vectors = np.zeros((len(read), max(1, *(len(own) for own in read)), self.vectors.channels), np.float32)
-        for row, one in zip(vectors, read, strict=True):
-            row[: len(one)] = one
-        every = self.speaking.batch(items, [[cut for cut, _ in own] for own in cuts])
+        pairs = zip(items, cuts, strict=True)
+        vectors, tokens = self.read([item.text.split()[:seen] for item, drawn in pairs for _, seen in drawn])
+        bare = [[cut for cut, _ in drawn] for drawn in cuts]
+        every = self.speaking.batch(items, bare)
         future = {f"all_{name}": every[name] for name in ("future", "future_lengths")}
         few = FEW if self.data.distil_weight < 1 else 1
-        some = self.speaking.batch(items[:few], [[cut for cut, _ in own] for own in cuts[:few]])
-        tokens = torch.tensor([max(1, len(own)) for own in read])
-        return {**some, **future, "vectors": torch.from_numpy(vectors), "tokens": tokens}
+        return {**self.speaking.batch(items[:few], bare[:few]), **future, "vectors": vectors, "tokens": tokens}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task: (1 - lambda) L_target + lambda L_distil (Saeki-b, Eq. 9)."""
@@ -167,17 +138,12 @@ class HeartStudent:
             self.voice.to(batch["vectors"].device)
             meant = self.voice.expect(batch["all_future"], batch["all_future_lengths"]).float()
         out = model(batch["vectors"], batch["tokens"], cuts)
-        found = out["found"].float()
-        parts = {"distil": functional.mse_loss(found, meant)}
+        embedding = out["embedding"].float()
+        parts = {"distil": functional.mse_loss(embedding, meant)}
         total = weight * parts["distil"]
         if cuts is not None and target is not None:
             errors = self.speaking.errors(out, cuts, target)
-            own = torch.stack([getattr(self.speaking.data, name) * value for name, value in errors.items()]).sum()
             parts |= errors
-            total = total + (1 - weight) * own
-        similarity = functional.cosine_similarity(found, meant).mean()
-        return total, {name: float(part.detach()) for name, part in {**parts, "similarity": similarity}.items()}
-
-    def samples(self, model: nn.Module, folder: Path) -> None:
-        """See Task; an embedding has no sound."""
-        folder.mkdir(parents=True, exist_ok=True)
+            total = total + (1 - weight) * self.speaking.weighed(errors)
+        parts["similarity"] = functional.cosine_similarity(embedding, meant).mean()
+        return total, logged(parts)

@@ -7,6 +7,7 @@ of what is spoken now, and of the future tokens what the teacher says of the pho
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,14 @@ import torch
 from torch import Tensor, nn
 
 from sayahead.config import from_mapping
+from sayahead.training.corpus.batches import Share, shuffled
+from sayahead.training.corpus.teacher import load_reader
 from sayahead.training.distilled.futures import read_futures
 from sayahead.training.heart.network import Heart, HeartConfig, load_imported
-from sayahead.training.heart.prefixes import Cut, Cutter, Cutting, check_corpus, continuations, padded, seen_ids
+from sayahead.training.heart.prefixes import Cut, Cutter, Cutting, Ids, check_corpus, continuations, padded, seen_ids
 from sayahead.training.heart.weights import imported
 from sayahead.training.hibari import heart_weights
-from sayahead.training.loop.task import Batch
+from sayahead.training.loop.task import Batch, Task, logged
 
 if TYPE_CHECKING:
     from sayahead.training.corpus.store import Corpus, Item
@@ -47,7 +50,7 @@ class HeartData(Cutting):
     """Weight of the sound encoding's."""
 
 
-class HeartPrefixes:
+class HeartPrefixes(Task[Heart]):
     """See Task."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
@@ -58,7 +61,6 @@ class HeartPrefixes:
         self.teacher = Heart(self.config).eval().requires_grad_(False)
         self.weights = imported(heart_weights())
         load_imported(self.teacher, self.weights)
-        self._cutter: Cutter | None = None
 
     def model(self) -> Heart:
         """See Task: the imported voice to begin with."""
@@ -70,65 +72,60 @@ class HeartPrefixes:
                 encoder.future.copy_(encoder.emb.weight[self.corpus.info.phonemes[" "]].expand_as(encoder.future))
         return model
 
-    @property
+    @functools.cached_property
     def cutter(self) -> Cutter:
         """Made when it is first wanted: reading a language model's continuations takes a while."""
-        if self._cutter is None:
-            self._cutter = Cutter(self.data, space=self.corpus.info.phonemes[" "], futures=self._continued())
-        return self._cutter
-
-    def _continued(self) -> dict[str, dict[int, Any]]:
-        if not self.data.futures:
-            return {}
-        from sayahead.training.corpus.teacher import load_reader
-
-        expected = {item.name: item.futures for item in read_futures(Path(self.data.futures))}
-        items = [(n, t) for s in self.corpus.split("train").shards for n, t in zip(s.names, s.texts, strict=True)]
-        return continuations(items, expected, load_reader(True))
+        return make_cutter(self.data, self.corpus, self.data.futures)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: ``batch_size`` sentences, each cut ``cuts`` times."""
-        items, random = self.corpus.split(split), np.random.default_rng([seed, 11])
-        order, each = random.permutation(len(items)), batch_size * ranks
-        for begin in range(0, len(order) - each + 1, each):
-            draws = np.random.default_rng([seed, begin, rank])
-            mine = order[begin + rank * batch_size : begin + (rank + 1) * batch_size]
-            chosen = [items[int(i)] for i in mine]
-            yield self.batch(chosen, self.cutter.draw(chosen, draws)) | {"items": torch.from_numpy(mine.copy())}
+        items, draw = self.corpus.split(split), np.random.default_rng([seed, 11])
+        for first, numbers in shuffled(len(items), draw, Share(batch_size, rank, ranks)):
+            sentences = [items[int(i)] for i in numbers]
+            cuts = self.cutter.draw(sentences, np.random.default_rng([seed, first, rank]))
+            yield self.batch(sentences, cuts) | {"items": torch.from_numpy(numbers.copy())}
 
     def batch(self, items: list[Item], cuts: list[list[Cut]]) -> dict[str, Tensor]:
         """Sentences (``whole``, ``lengths``) and their cuts, each with its ``owner`` among them."""
         pad, tokens = self.corpus.info.pad, self.config.futures
         whole, lengths = padded([np.concatenate([[pad], item.ids, [pad]]).astype(np.int64) for item in items])
-        every = [(number, cut) for number, own in enumerate(cuts) for cut in own]
-        ids, seen = padded([seen_ids(items[number], cut, pad=pad, futures=tokens) for number, cut in every])
-        future, future_lengths = padded([cut.future for _, cut in every])
-        made = {
-            "whole": whole, "lengths": lengths, "ids": ids, "seen": seen, "future": future,
-            "future_lengths": future_lengths, "owner": np.array([number for number, _ in every]),
-            "begin": np.array([cut.begin for _, cut in every]),
-            "first": np.array([cut.first - cut.begin if cut.first else 0 for _, cut in every]),
-            "end": np.array([cut.end - cut.begin for _, cut in every]),
-        }  # fmt: skip
-        return {name: torch.from_numpy(array) for name, array in made.items()}
+        pairs = [(number, cut) for number, drawn in enumerate(cuts) for cut in drawn]
+        ids, seen = padded([seen_ids(items[number], cut, pad=pad, futures=tokens) for number, cut in pairs])
+        future, future_lengths = padded([cut.future for _, cut in pairs])
+        arrays = {
+            "whole": whole,
+            "lengths": lengths,
+            "ids": ids,
+            "seen": seen,
+            "future": future,
+            "future_lengths": future_lengths,
+            "owner": np.array([number for number, _ in pairs]),
+            "begin": np.array([cut.begin for _, cut in pairs]),
+            "first": np.array([cut.first - cut.begin if cut.first else 0 for _, cut in pairs]),
+            "end": np.array([cut.end - cut.begin for _, cut in pairs]),
+        }
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""
         inputs, target = self.targets(batch)
         parts = self.errors(model(inputs), inputs, target)
-        loss = torch.stack([getattr(self.data, name) * value for name, value in parts.items()]).sum()
-        return loss, {name: float(value.detach()) for name, value in parts.items()}
+        return self.weighed(parts), logged(parts)
+
+    def weighed(self, errors: Mapping[str, Tensor]) -> Tensor:
+        """The sum of the errors by their weights."""
+        return torch.stack([getattr(self.data, name) * value for name, value in errors.items()]).sum()
 
     def targets(self, batch: Batch) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
         """The student's inputs, and what the teacher says of the same rows and units."""
-        said = self.teach(batch["whole"], batch["lengths"])
+        taught = self.teach(batch["whole"], batch["lengths"])
         owner, begin = batch["owner"], batch["begin"]
         rows = torch.arange(batch["ids"].shape[1], device=owner.device)[None]
         known = rows < batch["seen"][:, None]
         # Row of the whole behind each row: future tokens are beside the phonemes that really follow.
         there = (rows + begin[:, None]).clamp(max=batch["whole"].shape[1] - 1)
         real = (rows + begin[:, None] < batch["lengths"][owner, None]) & known
-        units = said["units"][owner].gather(1, there)
+        units = taught["units"][owner].gather(1, there)
         inputs = {name: batch[name] for name in ("ids", "future", "future_lengths", "first", "end")}
         inputs |= {"known": known, "units": units * (rows < batch["end"][:, None])}
         spoken = (rows >= batch["first"][:, None]) & (rows < batch["end"][:, None])
@@ -137,13 +134,15 @@ class HeartPrefixes:
         held = (rows >= batch["first"][:, None] - 3) & (rows < batch["first"][:, None])
         weight = spoken.float() + torch.where(token, 0.2, 0.5) * behind
         target = {
-            "log_units": said["log_units"][owner].gather(1, there),
-            "sound": said["sound"][owner[:, None], there],
-            "row_weight": weight * real, "sound_weight": (weight + 0.5 * held) * real,
-            "prosody": said["prosody"][owner], "total": said["units"].sum(1)[owner],
+            "log_units": taught["log_units"][owner].gather(1, there),
+            "sound": taught["sound"][owner[:, None], there],
+            "row_weight": weight * real,
+            "sound_weight": (weight + 0.5 * held) * real,
+            "prosody": taught["prosody"][owner],
+            "total": taught["units"].sum(1)[owner],
             # Units before the cut's first row.
-            "offset": (said["units"].cumsum(1) - said["units"])[owner, begin],
-        }  # fmt: skip
+            "offset": (taught["units"].cumsum(1) - taught["units"])[owner, begin],
+        }
         return inputs, target
 
     def teach(self, whole: Tensor, lengths: Tensor) -> dict[str, Tensor]:
@@ -185,15 +184,22 @@ class HeartPrefixes:
             "sound": (wrong_sound * sounds).sum() / sounds.sum().clamp(min=1),
         }
 
-    def samples(self, model: nn.Module, folder: Path) -> None:
-        """See Task: pictures of nothing; a voice is heard when its graphs are written (``train.heart``)."""
-        folder.mkdir(parents=True, exist_ok=True)
+
+def make_cutter(cutting: Cutting, corpus: Corpus, futures: str) -> Cutter:
+    """What cuts the corpus's sentences, with a language model's continuations where ``futures`` names their file."""
+    expected = dict[str, dict[int, Ids]]()
+    if futures:
+        words = {item.name: item.futures for item in read_futures(Path(futures))}
+        shards = corpus.split("train").shards
+        texts = [pair for shard in shards for pair in zip(shard.names, shard.texts, strict=True)]
+        expected = continuations(texts, words, load_reader(True))
+    return Cutter(cutting, space=corpus.info.phonemes[" "], futures=expected)
 
 
 def spread_rows(encoding: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
     """Rows (B, P, D) repeated by their units (B, P): (B, U, D), and where there are any (B, U)."""
     totals = units.sum(1)
-    made = [row.repeat_interleave(own, 0) for row, own in zip(encoding, units, strict=True)]
-    spread = nn.utils.rnn.pad_sequence(made, batch_first=True)
+    repeated = [row.repeat_interleave(counts, 0) for row, counts in zip(encoding, units, strict=True)]
+    spread = nn.utils.rnn.pad_sequence(repeated, batch_first=True)
     seen = torch.arange(spread.shape[1], device=units.device)[None] < totals[:, None]
     return spread, seen.to(spread.dtype)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from sayahead.training.graph.builder import Array, quantized
-
-if TYPE_CHECKING:
-    from sayahead.training.hibari import Teacher
+from sayahead.training.hibari import Teacher, dense
 
 ENCODERS = {"sound": "m.text", "text": "pn.text"}
 """Text encoders by our name and hibari's."""
@@ -25,28 +22,11 @@ ATTENTION = {
 
 
 def imported(teacher: Teacher) -> dict[str, Tensor]:
-    """hibari's weights by the names of ``models.heart.Heart``."""
-    found = {name: tensor(teacher[theirs]) for name, theirs in plain_names()}
-    found["prosody.pro_in.weight"] = found["prosody.pro_in.weight"][..., 0]
-    found["prosody.pro_out.weight"] = found["prosody.pro_out.weight"][..., 0]
-    found["dur_out.weight"] = found["dur_out.weight"][..., 0]
-    for name, theirs in linear_names():
-        found[f"{name}.weight"] = dense(teacher, theirs)
-    return found
-
-
-def imported_decoder(teacher: Teacher) -> dict[str, Tensor]:
-    """hibari's weights by the names of ``models.heart.Decoder``."""
-    found = {}
-    for i in range(8):
-        for part in ("dw.weight", "dw.bias", "norm.weight", "norm.bias", "gamma", "pw1.bias", "pw2.bias"):
-            found[f"dec.{i}.{part}"] = tensor(teacher[f"m.dec.{i}.{part}"])
-        for part in ("pw1", "pw2"):
-            found[f"dec.{i}.{part}.weight"] = dense(teacher, f"m.dec.{i}.{part}")
-    for part in ("dec_in.weight", "dec_in.bias", "dec_norm.weight", "dec_norm.bias", "head.bias"):
-        found[part] = tensor(teacher[f"m.{part}"])
-    found["head.weight"] = dense(teacher, "m.head")
-    return found
+    """hibari's weights by the names of ``network.Heart``."""
+    weights = {name: tensor(teacher[theirs]) for name, theirs in plain_names()}
+    for name in ("prosody.pro_in.weight", "prosody.pro_out.weight", "dur_out.weight"):
+        weights[name] = weights[name][..., 0]
+    return weights | {f"{name}.weight": dense(teacher, theirs) for name, theirs in linear_names()}
 
 
 class TrainedWeights:
@@ -74,13 +54,13 @@ class TrainedWeights:
 
 def expectation(state: Mapping[str, Array]) -> dict[str, Array]:
     """The context network's weights as ONNX's GRU has them: gates in the order update, reset, new; both directions."""
-    made = {"expect.emb": state["expect.emb.weight"], "expect.out": state["expect.out.weight"]}
-    made["expect.out_bias"] = state["expect.out.bias"]
+    weights = {"expect.emb": state["expect.emb.weight"], "expect.out": state["expect.out.weight"]}
+    weights["expect.out_bias"] = state["expect.out.bias"]
     for name, kind in (("input", "weight_ih"), ("hidden", "weight_hh")):
-        made[f"expect.{name}"] = np.stack([gates(state[f"expect.gru.{kind}_l0{d}"]) for d in ("", "_reverse")])
+        weights[f"expect.{name}"] = np.stack([gates(state[f"expect.gru.{kind}_l0{d}"]) for d in ("", "_reverse")])
     biases = [[gates(state[f"expect.gru.bias_{k}_l0{d}"]) for k in ("ih", "hh")] for d in ("", "_reverse")]
-    made["expect.bias"] = np.stack([np.concatenate(pair) for pair in biases])
-    return made
+    weights["expect.bias"] = np.stack([np.concatenate(pair) for pair in biases])
+    return weights
 
 
 def gates(weight: Array) -> Array:
@@ -91,12 +71,6 @@ def gates(weight: Array) -> Array:
 
 def tensor(array: Array) -> Tensor:
     return torch.from_numpy(np.array(array, np.float32))
-
-
-def dense(teacher: Teacher, name: str) -> Tensor:
-    """A linear layer's weights (out, in) in float."""
-    weight, scale = teacher.linears[name]
-    return torch.from_numpy((weight.astype(np.float32) * scale).T.copy())
 
 
 def plain_names() -> Iterator[tuple[str, str]]:

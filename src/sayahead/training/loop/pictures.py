@@ -2,9 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.sound.files import write_wav
+from sayahead.text.lists import strided
+from sayahead.training.corpus.frontend import FrontEnd
+from sayahead.training.corpus.griffinlim import griffin_lim
 from sayahead.types import Floats
+
+T = TypeVar("T")
+
+
+def shown(items: Sequence[T], count: int) -> list[tuple[int, T]]:
+    """Number and item of up to ``count`` items at equal distances."""
+    return [(number, items[number]) for number in strided(range(len(items)), count)] if count else []
+
+
+def write_sample(
+    folder: Path,
+    name: str,
+    front: FrontEnd,
+    meant: NDArray[np.floating],
+    *,
+    samples: Floats | None = None,
+    mel: Floats | None = None,
+    alignment: Floats | None = None,
+) -> None:
+    """Write NAME.wav, of samples (S,) or of log mel (T, D) by Griffin and Lim, and NAME.png, over the mel meant."""
+    if samples is None:
+        assert mel is not None
+        samples = griffin_lim(front, mel)
+    mel = front.log_mel(samples) if mel is None else mel
+    write_wav(folder / f"{name}.wav", samples, front.sample_rate)
+    spectrogram(folder / f"{name}.png", mel, np.asarray(meant, np.float32), alignment=alignment)
 
 
 def spectrogram(path: Path, made: Floats, meant: Floats, *, alignment: Floats | None = None) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from sayahead.config import describe, from_mapping, nearest
 from sayahead.errors import ConfigError
-from sayahead.training.loop.task import TASKS, Settings
+from sayahead.training.loop.task import Settings, task_name
 
 KEYS = ("task", "corpus", "model", "data", "train")
 FREE = ("corpus", "train.steps", "train.log_every", "train.checkpoint_s", "train.sample_every")
@@ -73,11 +73,10 @@ def recipe_from(data: Mapping[str, Any], *, name: str, where: str) -> Recipe:
     for key in ("task", "train"):
         if key not in data:
             raise ConfigError(f"{where}: the key {key!r} is missing.")
-    if data["task"] not in TASKS:
-        raise ConfigError(f"{where}: task {data['task']!r} is not known{nearest(data['task'], TASKS)}.")
+    task = task_name(data["task"], where)
     settings = checked(from_mapping(Settings, data["train"], where=f"{where}: train"), where)
     tables = {key: dict(data.get(key, {})) for key in ("model", "data")}
-    return Recipe(name, data["task"], settings, data.get("corpus", "corpus"), tables["model"], tables["data"])
+    return Recipe(name, task, settings, data.get("corpus", "corpus"), tables["model"], tables["data"])
 
 
 def checked(settings: Settings, where: str) -> Settings:

@@ -25,15 +25,7 @@ from sayahead.training.loop.parallel import Ranks, ahead, emulates_bfloat16, joi
 from sayahead.training.loop.recipe import Recipe, as_toml, first_difference, recipe_from
 from sayahead.training.loop.schedule import Budget, Counters, Interrupt, ema_decay
 from sayahead.training.loop.task import Batch, Task, task_maker
-from sayahead.training.loop.trained import (
-    DESCRIPTION,
-    check_corpus,
-    corpus_record,
-    found,
-    hours,
-    load_weights,
-    open_corpus,
-)
+from sayahead.training.loop.trained import DESCRIPTION, check_corpus, corpus_record, load_weights
 
 BAD_STEPS = 20
 """Steps in a row without a finite loss and gradient after which a run gives up."""
@@ -101,12 +93,13 @@ class Run:
         self.budget, self.interrupt, self.settings = budget, interrupt, recipe.train
         self.progress: Teller = silent
         self.note: Teller = silent
-        self.corpus = open_corpus(folder)
+        maker = task_maker(recipe.task)
+        self.corpus = maker.open(folder)
         if self.settings.batch_size % ranks.count:
             raise ConfigError(f"A batch of {self.settings.batch_size} cannot be shared by {ranks.count} processes.")
-        self.task: Task = task_maker(recipe.task)(recipe.model, recipe.data, self.corpus)
+        self.task: Task[Any] = maker(recipe.model, recipe.data, self.corpus)
         checkpoints.seed_all(self.settings.seed)
-        self.model = self.task.model().to(ranks.device)
+        self.model: nn.Module = self.task.model().to(ranks.device)
         self.average = self._average()
         self.weights = [weight for weight in self.model.parameters() if weight.requires_grad]
         kind = torch.optim.AdamW if self.settings.weight_decay else torch.optim.Adam
@@ -124,7 +117,7 @@ class Run:
         """A second model for the moving average of the weights; built anew, as some layers cannot be copied."""
         if not self.settings.ema:
             return None
-        average = self.task.model().to(self.ranks.device)
+        average: nn.Module = self.task.model().to(self.ranks.device)
         average.load_state_dict(self.model.state_dict())
         return average.eval().requires_grad_(False)
 
@@ -133,7 +126,7 @@ class Run:
         self.note(
             f"{self.recipe.name}: {sum(weight.numel() for weight in self.weights):,} parameters, "
             f"{self.ranks.count} x {self.ranks.device.type}, {torch.get_num_threads()} threads, "
-            f"{'bfloat16' if self.bfloat16 else 'float32'}, {hours(self.corpus):.1f} h of corpus"
+            f"{'bfloat16' if self.bfloat16 else 'float32'}, {self.corpus.size}"
         )
         if self.bfloat16 and self.ranks.rank == 0 and emulates_bfloat16(self.ranks.device):
             logger.warning('This processor has no bfloat16 arithmetic: precision = "float32" is faster here.')
@@ -298,7 +291,7 @@ class Run:
         state = {
             "name": self.recipe.name, "recipe": self.recipe.resolved(), "corpus": corpus_record(self.folder),
             "versions": {"torch": str(torch.__version__), "sayahead": __version__},
-            "counters": asdict(self.at), "rng": states, "found": found(self.task),
+            "counters": asdict(self.at), "rng": states, "found": dict(self.task.found),
             "model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(),
             "ema": None if self.average is None else self.average.state_dict(),
         }  # fmt: skip

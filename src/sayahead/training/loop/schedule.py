@@ -11,9 +11,20 @@ from dataclasses import dataclass
 from sayahead.training.loop.task import Settings
 
 
-def risen(step: int, *, share: float, start: int, steps: int) -> float:
-    """What a share is at a step that rises to it evenly, in so many ``steps`` from ``start`` on."""
-    return share * min(1.0, max(0.0, (step - start) / max(1, steps)))
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Scheduled sampling, a part of a task's [data]; not of the papers."""
+
+    sampling_share: float = 0.0
+    """Share of previous frames that are the model's own, once it has risen."""
+    sampling_start: int = 0
+    """Step from which the share rises."""
+    sampling_steps: int = 1
+    """Steps in which it rises."""
+
+    def sampling(self, step: int) -> float:
+        """Share of previous frames that are the model's own, at a step."""
+        return self.sampling_share * min(1.0, max(0.0, (step - self.sampling_start) / max(1, self.sampling_steps)))
 
 
 @dataclass(slots=True)

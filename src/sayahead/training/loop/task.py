@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
@@ -14,9 +15,9 @@ from sayahead.errors import ConfigError
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-    from sayahead.training.corpus.store import Corpus
 
 Batch = Mapping[str, "Tensor"]
+M = TypeVar("M", bound="nn.Module")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,61 +58,88 @@ class Settings:
     """Steps between validations, which measure the loss on the val split and write sounds."""
 
 
-class Task(Protocol):
-    """A model with its data and its loss."""
+class Task(ABC, Generic[M]):
+    """A model M with its data and its loss."""
 
-    def model(self) -> nn.Module:
+    found: Mapping[str, Any] = {}
+    """Values for the recipe's [model] that were taken from the corpus's items, where the recipe leaves them open.
+
+    A checkpoint keeps them: they must not change with the corpus, nor be missing with it.
+    """
+
+    @classmethod
+    def open(cls, folder: Path) -> Any:
+        """What lies in a folder to learn from, a corpus; ConfigError where there is none."""
+        from sayahead.training.corpus.store import Corpus
+
+        return Corpus(folder)
+
+    @abstractmethod
+    def model(self) -> M:
         """The network with fresh weights; the loop has seeded torch before."""
-        ...
 
+    @abstractmethod
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """One pass over a split in an order that the seed fixes; each rank gets its own share, of equal length.
 
-        ``batch_size`` counts this rank's items. Tensors lie on the processor. Random draws come from the seed alone,
-        never from the global generators: a resumed run passes over the batches that were taken. A batch may hold
-        ``items`` (B,), the numbers of its items in the split, by which an error names them.
+        ``batch_size`` counts this rank's items. Tensors are on the processor. Random draws come from the seed alone,
+        never from the global generators: a resumed run skips the batches that were taken. A batch may hold ``items``
+        (B,), the numbers of its items in the split, by which an error names them.
         """
-        ...
 
+    @abstractmethod
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """The scalar to minimize and what the log shows; runs the model through its ``forward`` alone."""
-        ...
 
-    def samples(self, model: nn.Module, folder: Path) -> None:
-        """Write a few validation sentences into the folder: sound (WAV) and a picture of the spectrogram (PNG)."""
-        ...
+    def samples(self, model: M, folder: Path) -> None:
+        """Write a few validation sentences into the folder, as WAV and as a picture; by default nothing."""
+
+
+def logged(parts: Mapping[str, Tensor]) -> dict[str, float]:
+    """Parts of a loss as the log shows them."""
+    return {name: float(part.detach()) for name, part in parts.items()}
 
 
 class TaskMaker(Protocol):
     """A task's class."""
 
-    def __call__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> Task:
+    open: ClassVar[Any]
+
+    def __call__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Any) -> Task[Any]:
         """The task; ConfigError for an unknown key or what the corpus does not have."""
         ...
 
 
 TASKS = {
-    "deepvoice3": ("sayahead.training.ma.task", "DeepVoice3Task"),
     "heart": ("sayahead.training.heart.task", "HeartPrefixes"),
     "heart-student": ("sayahead.training.heart.student", "HeartStudent"),
-    "melvocoder": ("sayahead.training.mel.task", "MelVocoderTask"),
+    "ma": ("sayahead.training.ma.task", "DeepVoice3Task"),
+    "mel": ("sayahead.training.mel.task", "MelVocoderTask"),
     "wavenet": ("sayahead.training.clarinet.teacher", "WaveNetTask"),
     "clarinet": ("sayahead.training.clarinet.task", "ClariNetTask"),
+    "saeki": ("sayahead.training.saeki.task", "SaekiTask"),
+    "saeki-guided": ("sayahead.training.saeki.guided", "GuidedTask"),
+    "saeki-student": ("sayahead.training.saeki.student", "StudentTask"),
+    "waveglow": ("sayahead.training.waveglow.task", "WaveGlowTask"),
     "mohan": ("sayahead.training.mohan.task", "MohanTask"),
     "mohan-agent": ("sayahead.training.mohan.agent", "AgentTask"),
     "wavernn": ("sayahead.training.wavernn.task", "WaveRNNTask"),
-    "saeki": ("sayahead.training.saeki.task", "SaekiTask"),
-    "waveglow": ("sayahead.training.waveglow.task", "WaveGlowTask"),
-    "saeki-guided": ("sayahead.training.saeki.guided", "GuidedTask"),
-    "saeki-student": ("sayahead.training.saeki.student", "StudentTask"),
 }
 """A recipe's ``task`` to module and class; only the named one is imported."""
+RENAMED = {"deepvoice3": "ma", "melvocoder": "mel"}
+"""Names of tasks in recipes and checkpoints of earlier versions."""
+
+
+def task_name(name: str, where: str) -> str:
+    """The task's name of today; ConfigError for one that is unknown."""
+    name = RENAMED.get(name, name)
+    if name not in TASKS:
+        raise ConfigError(f"{where}: task {name!r} is unknown{nearest(name, TASKS)}.")
+    return name
 
 
 def task_maker(name: str) -> TaskMaker:
-    """The class of a task by its name in a recipe; ConfigError for one that is not known."""
-    if name not in TASKS:
-        raise ConfigError(f"task {name!r} is not known{nearest(name, TASKS)}.")
+    """The class of a task by its name."""
     module, attribute = TASKS[name]
     maker: TaskMaker = getattr(importlib.import_module(module), attribute)
     return maker

@@ -15,12 +15,13 @@ from sayahead.systems.ma import AttentionConfig
 from sayahead.training.graph.builder import Array, Graph, quantized
 from sayahead.training.layers import HALF, GatedBlock, PositionedAttention
 from sayahead.training.ma.network import DeepVoice3
+from sayahead.training.part import Acoustic, Written
 
 LONGEST_S = 0.6
 """Longest that attention may rest on a phoneme before it is moved on."""
 
 
-def export(model: DeepVoice3, folder: Path, *, frame_s: float) -> tuple[list[Path], dict[str, Any]]:
+def export(model: DeepVoice3, folder: Path, *, frame_s: float) -> Written:
     """Write ``encoder.onnx`` and ``decoder.onnx``; ``frame_s`` seconds a frame.
 
     Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of AttentionConfig.
@@ -38,12 +39,12 @@ def export(model: DeepVoice3, folder: Path, *, frame_s: float) -> tuple[list[Pat
     return paths, asdict(about)
 
 
-def encoder_graph(model: DeepVoice3, weights: str = "int8") -> Graph:
+def encoder_graph(model: DeepVoice3) -> Graph:
     """ids (P,) and their places in the sentence (P,) -> ``memory1``, ``memory2`` (P, 2 A).
 
     A memory holds what one attention looks at: its projected keys, positions included, and its values.
     """
-    g, config, encoder = Graph(weights), model.config, model.encoder
+    g, config, encoder = Graph(), model.config, model.encoder
     ids, places = g.input("ids", np.int64, ["P"]), g.input("places", np.int64, ["P"])
     table = g.constant(array(encoder.embedding.weight).astype(np.float16))
     embedded = g.op("Cast", g.op("Gather", table, ids), to=onnx.TensorProto.FLOAT)
@@ -63,13 +64,13 @@ def encoder_graph(model: DeepVoice3, weights: str = "int8") -> Graph:
     return g
 
 
-def decoder_graph(model: DeepVoice3, weights: str = "int8") -> Graph:
+def decoder_graph(model: DeepVoice3) -> Graph:
     """One step: frames (1, F), cache (layers, (kernel - 1) D), memories (W, 2 A), positions (2, 1) of the queries.
 
     Gives ``mel`` (r, n_mels), the same normalized as ``next_frames``, ``stop`` (1, 1) the probability that this step is
     the last, ``weights1`` and ``weights2`` (1, W), ``next_cache``.
     """
-    g, config, decoder = Graph(weights), model.config, model.decoder
+    g, config, decoder = Graph(), model.config, model.decoder
     wide, size, kept = config.embedding, config.reduction * config.n_mels, config.decoder_kernel - 1
     x = g.input("frames", np.float32, [1, size])
     cache = g.input("cache", np.float32, [config.decoder_layers, kept * wide])
@@ -159,3 +160,12 @@ def array(x: Any) -> Array:
     """A tensor's values."""
     made: Array = x.detach().numpy()
     return made
+
+
+PART: Acoustic[DeepVoice3] = Acoustic(
+    kind="ma",
+    title="Deep Voice 3",
+    write=lambda run, folder: export(run.model, folder, frame_s=run.frame_s),
+    model={"continuation": "", "blind_continuation": " "},
+    lookahead=1,
+)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead.training.layers import HALF, Dense, GatedBlock, PositionedAttention, position_code
+from sayahead.training.layers import HALF, Dense, GatedBlock, PositionedAttention, Scaled, position_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,22 +164,17 @@ class Decoder(nn.Module):
         return Decoded(self.frames(x), self.stop(x)[..., 0].float(), tuple(weights))
 
 
-class DeepVoice3(nn.Module):
+class DeepVoice3(Scaled):
     """Phoneme ids to mel frames."""
 
-    mean: Tensor
-    std: Tensor
-
     def __init__(self, config: DeepVoice3Config) -> None:
-        super().__init__()
+        super().__init__(config.n_mels)
         if config.prenet[-1] != config.embedding or config.decoder_layers < 2 or config.phonemes < 1:
             raise ValueError("the prenet ends with the embedding's width, and there are two blocks and ids at least")
         if config.clock not in ("steps", "attended"):
             raise ValueError(f"clock is {config.clock!r}, but must be steps or attended")
         self.config = config
         self.encoder, self.decoder = Encoder(config), Decoder(config)
-        self.register_buffer("mean", torch.zeros(config.n_mels))
-        self.register_buffer("std", torch.ones(config.n_mels))
 
     def forward(
         self, ids: Tensor, lengths: Tensor, frames: Tensor, attended: Tensor, stayed: Tensor, sampling: float = 0.0

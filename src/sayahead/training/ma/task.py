@@ -9,26 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.training.loop.schedule import risen
-from sayahead.training.loop.task import Batch
+from sayahead.training.corpus.batches import Share, by_length, decoder_steps
+from sayahead.training.corpus.segments import AttentionPath, first_id, path_of
+from sayahead.training.loop.pictures import shown, write_sample
+from sayahead.training.loop.schedule import Sampling
+from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.ma.network import Decoded, DeepVoice3, DeepVoice3Config, generate
 
 if TYPE_CHECKING:
     from sayahead.training.corpus.store import Corpus, Item
 
-Numbers = NDArray[np.int64]
-POOL = 20
-"""Batches that are sorted by length together."""
-
 
 @dataclass(frozen=True, slots=True)
-class DeepVoice3Data:
+class DeepVoice3Data(Sampling):
     """What Deep Voice 3 is trained on, and what its errors weigh; the defaults are Ma's."""
 
     guided_weight: float = 1.0
@@ -43,12 +41,6 @@ class DeepVoice3Data:
     """Weight of the stop's binary cross-entropy."""
     stop_positive: float = 1.0
     """What a last step counts in it over the others."""
-    sampling_share: float = 0.0
-    """Share of previous frames that are the model's own, once it has risen; not of the paper."""
-    sampling_start: int = 0
-    """Step from which the share rises."""
-    sampling_steps: int = 1
-    """Steps in which it rises."""
     prefix_share: float = 0.0
     """Share of items cut behind a word, as incremental inference sees them; the paper trains on whole sentences."""
     lookahead: int = 2
@@ -59,7 +51,7 @@ class DeepVoice3Data:
     """Validation sentences that are spoken for listening."""
 
 
-class DeepVoice3Task:
+class DeepVoice3Task(Task[DeepVoice3]):
     """See Task: phonemes in, mel out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
@@ -86,66 +78,53 @@ class DeepVoice3Task:
 
     def model(self) -> DeepVoice3:
         """See Task."""
-        model = DeepVoice3(self.config)
-        model.mean.copy_(torch.as_tensor(self.corpus.info.mel_mean))
-        model.std.copy_(torch.as_tensor(self.corpus.info.mel_std))
-        return model
+        return DeepVoice3(self.config).scaled(self.corpus.info)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: items of like length together; all but what does not go into equal shares is there once."""
-        items, training = self.corpus.split(split), split == "train"
-        draw = np.random.default_rng([seed, 11])
-        lengths, longest = items.lengths, self.data.longest
-        chosen = draw.permutation(np.flatnonzero(lengths <= longest) if longest else len(lengths))
-        each = batch_size * ranks
-        pools = [chosen[at : at + each * POOL] for at in range(0, len(chosen), each * POOL)]
-        # Stable, so that equal lengths stay in the order that was drawn.
-        pools = [pool[np.argsort(lengths[pool], kind="stable")] for pool in pools]
-        groups = [pool[at : at + each] for pool in pools for at in range(0, len(pool), each)]
-        for number in draw.permutation(len(groups)):
-            group = groups[number]
-            mine = group[: len(group) // ranks * ranks][rank::ranks]
-            if len(mine):
-                cuts = np.random.default_rng([seed, int(number), rank])
-                yield self.batch([(int(i), items[int(i)]) for i in mine], cuts, training=training)
+        items, draw = self.corpus.split(split), np.random.default_rng([seed, 11])
+        share = Share(batch_size, rank, ranks)
+        for number, chosen in by_length(items.lengths, draw, share, longest=self.data.longest):
+            if len(chosen):
+                cuts = np.random.default_rng([seed, number, rank]) if split == "train" else None
+                yield self.batch([(int(i), items[int(i)]) for i in chosen], cuts)
 
-    def batch(self, items: list[tuple[int, Item]], draw: np.random.Generator, *, training: bool) -> Batch:
-        """Tensors of items with their numbers; in training some are cut to prefixes.
+    def batch(self, items: list[tuple[int, Item]], draw: np.random.Generator | None) -> Batch:
+        """Tensors of items with their numbers; in training, which has a ``draw``, some are cut to prefixes.
 
         ids (B, P), lengths (B,), frames (B, S, F) normalized, counts (B, S * r) frames that are to be learned, path
         (B, S, r) the phoneme of each frame, attended and stayed (B, S) before each step, ends (B, S) 1 at the last
         step, learned (B, S) 1 at steps that are to be learned.
         """
-        size, r, mean, std = len(items), self.config.reduction, self.corpus.info.mel_mean, self.corpus.info.mel_std
-        cuts = [self.cut(item, draw) if training else whole(item) for _, item in items]
-        rows = max(shown for shown, _ in cuts)
-        steps = max(-(-frames // r) for _, frames in cuts)
-        ids = np.full((size, rows), self.pad, np.int64)
-        frames = np.zeros((size, steps * r, self.config.n_mels), np.float32)
-        counts = np.zeros((size, steps * r), np.float32)
-        path = np.zeros((size, steps, r), np.int64)
-        attended, stayed = np.zeros((2, size, steps), np.int64)
-        ends, learned = np.zeros((2, size, steps), np.float32)
-        for row, ((_, item), (shown, spoken)) in enumerate(zip(items, cuts, strict=True)):
+        cuts = [whole(item) if draw is None else self.cut(item, draw) for _, item in items]
+        mels = [item.mel[:spoken] for (_, item), (_, spoken) in zip(items, cuts, strict=True)]
+        frames, counts, learned = decoder_steps(mels, self.corpus.info, self.config.reduction)
+        ids = np.full((len(items), max(seen for seen, _ in cuts)), self.pad, np.int64)
+        path = np.zeros((*learned.shape, self.config.reduction), np.int64)
+        attended, stayed = np.zeros((2, *learned.shape), np.int64)
+        ends = np.zeros_like(learned)
+        for row, ((_, item), (seen, _)) in enumerate(zip(items, cuts, strict=True)):
             padded = np.concatenate([[self.pad], item.ids, [self.pad]])
-            ids[row, :shown] = padded[:shown]
-            frames[row, :spoken] = (item.mel[:spoken].astype(np.float32) - mean) / std
-            # A last step that is not full goes on as it ends.
-            frames[row, spoken:] = frames[row, spoken - 1]
-            counts[row, :spoken] = 1
-            own = -(-spoken // r)
-            path[row, :own], attended[row, :own], stayed[row, :own] = self.path(item, own, draw, training=training)
+            ids[row, :seen] = padded[:seen]
+            steps = int(learned[row].sum())
+            walk = self.path(item, steps, draw)
             # The last step may reach into a phoneme that a prefix does not show.
-            np.minimum(path[row], shown - 1, out=path[row])
-            np.minimum(attended[row], shown - 1, out=attended[row])
-            learned[row, :own] = 1
-            ends[row, own - 1] = shown == len(padded)
-        named = {
-            "items": np.array([number for number, _ in items]), "ids": ids,
-            "lengths": np.array([shown for shown, _ in cuts]), "frames": frames.reshape(size, steps, -1),
-            "counts": counts, "path": path, "attended": attended, "stayed": stayed, "ends": ends, "learned": learned,
-        }  # fmt: skip
-        return {name: torch.from_numpy(array) for name, array in named.items()}
+            path[row, :steps] = np.minimum(walk.phonemes, seen - 1)
+            attended[row, :steps], stayed[row, :steps] = np.minimum(walk.attended, seen - 1), walk.stayed
+            ends[row, steps - 1] = seen == len(padded)
+        arrays = {
+            "items": np.array([number for number, _ in items]),
+            "ids": ids,
+            "lengths": np.array([seen for seen, _ in cuts]),
+            "frames": frames,
+            "counts": counts,
+            "path": path,
+            "attended": attended,
+            "stayed": stayed,
+            "ends": ends,
+            "learned": learned,
+        }
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
     def cut(self, item: Item, draw: np.random.Generator) -> tuple[int, int]:
         """Ids with pads that are seen of an item, and frames that are spoken of it: both whole, or a prefix."""
@@ -153,81 +132,46 @@ class DeepVoice3Task:
         spoken, ahead = int(draw.integers(1, max(2, words))), int(draw.integers(self.data.lookahead + 1))
         if draw.random() >= self.data.prefix_share or spoken + ahead >= words:
             return whole(item)
-        seen, said = (1 + self.begin(item, word) for word in (spoken + ahead, spoken))
-        return seen, int(item.durations[:said].sum())
+        seen, end = (1 + first_id(item, word, self.space) for word in (spoken + ahead, spoken))
+        return seen, int(item.durations[:end].sum())
 
-    def begin(self, item: Item, word: int) -> int:
-        """Index in ``item.ids`` of the first id of a word: the space in front of it, where it has one."""
-        before, first = int(item.words[word - 1][1]), int(item.words[word][0])
-        spaces = np.flatnonzero(item.ids[before:first] == self.space)
-        return before + int(spaces[-1]) if len(spaces) else first
-
-    def path(
-        self, item: Item, steps: int, draw: np.random.Generator, *, training: bool
-    ) -> tuple[Numbers, Numbers, Numbers]:
-        """The phoneme of each frame (S, r), and for each step where attention was before it and for how long (S,).
-
-        Attention rests on the phoneme of a step's middle, in training of any of its frames: inference, too, may fall
-        on either side where a step is shared by two.
-        """
-        r, window = self.config.reduction, self.config.window
-        frames = np.repeat(np.arange(len(item.durations)), item.durations)
-        path = frames[np.minimum(np.arange(steps * r), len(frames) - 1)].reshape(steps, r)
-        chosen = draw.integers(r, size=steps) if training else np.full(steps, r // 2)
-        rests = np.take_along_axis(path, chosen[:, None], 1)[:, 0]
-        attended, stayed = np.zeros((2, steps), np.int64)
-        for step in range(1, steps):
-            attended[step] = min(rests[step - 1], attended[step - 1] + window - 1)
-            stayed[step] = stayed[step - 1] + 1 if attended[step] == attended[step - 1] else 1
-        if self.config.windowed_training:
-            path = np.clip(path, attended[:, None], attended[:, None] + window - 1)
-        return path, attended, stayed
-
-    def sampling(self, step: int) -> float:
-        """Share of previous frames that are the model's own, at a step."""
-        data = self.data
-        return risen(step, share=data.sampling_share, start=data.sampling_start, steps=data.sampling_steps)
+    def path(self, item: Item, steps: int, draw: np.random.Generator | None) -> AttentionPath:
+        """Where attention is in the first steps of an item."""
+        config, durations = self.config, item.durations.astype(np.int64)
+        sizes = {"reduction": config.reduction, "window": config.window}
+        return path_of(durations, steps, **sizes, draw=draw, cut=config.windowed_training)
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""
         data = self.data
-        share = self.sampling(step) if model.training else 0.0
+        share = data.sampling(step) if model.training else 0.0
         inputs = (batch[name] for name in ("ids", "lengths", "frames", "attended", "stayed"))
-        made: Decoded = model(*inputs, share)
+        decoded: Decoded = model(*inputs, share)
         counts, learned = batch["counts"], batch["learned"]
-        wrong = (made.frames.float() - batch["frames"]).reshape(*counts.shape, -1)
+        wrong = (decoded.frames.float() - batch["frames"]).reshape(*counts.shape, -1)
         steps = learned.sum()
         parts = {"l1": (wrong.abs().mean(-1) * counts).sum() / counts.sum()}
         parts["l2"] = (wrong.square().mean(-1) * counts).sum() / counts.sum()
         unsure = functional.binary_cross_entropy_with_logits(
-            made.stop, batch["ends"], reduction="none", pos_weight=torch.tensor(data.stop_positive)
+            decoded.stop, batch["ends"], reduction="none", pos_weight=torch.tensor(data.stop_positive)
         )
         parts["stop"] = (unsure * learned).sum() / steps
-        for number, weights in enumerate(made.weights, 1):
+        for number, weights in enumerate(decoded.weights, 1):
             chances = weights.gather(2, batch["path"]).clamp(min=-20).mean(-1)
             parts[f"alignment{number}"] = -(chances * learned).sum() / steps
             parts[f"guided{number}"] = guided_attention(weights, batch["lengths"], learned, data.guided_width)
         total = parts["l1"] + data.l2_weight * parts["l2"] + data.stop_weight * parts["stop"]
         total = total + data.alignment_weight * (parts["alignment1"] + parts["alignment2"])
         total = total + data.guided_weight * (parts["guided1"] + parts["guided2"])
-        return total, {name: float(part.detach()) for name, part in parts.items()}
+        return total, logged(parts)
 
     @torch.no_grad()
-    def samples(self, model: nn.Module, folder: Path) -> None:
+    def samples(self, model: DeepVoice3, folder: Path) -> None:
         """See Task: validation sentences spoken freely, with the first attention's alignment."""
-        from sayahead.sound.files import write_wav
-        from sayahead.training.corpus.griffinlim import griffin_lim
-        from sayahead.training.loop.pictures import spectrogram
-
-        assert isinstance(model, DeepVoice3)
-        items, front = self.corpus.split("val"), self.corpus.info.front_end
-        for number in range(0, len(items), max(1, len(items) // max(1, self.data.samples)))[: self.data.samples]:
-            item = items[number]
+        for _, item in shown(self.corpus.split("val"), self.data.samples):
             ids = torch.tensor([self.pad, *item.ids.tolist(), self.pad], device=model.mean.device)
-            mel, weights = (made.float().cpu().numpy() for made in generate(model, ids))
-            write_wav(folder / f"{item.name}.wav", griffin_lim(front, mel), front.sample_rate)
-            meant = np.asarray(item.mel, np.float32)
-            spectrogram(folder / f"{item.name}.png", mel, meant, alignment=weights)
+            mel, alignment = (part.float().cpu().numpy() for part in generate(model, ids))
+            write_sample(folder, item.name, self.corpus.info.front_end, item.mel, mel=mel, alignment=alignment)
 
 
 def whole(item: Item) -> tuple[int, int]:

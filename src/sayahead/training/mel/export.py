@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,11 @@ from sayahead.training.hibari import heart_weights
 from sayahead.training.layers import Block
 from sayahead.training.mel.network import MelVocoder
 from sayahead.training.mel.task import REFERENCE_HZ
+from sayahead.training.part import Part, Written
+from sayahead.vocoders.mel import MelConfig
 
 
-class Trained:
+class NetworkWeights:
     """A trained network's weights by their names: see Weights."""
 
     def __init__(self, model: MelVocoder) -> None:
@@ -28,12 +31,12 @@ class Trained:
         return self.tensors[name]
 
 
-def melvocoder_graph(model: MelVocoder, weights: str = "int8") -> Graph:
+def melvocoder_graph(model: MelVocoder) -> Graph:
     """mel (T, n_mels), rows, commit, caches -> spectrum (rows, 3005), f0 (T,) in Hz, 0 unvoiced, and the caches.
 
     Rows are as in ``heart.prosody_graph``; both caches are cut at the commit.
     """
-    config, t, g = model.config, Trained(model), Graph(weights)
+    config, t, g = model.config, NetworkWeights(model), Graph()
     mel = g.input("mel", np.float32, ["T", config.n_mels])
     rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
     lefts = [config.kernel - 1 - right for right in config.right]
@@ -64,7 +67,7 @@ def melvocoder_graph(model: MelVocoder, weights: str = "int8") -> Graph:
     return g
 
 
-def pitch(g: Graph, t: Trained, x: str) -> str:
+def pitch(g: Graph, t: NetworkWeights, x: str) -> str:
     """What the blocks behind get of the pitch (T, D); the pitch itself becomes the output ``f0``."""
     out = g.op("Add", g.op("MatMul", x, g.constant(t["pitch.weight"].T)), g.constant(t["pitch.bias"]))
     high, voicing = g.op("Split", out, outputs=2, axis=1)
@@ -76,16 +79,13 @@ def pitch(g: Graph, t: Trained, x: str) -> str:
     return str(g.op("Add", g.op("MatMul", both, g.constant(t["join.weight"].T)), g.constant(t["join.bias"])))
 
 
-def export(model: MelVocoder, folder: Path) -> tuple[Path, dict[str, object]]:
+def export(model: MelVocoder, folder: Path) -> Written:
     """Write ``vocoder.onnx``; its path, and what a voice's ``model`` table says of it under ``vocoder``."""
-    path = folder / "vocoder.onnx"
+    path, config = folder / "vocoder.onnx", model.config
     melvocoder_graph(model.eval()).save(str(path))
-    config = model.config
-    blocks = [*model.front, *model.back]
-    lefts = [block.left for block in blocks if isinstance(block, Block)]
-    about: dict[str, object] = {
-        "n_mels": config.n_mels,
-        "right_frames": sum(config.right),
-        "caches": [config.kernel - 1 - config.right[0], sum(lefts), config.channels],
-    }
-    return path, about
+    lefts = [block.left for block in (*model.front, *model.back) if isinstance(block, Block)]
+    caches = (config.kernel - 1 - config.right[0], sum(lefts), config.channels)
+    return [path], asdict(MelConfig(config.n_mels, sum(config.right), caches))
+
+
+PART: Part[MelVocoder] = Part("mel", "the mel vocoder", lambda run, folder: export(run.model, folder))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead.training.layers import Block
+from sayahead.training.layers import Block, Scaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +38,15 @@ class MelVocoderConfig:
     """On the input frames' bands."""
 
 
-class MelVocoder(nn.Module):
+class MelVocoder(Scaled):
     """Mel frames to features (in front of the default voice's last layer) and pitch."""
 
-    mean: Tensor
-    std: Tensor
-
     def __init__(self, config: MelVocoderConfig) -> None:
-        super().__init__()
+        super().__init__(config.n_mels)
         if len(config.right) != 1 + config.front_blocks + config.blocks:
             raise ValueError("right needs a number for the input convolution and one for each block")
         d, hidden = config.channels, config.channels * config.expansion
         self.config = config
-        self.register_buffer("mean", torch.zeros(config.n_mels))
-        self.register_buffer("std", torch.ones(config.n_mels))
         self.input = nn.Conv1d(config.n_mels, d, config.kernel)
         rights = config.right[1:]
         self.front = nn.ModuleList(Block(d, hidden, config.kernel, r) for r in rights[: config.front_blocks])
@@ -63,7 +58,7 @@ class MelVocoder(nn.Module):
     def forward(self, mel: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Features (B, T, D), log pitch relative to 200 Hz (B, T), voicing logit (B, T), of log mel (B, T, n_mels)."""
         right = self.config.right[0]
-        x = functional.dropout((mel - self.mean) / self.std, self.config.dropout, self.training)
+        x = functional.dropout(self.normalized(mel), self.config.dropout, self.training)
         x = functional.pad(x.transpose(1, 2), (self.config.kernel - 1 - right, right))
         x = self.input(x).transpose(1, 2)
         for block in self.front:

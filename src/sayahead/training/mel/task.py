@@ -14,14 +14,16 @@ from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.training.hibari import heart_weights
+from sayahead.training.corpus.batches import Share, shuffled
+from sayahead.training.hibari import dense, heart_weights
 from sayahead.training.layers import BINS, Block
-from sayahead.training.loop.task import Batch
+from sayahead.training.loop.pictures import shown, write_sample
+from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
 from sayahead.types import Floats
 
 if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus
+    from sayahead.training.corpus.store import Corpus, Item
 
 REFERENCE_HZ = 200.0
 """Pitch is learned as its logarithm relative to this."""
@@ -64,7 +66,7 @@ class Head(nn.Module):
         return features @ self.weight + self.bias
 
 
-class MelVocoderTask:
+class MelVocoderTask(Task[MelVocoder]):
     """See Task: mel crops in, features, pitch and voicing out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
@@ -82,9 +84,7 @@ class MelVocoderTask:
 
     def model(self) -> MelVocoder:
         """See Task."""
-        model = MelVocoder(self.config)
-        model.mean.copy_(torch.as_tensor(self.corpus.info.mel_mean))
-        model.std.copy_(torch.as_tensor(self.corpus.info.mel_std))
+        model = MelVocoder(self.config).scaled(self.corpus.info)
         if self.data.start == "heart":
             begin_with_heart(model)
         elif self.data.start != "random":
@@ -99,13 +99,10 @@ class MelVocoderTask:
         for number, length in enumerate(items.lengths):
             offset = int(draw.integers(frames))
             crops += [(number, at) for at in range(-offset, int(length) - 1, frames)]
-        order = draw.permutation(len(crops))
-        each = batch_size * ranks
-        for begin in range(0, len(order) - each + 1, each):
-            mine = order[begin + rank * batch_size : begin + (rank + 1) * batch_size]
-            yield self._batch([(items[crops[i][0]], crops[i][1]) for i in mine])
+        for _, numbers in shuffled(len(crops), draw, Share(batch_size, rank, ranks)):
+            yield self._batch([(items[crops[i][0]], crops[i][1]) for i in numbers])
 
-    def _batch(self, crops: list[tuple[Any, int]]) -> Batch:
+    def _batch(self, crops: list[tuple[Item, int]]) -> Batch:
         frames = self.data.frames
         mel = np.zeros((len(crops), frames, self.config.n_mels), np.float32)
         features = np.zeros((len(crops), frames, self.config.channels), np.float32)
@@ -119,8 +116,8 @@ class MelVocoderTask:
             mel[row, :size], features[row, :size] = item.mel[first:end], item.features[first:end]
             f0[row, :size] = item.f0[first:end]
             counts[row, self.data.edge if first else 0 : size] = 1
-        named = {"mel": mel, "features": features, "f0": f0, "counts": counts}
-        return {name: torch.from_numpy(array) for name, array in named.items()}
+        arrays = {"mel": mel, "features": features, "f0": f0, "counts": counts}
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""
@@ -128,11 +125,11 @@ class MelVocoderTask:
         counts, f0 = batch["counts"], batch["f0"]
         number = counts.sum().clamp(min=1)
         parts = {"features": ((features - batch["features"]).abs().mean(-1) * counts).sum() / number}
-        chosen = counts.flatten() > 0
+        counted = counts.flatten() > 0
         head = self.head.to(features.device)
-        ours = head(features.flatten(0, 1)[chosen])
+        ours = head(features.flatten(0, 1)[counted])
         with torch.no_grad():
-            theirs = head(batch["features"].flatten(0, 1)[chosen])
+            theirs = head(batch["features"].flatten(0, 1)[counted])
         parts |= spectral_errors(ours, theirs)
         voiced = (f0 > 40).float()
         there = (voiced * counts).sum().clamp(min=1)
@@ -143,22 +140,14 @@ class MelVocoderTask:
         data = self.data
         total = data.features * parts["features"] + data.spectra * parts["spectra"] + data.phases * parts["phases"]
         total = total + data.pitch * (parts["pitch"] + parts["voicing"])
-        return total, {name: float(part.detach()) for name, part in parts.items()}
+        return total, logged(parts)
 
     @torch.no_grad()
-    def samples(self, model: nn.Module, folder: Path) -> None:
+    def samples(self, model: MelVocoder, folder: Path) -> None:
         """See Task: two validation sentences from their own mel."""
-        from sayahead.sound.files import write_wav
-        from sayahead.training.loop.pictures import spectrogram
-
-        items = self.corpus.split("val")
-        device = next(model.parameters()).device
-        for number in range(0, len(items), max(1, len(items) // 2))[:2]:
-            item = items[number]
-            mel = torch.from_numpy(np.asarray(item.mel, np.float32))[None].to(device)
-            samples = self.sound(*model(mel))
-            write_wav(folder / f"{item.name}.wav", samples, 24000)
-            spectrogram(folder / f"{item.name}.png", self.corpus.info.front_end.log_mel(samples), np.asarray(item.mel))
+        for _, item in shown(self.corpus.split("val"), 2):
+            mel = torch.from_numpy(np.asarray(item.mel, np.float32))[None].to(model.mean.device)
+            write_sample(folder, item.name, self.corpus.info.front_end, item.mel, samples=self.sound(*model(mel)))
 
     @torch.no_grad()
     def sound(self, features: Tensor, log_pitch: Tensor, voicing: Tensor) -> Floats:
@@ -196,20 +185,13 @@ def begin_with_heart(model: MelVocoder) -> None:
         for number, block in enumerate(model.back):
             assert isinstance(block, Block)
             name = f"m.dec.{number}"
-            weight = torch.from_numpy(teacher[f"{name}.dw.weight"].copy())
             # Theirs sees three frames to each side: the taps for frames that ours does not see fall away.
-            block.dw.weight.zero_()
             shift = 3 - block.right
-            block.dw.weight[:, :, shift:] = weight[:, :, : 7 - shift]
-            assert block.dw.bias is not None
-            block.dw.bias.copy_(torch.from_numpy(teacher[f"{name}.dw.bias"].copy()))
-            block.norm.weight.copy_(torch.from_numpy(teacher[f"{name}.norm.weight"].copy()))
-            block.norm.bias.copy_(torch.from_numpy(teacher[f"{name}.norm.bias"].copy()))
-            block.gamma.copy_(torch.from_numpy(teacher[f"{name}.gamma"].copy()))
-            for part in ("pw1", "pw2"):
-                layer = getattr(block, part)
-                quantized, scale = teacher.linears[f"{name}.{part}"]
-                layer.weight.copy_(torch.from_numpy((quantized.astype(np.float32) * scale).T.copy()))
-                layer.bias.copy_(torch.from_numpy(teacher[f"{name}.{part}.bias"].copy()))
-        model.norm.weight.copy_(torch.from_numpy(teacher["m.dec_norm.weight"].copy()))
-        model.norm.bias.copy_(torch.from_numpy(teacher["m.dec_norm.bias"].copy()))
+            block.dw.weight.zero_()
+            block.dw.weight[:, :, shift:] = torch.tensor(teacher[f"{name}.dw.weight"])[:, :, : 7 - shift]
+            for leaf in ("dw.bias", "norm.weight", "norm.bias", "gamma", "pw1.bias", "pw2.bias"):
+                block.get_parameter(leaf).copy_(torch.tensor(teacher[f"{name}.{leaf}"]))
+            for layer in ("pw1", "pw2"):
+                block.get_parameter(f"{layer}.weight").copy_(dense(teacher, f"{name}.{layer}"))
+        for leaf in ("weight", "bias"):
+            model.norm.get_parameter(leaf).copy_(torch.tensor(teacher[f"m.dec_norm.{leaf}"]))

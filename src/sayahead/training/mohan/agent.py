@@ -17,19 +17,19 @@ from torch import Tensor, nn
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.training.loop.task import Batch
+from sayahead.training.corpus.batches import Share, by_length
+from sayahead.training.loop.pictures import shown
+from sayahead.training.loop.task import Batch, Task, logged
+from sayahead.training.loop.trained import load_run_of
 from sayahead.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
 from sayahead.training.mohan.environment import Episodes, RewardConfig, Sentence, walk
 from sayahead.training.mohan.network import ModifiedTacotron
 from sayahead.training.mohan.paths import followed, policies
 from sayahead.training.mohan.reinforce import Learning, Sampled, outcome, reinforce
-from sayahead.training.mohan.task import MohanTask, Spelling
+from sayahead.training.mohan.task import MohanTask, Row
 
 if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus, Item
-
-POOL = 20
-"""Batches that are sorted by length together."""
+    from sayahead.training.corpus.store import Corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +48,14 @@ class AgentData:
     """Validation sentences whose paths are drawn, spoken freely."""
 
 
-class AgentTask:
+class AgentTask(Task[Agent]):
     """See Task."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
-        from sayahead.training.loop.trained import load_trained
-
         self.config = from_mapping(AgentConfig, model, where="[model]")
         self.data, self.corpus = from_mapping(AgentData, data, where="[data]"), corpus
-        trained = load_trained(Path(self.data.speaker), corpus=corpus.path)
-        if not isinstance(trained.task, MohanTask) or not isinstance(trained.model, ModifiedTacotron):
-            raise ConfigError(f"[data] speaker: {self.data.speaker} is no run of Mohan et al.'s modified Tacotron 2.")
-        self.speaking, self.speaker = trained.task, trained.model.requires_grad_(False)
+        run = load_run_of(MohanTask, ModifiedTacotron, Path(self.data.speaker), corpus.path)
+        self.speaking, self.speaker = run.task, run.model.requires_grad_(False)
         self._rounded: ModifiedTacotron | None = None
 
     def model(self) -> Agent:
@@ -70,24 +66,18 @@ class AgentTask:
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: sentences of like length together; ids (B, P), frames (B, S, F), and how many of both count."""
         items, draw = self.corpus.split(split), np.random.default_rng([seed, 37])
-        lengths, longest, each = items.lengths, self.data.longest, batch_size * ranks
-        chosen = draw.permutation(np.flatnonzero(lengths <= longest) if longest else len(lengths))
-        pools = [chosen[at : at + each * POOL] for at in range(0, len(chosen), each * POOL)]
-        pools = [pool[np.argsort(lengths[pool], kind="stable")] for pool in pools]
-        groups = [pool[at : at + each] for pool in pools for at in range(0, len(pool) - each + 1, each)]
-        for number in draw.permutation(len(groups)):
-            mine = [int(i) for i in groups[number][rank::ranks]]
-            rows = [(i, items[i], made) for i in mine if (made := self.speaking.spelled(split, i, items[i]))]
+        share = Share(batch_size, rank, ranks)
+        for _, chosen in by_length(items.lengths, draw, share, longest=self.data.longest, filled=True):
             # A text of one character leaves nothing to decide.
-            rows = [row for row in rows if len(row[2].ids) > 1]
+            rows = [row for row in self.speaking.rows(split, chosen) if len(row[2].ids) > 1]
             if rows:
                 yield self.batch(rows)
 
-    def batch(self, rows: list[tuple[int, Item, Spelling]]) -> Batch:
+    def batch(self, rows: list[Row]) -> Batch:
         """Tensors of items with their numbers and spellings, as ``batches`` yields them."""
-        made = self.speaking.batch(rows, None)
-        counts = {"characters": made["scope"][:, 0], "steps": made["learned"].sum(1).long()}
-        return {**{name: made[name] for name in ("items", "ids", "frames")}, **counts}
+        spoken = self.speaking.batch(rows, None)
+        counts = {"characters": spoken["scope"][:, 0], "steps": spoken["learned"].sum(1).long()}
+        return {**{name: spoken[name] for name in ("items", "ids", "frames")}, **counts}
 
     def episodes(self, sentences: Sequence[Sentence], taught: bool = True) -> Episodes:
         """Fresh episodes about the sentences, with this speaker and these rewards."""
@@ -112,9 +102,8 @@ class AgentTask:
         episodes = Episodes(speaker, sentences, self.data.rewards, scale=self.speaker.std)
         path = walk(episodes, Sampled(agent, greedy=not model.training))
         loss, parts = reinforce(model, path, self.data.learning)
-        told = outcome(path)
-        named = {name: float(part.detach()) for name, part in {**parts, **told}.items()}
-        return loss if model.training else -told["reward"], named
+        results = outcome(path)
+        return loss if model.training else -results["reward"], logged({**parts, **results})
 
     def rounded(self, kind: torch.dtype) -> ModifiedTacotron:
         """The speaker with weights of that kind, made once."""
@@ -124,27 +113,25 @@ class AgentTask:
 
     def said(self, split: str, numbers: Sequence[int]) -> list[Sentence]:
         """Sentences of a split by their items' numbers."""
-        items, rows = self.corpus.split(split), list[tuple[int, "Item", Spelling]]()
-        for number in numbers:
-            made = self.speaking.spelled(split, number, items[number])
-            if made is None:
-                raise ConfigError(f"Item {number} of {split} is not spelled as its words: {items[number].text!r}.")
-            rows.append((number, items[number], made))
+        rows = self.speaking.rows(split, numbers)
+        missing = set(numbers) - {number for number, _, _ in rows}
+        if missing:
+            text = self.corpus.split(split)[min(missing)].text
+            raise ConfigError(f"Item {min(missing)} of {split} is not spelled as its words: {text!r}.")
         return self.sentences(self.batch(rows))
 
     @torch.no_grad()
-    def samples(self, model: nn.Module, folder: Path) -> None:
+    def samples(self, model: Agent, folder: Path) -> None:
         """See Task: paths over the attention of validation sentences, spoken freely, beside the paper's benchmarks."""
         from sayahead.eval.report.attention import policy_over_alignment
         from sayahead.eval.report.canvas import save
 
-        assert isinstance(model, Agent)
         items = self.corpus.split("val")
         front = self.corpus.info.front_end
         hop_s = self.speaking.config.reduction * front.hop / front.sample_rate
         short = [int(i) for i in np.flatnonzero(items.lengths <= (self.data.longest or items.lengths.max()))]
-        for number in short[:: max(1, len(short) // max(1, self.data.samples))][: self.data.samples]:
+        for _, number in shown(short, self.data.samples):
             (sentence,) = self.said("val", [number])
-            chosen = policies(model).items()
-            drawn = {name: followed(self.episodes([sentence], False), choose) for name, choose in chosen}
+            choosers = policies(model).items()
+            drawn = {name: followed(self.episodes([sentence], False), choose) for name, choose in choosers}
             save(policy_over_alignment(drawn, hop_s=hop_s), folder / f"{items[number].name}.png")

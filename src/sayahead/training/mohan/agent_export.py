@@ -1,16 +1,13 @@
-"""``sayahead train agent``: what an agent's run learned becomes a graph that decides, and needs no torch."""
+"""An agent as a graph for the runtime (``sayahead.policies.agent``)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from torch import nn
 
-if TYPE_CHECKING:
-    from torch import nn
-
-    from sayahead.training.graph.builder import Graph
-    from sayahead.training.mohan.agent_network import Agent
+from sayahead.training.graph.builder import Graph
+from sayahead.training.graph.recurrent import dense
+from sayahead.training.mohan.agent_network import Agent
 
 
 def agent_graph(agent: Agent) -> Graph:
@@ -19,17 +16,14 @@ def agent_graph(agent: Agent) -> Graph:
     Inputs ``observation`` (D,) and ``hidden`` (H,), zeros in front of a sentence; outputs ``logits`` (2,) of READ and
     SPEAK, and ``next_hidden`` (H,). SPEAK where its logit is not the smaller one.
     """
-    from sayahead.training.graph.builder import Graph
-    from sayahead.training.graph.recurrent import dense
-
     g, wide = Graph(), agent.config.recurrent
     row, flat = g.constant(np.array([0])), g.constant(np.array([-1]))
     x = g.op("Unsqueeze", g.input("observation", np.float32, [agent.observed]), row)
     was = g.op("Unsqueeze", g.input("hidden", np.float32, [wide]), row)
     inner, outer, inner_bias, outer_bias = (weight.detach() for weight in agent.gru.all_weights[0])
     inner = inner * agent.factors
-    parts = [g.op("Split", dense(g, *own), outputs=3, axis=1)
-             for own in ((x, inner, inner_bias), (was, outer, outer_bias))]  # fmt: skip
+    terms = ((x, inner, inner_bias), (was, outer, outer_bias))
+    parts = [g.op("Split", dense(g, *term), outputs=3, axis=1) for term in terms]
     reset, update = (g.op("Sigmoid", g.op("Add", parts[0][gate], parts[1][gate])) for gate in (0, 1))
     new = g.op("Tanh", g.op("Add", parts[0][2], g.op("Mul", reset, parts[1][2])))
     # (1 - z) n + z h, as in torch.

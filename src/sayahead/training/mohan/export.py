@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
 from sayahead.systems.mohan import GRAPHS, CharacterConfig
+from sayahead.text.english.spelling import ALPHABET
 from sayahead.training.graph.builder import Graph
 from sayahead.training.graph.recurrent import FLOAT, array, dense, lstm_step
 from sayahead.training.mohan.network import ModifiedTacotron
+from sayahead.training.part import Acoustic, Written
 
 LONGEST_S = 0.5
 """Longest that attention may look most at a character before it is moved on."""
@@ -23,7 +24,7 @@ PACE_S = 0.05
 """Seconds that a letter is expected to last, about."""
 
 
-def export(model: ModifiedTacotron, folder: Path, *, frame_s: float) -> tuple[list[Path], dict[str, Any]]:
+def export(model: ModifiedTacotron, folder: Path, *, frame_s: float) -> Written:
     """Write the graphs of a model; ``frame_s`` seconds a frame.
 
     Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of CharacterConfig.
@@ -108,3 +109,13 @@ def make_graph(model: ModifiedTacotron) -> Graph:
     flat = g.constant(np.array([-1]))
     g.output(g.op("Reshape", g.op("Sigmoid", stop), flat), "stop", np.float32, [1])
     return g
+
+
+PART: Acoustic[ModifiedTacotron] = Acoustic(
+    kind="mohan",
+    title="the modified Tacotron 2",
+    write=lambda run, folder: export(run.model, folder, frame_s=run.frame_s),
+    model={"alphabet": ALPHABET},
+    hold_back_s=0.1125,
+    characters=True,
+)

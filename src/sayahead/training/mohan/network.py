@@ -29,6 +29,7 @@ from torch.nn import functional
 
 from sayahead.text.english.spelling import ALPHABET
 from sayahead.training.deferred import Deferred
+from sayahead.training.layers import Scaled
 
 UNSEEN = -1e9
 """Energy of a character outside the scope."""
@@ -157,14 +158,11 @@ class Attention(nn.Module):
         return made.float().masked_fill(~visible, UNSEEN)
 
 
-class ModifiedTacotron(nn.Module):
+class ModifiedTacotron(Scaled):
     """Characters to mel frames; see the module's text for how it is driven."""
 
-    mean: Tensor
-    std: Tensor
-
     def __init__(self, config: ModifiedTacotronConfig) -> None:
-        super().__init__()
+        super().__init__(config.n_mels)
         if config.characters < 1 or config.location_kernel % 2 == 0:
             raise ValueError("there are characters, and an odd number of places at least")
         self.config = config
@@ -177,8 +175,6 @@ class ModifiedTacotron(nn.Module):
         self.decoder = nn.LSTM(config.attention_rnn + config.encoder, config.decoder_rnn, batch_first=True)
         inward = config.decoder_rnn + config.encoder
         self.frames, self.stop = nn.Linear(inward, size), nn.Linear(inward, 1)
-        self.register_buffer("mean", torch.zeros(config.n_mels))
-        self.register_buffer("std", torch.ones(config.n_mels))
 
     def encode(self, ids: Tensor) -> Tensor:
         """States (B, P, M) of character ids (B, P); those of a prefix are a prefix of them."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
+from sayahead.errors import ConfigError
 from sayahead.systems.saeki import GRAPHS, SegmentalConfig
 from sayahead.training.graph.builder import Graph
 from sayahead.training.graph.recurrent import (
@@ -25,13 +25,16 @@ from sayahead.training.graph.recurrent import (
     tokens,
 )
 from sayahead.training.layers import MaskedNorm
+from sayahead.training.loop.trained import Trained
+from sayahead.training.part import Acoustic, Written
 from sayahead.training.saeki.network import Tacotron
+from sayahead.training.saeki.task import HasTacotron, SaekiTask
 
 LONGEST_S = 0.5
 """Longest that attention may rest on a phoneme before it is moved on."""
 
 
-def export(model: Tacotron, folder: Path, *, frame_s: float, past: int) -> tuple[list[Path], dict[str, Any]]:
+def export(model: Tacotron, folder: Path, *, frame_s: float, past: int) -> Written:
     """Write the graphs of a model with taught attention; ``frame_s`` seconds a frame, ``past`` as it was trained.
 
     Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of SegmentalConfig.
@@ -149,3 +152,17 @@ def postnet_graph(model: Tacotron) -> Graph:
     mel = g.op("Mul", g.op("Add", frames, x), g.constant(array(model.std)))
     g.output(g.op("Add", mel, g.constant(array(model.mean))), "mel", np.float32, ["T", config.n_mels])
     return g
+
+
+def write(run: Trained[SaekiTask, HasTacotron], folder: Path) -> Written:
+    """See Part; of a Tacotron, or of one whose context network was fine-tuned."""
+    if not run.task.config.taught:
+        raise ConfigError("Only a Tacotron with [model] taught = true becomes a voice: the runtime knows no other.")
+    return export(run.model.tacotron, folder, frame_s=run.frame_s, past=run.task.data.past)
+
+
+# As much sound waits for the next segment as the mel vocoder needs to see real frames at each join: 9 of 12.5 ms.
+PART: Acoustic[HasTacotron] = Acoustic(
+    kind="saeki", title="Tacotron 2 with a contextual embedding", write=write, hold_back_s=0.1125, words=2
+)
+GUIDED = replace(PART, title="Tacotron 2 with a guided contextual embedding")

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """An observed begin of an item, and what a language model expects behind it."""
+    """The first words of an item, and what a language model expects behind them."""
 
     item: int
     """Number of the item in its split."""
     words: tuple[str, ...]
-    """The observed words."""
+    """The first ones."""
     future: tuple[str, ...]
     """The expected ones."""
 
@@ -37,21 +37,21 @@ def read_prefixes(path: Path, items: Sequence[Item]) -> list[Prefix]:
     A text of several sentences, of which each is an item, and one whose words are not those of the corpus, are passed
     over.
     """
-    found = list[Prefix]()
+    prefixes = list[Prefix]()
     listed = {line.name: line for line in read_futures(path)}
     for number, item in enumerate(items):
         line = listed.get(item.name)
         if line is not None and len(line.words) == len(item.words):
-            found += prefixes_of(line, number)
-    if not found:
+            prefixes += prefixes_of(line, number)
+    if not prefixes:
         raise ConfigError(f"{path} has futures of no item of this corpus: were they made from the same transcripts?")
-    return found
+    return prefixes
 
 
 def prefixes_of(line: Futures, number: int) -> list[Prefix]:
     """The prefixes of one text, but for the whole."""
-    there = [(n, future) for n, future in enumerate(line.futures[:-1], 1) if future is not None]
-    return [Prefix(number, line.words[:n], future) for n, future in there]
+    numbered = enumerate(line.futures[:-1], 1)
+    return [Prefix(number, line.words[:n], future) for n, future in numbered if future is not None]
 
 
 class Expected:
@@ -70,10 +70,11 @@ class Expected:
         ends = prefix.future[-1].endswith(CLOSING)
         last = len(prefix.future) - 1
         words = [Word(text, 0, 0, ends and at == last) for at, text in enumerate(prefix.future)]
-        made = [word.ids for word in self._phonemizer.phonemize(words, left=prefix.words)]
-        return np.concatenate([*made, self._pad if ends else self._pad[:0]])
+        ids = [word.ids for word in self._phonemizer.phonemize(words, left=prefix.words)]
+        return np.concatenate([*ids, self._pad if ends else self._pad[:0]])
 
 
-def last_segment(cutter: Cutter, item: Item, end: int, *, words: int = 2) -> Piece:
-    """The segment that is spoken when an item's first ``end`` words are there: the last ``words`` of them."""
-    return cutter.cut(item, max(0, end - words), end)
+def last_segment(cutter: Cutter, items: Sequence[Item], prefix: Prefix, *, words: int = 2) -> Piece:
+    """The segment that is spoken when a prefix is there: its last ``words``."""
+    end = len(prefix.words)
+    return cutter.cut(items[prefix.item], max(0, end - words), end)

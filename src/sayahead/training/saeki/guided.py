@@ -14,11 +14,13 @@ from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.training.corpus.segments import Numbers, texts_of
-from sayahead.training.loop.task import Batch
+from sayahead.training.corpus.batches import Share, shuffled
+from sayahead.training.corpus.segments import Numbers
+from sayahead.training.loop.task import Batch, logged
+from sayahead.training.loop.trained import load_run_of
 from sayahead.training.saeki.futures import Expected, Prefix, last_segment, read_prefixes
-from sayahead.training.saeki.network import Decoded, Tacotron, Taught, Texts
-from sayahead.training.saeki.task import SaekiTask, Speaking, inputs, target_loss
+from sayahead.training.saeki.network import Decoded, Taught, Texts
+from sayahead.training.saeki.task import HasTacotron, SaekiTask, Speaking, inputs, target_loss, texts_of
 
 if TYPE_CHECKING:
     from sayahead.training.corpus.store import Corpus, Item
@@ -40,12 +42,12 @@ class GuidedData:
     """Words of a segment (N)."""
 
 
-class Guided(nn.Module):
+class Guided(HasTacotron):
     """A trained Tacotron of which the contextual embedding network alone moves."""
 
     def __init__(self, speaking: Speaking) -> None:
         super().__init__()
-        self.tacotron: Tacotron = speaking.tacotron.requires_grad_(False)
+        self.tacotron = speaking.tacotron.requires_grad_(False)
         self.tacotron.contextual.requires_grad_(True)
 
     def train(self, mode: bool = True) -> Guided:
@@ -58,10 +60,10 @@ class Guided(nn.Module):
         self, texts: Texts, past: Texts, pseudo: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught
     ) -> tuple[Decoded, Tensor, Tensor]:
         """Frames under the pseudo embedding, and both embeddings (B, E): of the pseudo and of the true future."""
-        found = self.tacotron.embedding(past, pseudo)
+        guessed = self.tacotron.embedding(past, pseudo)
         with torch.no_grad():
             meant = self.tacotron.embedding(past, future)
-        return self.tacotron(texts, found, frames, spoken, taught), found, meant
+        return self.tacotron(texts, guessed, frames, spoken, taught), guessed, meant
 
 
 class GuidedTask(SaekiTask):
@@ -69,20 +71,18 @@ class GuidedTask(SaekiTask):
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         """``[model]`` is empty: the model is the teacher's."""
-        from sayahead.training.loop.trained import load_trained
-
         if model:
             raise ConfigError("[model] must be empty: the model is that of the run named by [data] teacher.")
         self.guided = from_mapping(GuidedData, data, where="[data]")
-        self._teacher = load_trained(Path(self.guided.teacher), corpus=corpus.path)
+        self._teacher = load_run_of(SaekiTask, HasTacotron, Path(self.guided.teacher), corpus.path)
         super().__init__(self._teacher.recipe.model, self._teacher.recipe.data, corpus)
         self.expected = Expected(corpus)
         self._prefixes = dict[str, list[Prefix]]()
         self._ids = dict[Prefix, Numbers]()
 
-    def model(self) -> nn.Module:
+    def model(self) -> Guided:
         """See Task."""
-        speaking = Speaking(self.config)
+        speaking = Speaking(self.config, self.corpus)
         speaking.load_state_dict(self._teacher.model.state_dict())
         return Guided(speaking)
 
@@ -101,30 +101,27 @@ class GuidedTask(SaekiTask):
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: a pass has the last segment of each prefix once."""
-        items, prefixes = self.corpus.split(split), self.prefixes(split)
-        draw = np.random.default_rng([seed, 29])
-        order = draw.permutation(len(prefixes))
-        for at in range(rank * batch_size, len(order) - ranks * batch_size + 1, ranks * batch_size):
-            chosen = [prefixes[int(i)] for i in order[at : at + batch_size]]
-            yield self.prefix_batch(chosen, items, np.random.default_rng([seed, at]) if split == "train" else None)
+        items, prefixes, order = self.corpus.split(split), self.prefixes(split), np.random.default_rng([seed, 29])
+        for first, chosen in shuffled(len(prefixes), order, Share(batch_size, rank, ranks)):
+            rests = np.random.default_rng([seed, first + rank * batch_size]) if split == "train" else None
+            yield self.prefix_batch([prefixes[int(i)] for i in chosen], items, rests)
 
-    def prefix_batch(self, prefixes: Sequence[Prefix], items: Sequence[Item], draw: Any) -> Batch:
+    def prefix_batch(
+        self, prefixes: Sequence[Prefix], items: Sequence[Item], draw: np.random.Generator | None
+    ) -> dict[str, Tensor]:
         """See SaekiTask.batch, with ``pseudo`` (B, P) and their lengths."""
-        segments = [
-            (one, last_segment(self.cutter, items[one.item], len(one.words), words=self.guided.words))
-            for one in prefixes
-        ]
+        segments = [(one, last_segment(self.cutter, items, one, words=self.guided.words)) for one in prefixes]
         kept = [(one, piece) for one, piece in segments if piece.frames]
-        made = dict(self.batch([(one.item, piece) for one, piece in kept], items, draw))
-        pseudo, lengths = texts_of([self.pseudo(one) for one, _ in kept])
-        return {**made, "pseudo": torch.from_numpy(pseudo), "pseudo_lengths": torch.from_numpy(lengths)}
+        pseudo = texts_of([self.pseudo(one) for one, _ in kept])
+        spoken = self.batch([(one.item, piece) for one, piece in kept], items, draw)
+        return {**spoken, "pseudo": pseudo.ids, "pseudo_lengths": pseudo.lengths}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""
         texts, past, future, frames, spoken, taught = inputs(batch)
         pseudo = Texts(batch["pseudo"], batch["pseudo_lengths"])
-        made, found, meant = model(texts, past, pseudo, future, frames, spoken, taught)
-        total, parts = target_loss(made, batch, self.data, taught=self.config.taught)
-        parts["similarity"] = functional.cosine_similarity(found.float(), meant.float()).mean()
+        decoded, guessed, meant = model(texts, past, pseudo, future, frames, spoken, taught)
+        total, parts = target_loss(decoded, batch, self.data, taught=self.config.taught)
+        parts["similarity"] = functional.cosine_similarity(guessed.float(), meant.float()).mean()
         total = total + self.guided.similarity_weight * (1 - parts["similarity"])
-        return total, {name: float(part.detach()) for name, part in parts.items()}
+        return total, logged(parts)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead.training.layers import ContextEmbeddingConfig, MaskedNorm
+from sayahead.training.layers import ContextEmbeddingConfig, MaskedNorm, Scaled
 from sayahead.training.saeki.embedding import ContextEmbedding
 
 
@@ -280,21 +280,16 @@ class Postnet(nn.Module):
         return x
 
 
-class Tacotron(nn.Module):
+class Tacotron(Scaled):
     """Phoneme ids of a segment, of what was before and of what will be, to the segment's mel frames."""
 
-    mean: Tensor
-    std: Tensor
-
     def __init__(self, config: TacotronConfig) -> None:
-        super().__init__()
+        super().__init__(config.n_mels)
         if config.phonemes < 1 or config.embedding % 2 or config.location_kernel % 2 == 0:
             raise ValueError("there are ids, an even number of channels, and an odd number of places at least")
         self.config = config
         self.encoder, self.decoder, self.postnet = Encoder(config), Decoder(config), Postnet(config)
         self.contextual = ContextEmbedding(config.context, config.embedding)
-        self.register_buffer("mean", torch.zeros(config.n_mels))
-        self.register_buffer("std", torch.ones(config.n_mels))
 
     def embedding(self, past: Texts, future: Texts) -> Tensor:
         """(B, E) the contextual embedding (Saeki-a, Eq. 4)."""

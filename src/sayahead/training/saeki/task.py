@@ -14,20 +14,20 @@ from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.training.corpus.segments import NOTHING, Cutter, Piece, path_of, texts_of
-from sayahead.training.loop.schedule import risen
-from sayahead.training.loop.task import Batch
+from sayahead.training.corpus.batches import POOL, Share, dealt, decoder_steps, padded
+from sayahead.training.corpus.segments import NOTHING, Cutter, Numbers, Piece, path_of
+from sayahead.training.loop.pictures import shown, write_sample
+from sayahead.training.loop.schedule import Sampling
+from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.saeki.network import Decoded, Tacotron, TacotronConfig, Taught, Texts, generate
+from sayahead.types import Floats
 
 if TYPE_CHECKING:
     from sayahead.training.corpus.store import Corpus, Item
 
-POOL = 20
-"""Batches that are sorted by length together."""
-
 
 @dataclass(frozen=True, slots=True)
-class SaekiData:
+class SaekiData(Sampling):
     """What it is trained on, and what errors weigh; the defaults are the papers', where these say."""
 
     windows: tuple[int, ...] = (3,)
@@ -54,19 +54,19 @@ class SaekiData:
     """What a last frame counts in it over the others."""
     alignment_weight: float = 0.0
     """Weight of the attention's cross-entropy with the corpus's durations; not of the papers."""
-    sampling_share: float = 0.0
-    """Share of previous frames that are the model's own, once it has risen; not of the papers."""
-    sampling_start: int = 0
-    """Step from which the share rises."""
-    sampling_steps: int = 1
-    """Steps in which it rises."""
     longest: int = 0
     """Frames over which a sentence is left out; 0: none is."""
     samples: int = 2
     """Validation sentences that are spoken for listening."""
 
 
-class SaekiTask:
+class HasTacotron(nn.Module):
+    """A model whose Tacotron is what is exported."""
+
+    tacotron: Tacotron
+
+
+class SaekiTask(Task[HasTacotron]):
     """See Task: phonemes of a segment, its past and its future in, mel out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
@@ -79,35 +79,30 @@ class SaekiTask:
         if self.data.sampling_share and not self.config.taught:
             raise ConfigError("[data] sampling_share needs [model] taught = true: other steps cannot be made at once.")
 
-    def model(self) -> nn.Module:
+    def model(self) -> HasTacotron:
         """See Task."""
-        return fresh(self.config, self.corpus)
+        return Speaking(self.config, self.corpus)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: a pass has one window of each item, of like length together, and a share of whole sentences."""
-        items, training, data = self.corpus.split(split), split == "train", self.data
+        items, data = self.corpus.split(split), self.data
         draw = np.random.default_rng([seed, 23])
         kept = np.flatnonzero(items.lengths <= data.longest) if data.longest else np.arange(len(items))
         chosen = draw.permutation(kept)
         few = max(1, int(batch_size * data.sentence_batch))
         whole, size = draw.permutation(kept), batch_size * ranks
-        used = 0
         for at in range(0, len(chosen), size * POOL):
             pieces = [(int(i), self.draw(items[int(i)], draw)) for i in chosen[at : at + size * POOL]]
             # Words may be without a sound.
             pieces = sorted((one for one in pieces if one[1].frames), key=lambda one: one[1].frames)
             groups = [pieces[first : first + size] for first in range(0, len(pieces), size)]
-            for number in draw.permutation(len(groups)):
-                group = groups[number]
-                mine = group[: len(group) // ranks * ranks][rank::ranks]
-                own = np.random.default_rng([seed, at, int(number), rank])
-                sentences = draw.random() < data.sentence_share
-                if sentences and (used + 1) * few * ranks <= len(whole):
-                    numbers = whole[used * few * ranks : (used + 1) * few * ranks][rank::ranks]
-                    used += 1
-                    mine = [(int(i), self.sentence(items[int(i)])) for i in numbers]
+            for number, mine in dealt(groups, draw, Share(batch_size, rank, ranks)):
+                if draw.random() < data.sentence_share and len(whole) >= few * ranks:
+                    sentences, whole = np.split(whole, [few * ranks])
+                    mine = [(int(i), self.sentence(items[int(i)])) for i in sentences[rank::ranks]]
                 if mine:
-                    yield self.batch(mine, items, own if training else None)
+                    rests = np.random.default_rng([seed, at, number, rank]) if split == "train" else None
+                    yield self.batch(mine, items, rests)
 
     def draw(self, item: Item, draw: np.random.Generator) -> Piece:
         """A window of an item, with what is shown around it."""
@@ -124,88 +119,80 @@ class SaekiTask:
         """All of an item."""
         return self.cutter.cut(item, 0, len(item.words))
 
-    def batch(self, pieces: Sequence[tuple[int, Piece]], items: Sequence[Item], draw: Any) -> Batch:
+    def batch(
+        self, pieces: Sequence[tuple[int, Piece]], items: Sequence[Item], draw: np.random.Generator | None
+    ) -> dict[str, Tensor]:
         """Tensors of pieces with their items' numbers.
 
         ids (B, P), past, future (B, P) with their lengths (B,), frames (B, S, F) normalized, counts (B, T) frames that
         are to be learned, spoken (B,) how many, path (B, S, r) the phoneme of each frame, attended (B, S) and looked
         (B, S, P) before each step, ends (B, T) 1 from the last frame on, learned (B, S) steps that count.
         """
-        r, mean, std = self.config.reduction, self.corpus.info.mel_mean, self.corpus.info.mel_std
-        size, own = len(pieces), [piece for _, piece in pieces]
-        steps = max(-(-piece.frames // r) for piece in own)
-        ids, lengths = texts_of([piece.ids for piece in own])
-        past, past_lengths = texts_of([piece.past for piece in own])
-        future, future_lengths = texts_of([piece.future for piece in own])
-        frames = np.zeros((size, steps * r, self.config.n_mels), np.float32)
-        counts, ends = np.zeros((2, size, steps * r), np.float32)
-        path, attended = np.zeros((size, steps, r), np.int64), np.zeros((size, steps), np.int64)
-        looked = np.zeros((size, steps, ids.shape[1]), np.float32)
-        learned = np.zeros((size, steps), np.float32)
-        for row, (number, piece) in enumerate(pieces):
-            spoken = piece.frames
-            mel = items[number].mel[piece.first : piece.first + spoken].astype(np.float32)
-            frames[row, :spoken] = (mel - mean) / std
-            frames[row, spoken:] = frames[row, spoken - 1]
-            found = path_of(piece, reduction=r, window=self.config.window, draw=draw)
-            taken = len(found.attended)
-            path[row, :taken] = np.minimum(found.phonemes, len(piece.ids) - 1)
-            attended[row, :taken], attended[row, taken:] = found.attended, found.attended[-1]
-            counts[row, :spoken], ends[row, spoken - 1 :], learned[row, :taken] = 1, 1, 1
-            rows = np.arange(1, taken)
-            looked[row, rows, found.attended[1:]] = 1
+        r, info = self.config.reduction, self.corpus.info
+        mels = [items[number].mel[piece.first : piece.first + piece.frames] for number, piece in pieces]
+        frames, counts, learned = decoder_steps(mels, info, r)
+        ids, lengths = padded([piece.ids for _, piece in pieces])
+        past, past_lengths = padded([piece.past for _, piece in pieces])
+        future, future_lengths = padded([piece.future for _, piece in pieces])
+        ends = np.zeros_like(counts)
+        path, attended = np.zeros((*learned.shape, r), np.int64), np.zeros(learned.shape, np.int64)
+        looked = np.zeros((*learned.shape, ids.shape[1]), np.float32)
+        for row, (_, piece) in enumerate(pieces):
+            steps = int(learned[row].sum())
+            walk = path_of(piece.durations, steps, reduction=r, window=self.config.window, draw=draw)
+            path[row, :steps] = np.minimum(walk.phonemes, len(piece.ids) - 1)
+            attended[row, :steps], attended[row, steps:] = walk.attended, walk.attended[-1]
+            ends[row, piece.frames - 1 :] = 1
+            looked[row, np.arange(1, steps), walk.attended[1:]] = 1
             looked[row] = looked[row].cumsum(0)
-        named = {
-            "items": np.array([number for number, _ in pieces]), "ids": ids, "lengths": lengths, "past": past,
-            "past_lengths": past_lengths, "future": future, "future_lengths": future_lengths,
-            "frames": frames.reshape(size, steps, -1), "spoken": np.array([piece.frames for piece in own]),
-            "counts": counts, "path": path, "attended": attended, "looked": looked, "ends": ends, "learned": learned,
-        }  # fmt: skip
-        return {name: torch.from_numpy(array) for name, array in named.items()}
-
-    def sampling(self, step: int) -> float:
-        """Share of previous frames that are the model's own, at a step."""
-        data = self.data
-        return risen(step, share=data.sampling_share, start=data.sampling_start, steps=data.sampling_steps)
+        arrays = {
+            "items": np.array([number for number, _ in pieces]),
+            "ids": ids,
+            "lengths": lengths,
+            "past": past,
+            "past_lengths": past_lengths,
+            "future": future,
+            "future_lengths": future_lengths,
+            "frames": frames,
+            "spoken": np.array([piece.frames for _, piece in pieces]),
+            "counts": counts,
+            "path": path,
+            "attended": attended,
+            "looked": looked,
+            "ends": ends,
+            "learned": learned,
+        }
+        return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""
-        made = model(*inputs(batch), self.sampling(step) if model.training else 0.0)
-        total, parts = target_loss(made, batch, self.data, taught=self.config.taught)
-        return total, {name: float(part.detach()) for name, part in parts.items()}
+        decoded = model(*inputs(batch), self.data.sampling(step) if model.training else 0.0)
+        total, parts = target_loss(decoded, batch, self.data, taught=self.config.taught)
+        return total, logged(parts)
 
     @torch.no_grad()
-    def samples(self, model: nn.Module, folder: Path) -> None:
+    def samples(self, model: HasTacotron, folder: Path) -> None:
         """See Task: validation sentences spoken freely, two words at a time, with the true future."""
-        from sayahead.sound.files import write_wav
-        from sayahead.training.corpus.griffinlim import griffin_lim
-        from sayahead.training.loop.pictures import spectrogram
-
-        tacotron = getattr(model, "tacotron", model)
-        assert isinstance(tacotron, Tacotron)
-        items, front = self.corpus.split("val"), self.corpus.info.front_end
-        for number in range(0, len(items), max(1, len(items) // max(1, self.data.samples)))[: self.data.samples]:
-            item = items[number]
-            mel = speak(tacotron, [self.cutter.cut(item, at, min(at + 2, len(item.words)))
-                                   for at in range(0, len(item.words), 2)])  # fmt: skip
-            write_wav(folder / f"{item.name}.wav", griffin_lim(front, mel), front.sample_rate)
-            spectrogram(folder / f"{item.name}.png", mel, np.asarray(item.mel, np.float32))
+        for _, item in shown(self.corpus.split("val"), self.data.samples):
+            words = len(item.words)
+            mel = speak(model.tacotron, [self.cutter.cut(item, at, min(at + 2, words)) for at in range(0, words, 2)])
+            write_sample(folder, item.name, self.corpus.info.front_end, item.mel, mel=mel)
 
 
-class Speaking(nn.Module):
+class Speaking(HasTacotron):
     """The network as the loop trains it: texts around a segment in, frames out."""
 
-    def __init__(self, config: TacotronConfig) -> None:
+    def __init__(self, config: TacotronConfig, corpus: Corpus) -> None:
         super().__init__()
-        self.tacotron = Tacotron(config)
+        self.tacotron = Tacotron(config).scaled(corpus.info)
 
     def forward(
         self, texts: Texts, past: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught, sampling: float
     ) -> Decoded:
         """See Tacotron.forward; the embedding is that of past and future."""
         embedding = self.tacotron.embedding(past, future)
-        made: Decoded = self.tacotron(texts, embedding, frames, spoken, taught, sampling)
-        return made
+        decoded: Decoded = self.tacotron(texts, embedding, frames, spoken, taught, sampling)
+        return decoded
 
 
 def checked(config: TacotronConfig, corpus: Corpus) -> TacotronConfig:
@@ -219,14 +206,6 @@ def checked(config: TacotronConfig, corpus: Corpus) -> TacotronConfig:
     if len(config.context.filters) != len(config.context.strides):
         raise ConfigError("[model.context] filters and strides must be as many.")
     return replace(config, phonemes=phonemes)
-
-
-def fresh(config: TacotronConfig, corpus: Corpus) -> Speaking:
-    """The network with fresh weights, and the corpus's mean and deviation."""
-    model = Speaking(config)
-    model.tacotron.mean.copy_(torch.as_tensor(corpus.info.mel_mean))
-    model.tacotron.std.copy_(torch.as_tensor(corpus.info.mel_std))
-    return model
 
 
 def cutter(corpus: Corpus, *, past: int, lookahead: int) -> Cutter:
@@ -243,18 +222,18 @@ def inputs(batch: Batch) -> tuple[Texts, Texts, Texts, Tensor, Tensor, Taught]:
     return texts, past, future, batch["frames"], batch["spoken"], Taught(batch["attended"], batch["looked"])
 
 
-def target_loss(made: Decoded, batch: Batch, data: SaekiData, *, taught: bool) -> tuple[Tensor, dict[str, Tensor]]:
+def target_loss(decoded: Decoded, batch: Batch, data: SaekiData, *, taught: bool) -> tuple[Tensor, dict[str, Tensor]]:
     """Saeki-b's L_target: errors of frames in front of and behind the postnet, and of the stop; with the alignment."""
     counts, learned = batch["counts"], batch["learned"]
-    truth = batch["frames"].view(made.frames.shape)
+    truth = batch["frames"].view(decoded.frames.shape)
     parts, total = dict[str, Tensor](), counts.sum()
-    for name, frames in (("plain", made.frames), ("refined", made.refined)):
+    for name, frames in (("plain", decoded.frames), ("refined", decoded.refined)):
         wrong = frames.float() - truth
         parts[f"{name}_l1"] = (wrong.abs().mean(-1) * counts).sum() / total
         parts[f"{name}_l2"] = (wrong.square().mean(-1) * counts).sum() / total
     steps = learned.repeat_interleave(counts.shape[1] // learned.shape[1], 1)
     unsure = functional.binary_cross_entropy_with_logits(
-        made.stop, batch["ends"], reduction="none", pos_weight=torch.tensor(data.stop_positive)
+        decoded.stop, batch["ends"], reduction="none", pos_weight=torch.tensor(data.stop_positive)
     )
     parts["stop"] = (unsure * steps).sum() / steps.sum()
     loss = data.stop_weight * parts["stop"]
@@ -262,21 +241,23 @@ def target_loss(made: Decoded, batch: Batch, data: SaekiData, *, taught: bool) -
         loss = loss + data.l1_weight * parts[f"{name}_l1"] + data.l2_weight * parts[f"{name}_l2"]
     if taught or data.alignment_weight:
         path = batch["path"] - (batch["attended"][..., None] if taught else 0)
-        chances = made.weights.gather(2, path.clamp(0, made.weights.shape[2] - 1)).clamp(min=-20).mean(-1)
+        chances = decoded.weights.gather(2, path.clamp(0, decoded.weights.shape[2] - 1)).clamp(min=-20).mean(-1)
         parts["alignment"] = -(chances * learned).sum() / learned.sum()
         loss = loss + data.alignment_weight * parts["alignment"]
     return loss, parts
 
 
+def texts_of(rows: Sequence[Numbers]) -> Texts:
+    """Ids of texts, padded, as the network takes them."""
+    ids, lengths = padded(rows)
+    return Texts(torch.from_numpy(ids), torch.from_numpy(lengths))
+
+
 @torch.no_grad()
-def speak(model: Tacotron, pieces: Sequence[Piece], embeddings: Sequence[Tensor] | None = None) -> Any:
+def speak(model: Tacotron, pieces: Sequence[Piece], embeddings: Sequence[Tensor] | None = None) -> Floats:
     """Log mel (T, n_mels) of segments spoken freely, each under its embedding, by default that of past and future."""
-    made = []
-    for number, piece in enumerate(pieces):
-        if embeddings is None:
-            around = [tuple(torch.from_numpy(part) for part in texts_of([ids])) for ids in (piece.past, piece.future)]
-            embedding = model.embedding(Texts(*around[0]), Texts(*around[1]))[0]
-        else:
-            embedding = embeddings[number]
-        made.append(generate(model, torch.from_numpy(piece.ids), embedding))
-    return torch.cat(made).float().cpu().numpy()
+    if embeddings is None:
+        embeddings = [model.embedding(texts_of([piece.past]), texts_of([piece.future]))[0] for piece in pieces]
+    spoken = [generate(model, torch.from_numpy(piece.ids), one) for piece, one in zip(pieces, embeddings, strict=True)]
+    mel: Floats = torch.cat(spoken).float().cpu().numpy()
+    return mel

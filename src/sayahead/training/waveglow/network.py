@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import weight_norm
 
+from sayahead.training.layers import Scaled
+
 
 @dataclass(frozen=True, slots=True)
 class WaveGlowConfig:
@@ -91,14 +93,11 @@ class Coupling(nn.Module):
         return shift, log_scale
 
 
-class WaveGlow(nn.Module):
+class WaveGlow(Scaled):
     """Sound to noise and back."""
 
-    mean: Tensor
-    std: Tensor
-
     def __init__(self, config: WaveGlowConfig) -> None:
-        super().__init__()
+        super().__init__(config.n_mels)
         if config.group % 2 or config.group <= config.early_size * ((config.flows - 1) // config.early_every):
             raise ValueError("the group is even, and larger than all that leaves it early")
         self.config = config
@@ -113,8 +112,6 @@ class WaveGlow(nn.Module):
             couplings.append(Coupling(channels // 2, config.n_mels * config.group, config))
         self.remaining = channels
         self.mixings, self.couplings = nn.ParameterList(mixings), nn.ModuleList(couplings)
-        self.register_buffer("mean", torch.zeros(config.n_mels))
-        self.register_buffer("std", torch.ones(config.n_mels))
 
     def leaves(self, flow: int) -> bool:
         """Whether channels leave in front of a step."""
@@ -122,7 +119,7 @@ class WaveGlow(nn.Module):
 
     def conditions(self, mel: Tensor) -> Tensor:
         """(B, n_mels * G, U) of log mel (B, T, n_mels); T * hop is a multiple of G."""
-        grouped = ((mel - self.mean) / self.std).transpose(1, 2)
+        grouped = self.normalized(mel).transpose(1, 2)
         samples = self.upsample(grouped)[..., : mel.shape[1] * self.config.hop]
         rows: Tensor = samples.reshape(*samples.shape[:2], -1, self.config.group)
         return rows.permute(0, 1, 3, 2).flatten(1, 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.training.crops import Crops
+from sayahead.training.crops import Crops, CropTask
+from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch
 from sayahead.training.waveglow.network import DEVIATION, SOFTER, WaveGlow, WaveGlowConfig, negative_log_likelihood
 
@@ -33,7 +34,7 @@ class WaveGlowData:
     """Validation sentences that are made for listening."""
 
 
-class WaveGlowTask:
+class WaveGlowTask(CropTask[WaveGlow]):
     """See Task: crops of sound in, their likelihood out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
@@ -48,16 +49,9 @@ class WaveGlowTask:
                 f"{self.config.group}."
             )
 
-    def model(self) -> nn.Module:
+    def model(self) -> WaveGlow:
         """See Task."""
-        model = WaveGlow(self.config)
-        model.mean.copy_(torch.as_tensor(self.corpus.info.mel_mean))
-        model.std.copy_(torch.as_tensor(self.corpus.info.mel_std))
-        return model
-
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task and Crops.batches."""
-        return self.crops.batches(split, batch_size=batch_size, seed=seed, rank=rank, ranks=ranks)
+        return WaveGlow(self.config).scaled(self.corpus.info)
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task: negative log likelihood, in nats a sample."""
@@ -65,19 +59,13 @@ class WaveGlowTask:
         return total, {"nll": float(total.detach())}
 
     @torch.no_grad()
-    def samples(self, model: nn.Module, folder: Path) -> None:
+    def samples(self, model: WaveGlow, folder: Path) -> None:
         """See Task: validation sentences made anew of their own mel."""
-        from sayahead.sound.files import write_wav
-        from sayahead.training.loop.pictures import spectrogram
-
-        assert isinstance(model, WaveGlow)
-        items, front, group = self.corpus.split("val"), self.corpus.info.front_end, self.config.group
-        for number in range(0, len(items), max(1, len(items) // max(1, self.data.samples)))[: self.data.samples]:
-            item = items[number]
+        front, group = self.corpus.info.front_end, self.config.group
+        for _, item in shown(self.corpus.split("val"), self.data.samples):
             frames = len(item.mel) // group * group
             mel = torch.from_numpy(np.asarray(item.mel[:frames], np.float32))[None].to(model.mean.device)
             generator = torch.Generator().manual_seed(0)
             z = SOFTER * torch.randn(1, group, frames * front.hop // group, generator=generator)
-            made = model.infer(mel, z.to(mel.device))[0].float().cpu().numpy()
-            write_wav(folder / f"{item.name}.wav", made, front.sample_rate)
-            spectrogram(folder / f"{item.name}.png", front.log_mel(made), np.asarray(item.mel[:frames], np.float32))
+            samples = model.infer(mel, z.to(mel.device))[0].float().cpu().numpy()
+            write_sample(folder, item.name, front, item.mel[:frames], samples=samples)

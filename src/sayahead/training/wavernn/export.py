@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from sayahead.training.graph.recurrent import normed
+from sayahead.training.part import Part, Written
 from sayahead.training.wavernn.network import PARTS, WaveRNN, decoded
 from sayahead.types import Floats
 from sayahead.vocoders.wavernn import WaveRNNModel, WaveRNNVocoder
@@ -97,7 +98,7 @@ def runtime(model: WaveRNN) -> WaveRNNVocoder:
     return WaveRNNVocoder(about(model), arrays(model))
 
 
-def export(model: WaveRNN, folder: Path) -> tuple[list[Path], dict[str, Any]]:
+def export(model: WaveRNN, folder: Path) -> Written:
     """Write ``wavernn.npz`` into a voice's folder; its path, and what the voice's table says of it."""
     path = folder / "wavernn.npz"
     kept: dict[str, Any] = {
@@ -105,3 +106,6 @@ def export(model: WaveRNN, folder: Path) -> tuple[list[Path], dict[str, Any]]:
     }
     np.savez(path, **kept)
     return [path], asdict(about(model))
+
+
+PART: Part[WaveRNN] = Part("wavernn", "WaveRNN", lambda run, folder: export(run.model, folder))

@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sayahead.training.layers import Scaled
+
 PARTS = 4
 """Parts of the residual network's output: one beside each of the two GRUs and of the two dense layers."""
 
@@ -72,19 +74,14 @@ class Residual(nn.Module):
         return made
 
 
-class Conditions(nn.Module):
+class Conditions(Scaled):
     """Log mel to what the recurrent layers hear: smoothed frames at every sample, and the residual network's parts."""
 
-    mean: Tensor
-    std: Tensor
-
     def __init__(self, config: WaveRNNConfig) -> None:
-        super().__init__()
+        super().__init__(config.n_mels)
         if config.aux % PARTS:
             raise ValueError(f"aux is {config.aux}, but must be a multiple of {PARTS}")
         self.config = config
-        self.register_buffer("mean", torch.zeros(config.n_mels))
-        self.register_buffer("std", torch.ones(config.n_mels))
         self.input = nn.Conv1d(config.n_mels, config.channels, config.left + 1 + config.right, bias=False)
         self.norm = nn.BatchNorm1d(config.channels)
         self.blocks = nn.ModuleList(Residual(config.channels) for _ in range(config.blocks))
@@ -96,7 +93,7 @@ class Conditions(nn.Module):
 
     def forward(self, mel: Tensor) -> tuple[Tensor, Tensor]:
         """Frames (B, T * hop, n_mels) at the samples' rate and parts (B, T, aux) of log mel (B, T, n_mels)."""
-        x = ((mel - self.mean) / self.std).transpose(1, 2)
+        x = self.normalized(mel).transpose(1, 2)
         c, wide = self.config, self.config.smoothing
         made = self.norm(self.input(functional.pad(x, (c.left, c.right)))).relu()
         for block in self.blocks:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead.config import from_mapping
-from sayahead.training.crops import Crops
+from sayahead.training.crops import Crops, CropTask
+from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch
 from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig, decoded, encoded
 
@@ -35,7 +36,7 @@ class WaveRNNData:
     """Frames of that."""
 
 
-class WaveRNNTask:
+class WaveRNNTask(CropTask[WaveRNN]):
     """See Task: crops of sound in, the likelihood of their mu-law values out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
@@ -47,13 +48,8 @@ class WaveRNNTask:
     def model(self) -> WaveRNN:
         """See Task."""
         model = WaveRNN(self.config)
-        model.conditions.mean.copy_(torch.as_tensor(self.corpus.info.mel_mean))
-        model.conditions.std.copy_(torch.as_tensor(self.corpus.info.mel_std))
+        model.conditions.scaled(self.corpus.info)
         return model
-
-    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task and Crops.batches."""
-        return self.crops.batches(split, batch_size=batch_size, seed=seed, rank=rank, ranks=ranks)
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task: negative log likelihood, in nats a sample."""
@@ -67,17 +63,12 @@ class WaveRNNTask:
         return total, {"nll": float(total.detach())}
 
     @torch.no_grad()
-    def samples(self, model: nn.Module, folder: Path) -> None:
-        """See Task: the begin of validation sentences, sampled from their own mel."""
-        from sayahead.sound.files import write_wav
-        from sayahead.training.loop.pictures import spectrogram
+    def samples(self, model: WaveRNN, folder: Path) -> None:
+        """See Task: validation sentences' first frames, sampled from their own mel."""
         from sayahead.training.wavernn.export import runtime
 
-        assert isinstance(model, WaveRNN)
-        items, front, vocoder = self.corpus.split("val"), self.corpus.info.front_end, runtime(model)
-        for number in range(0, len(items), max(1, len(items) // max(1, self.data.samples)))[: self.data.samples]:
-            item = items[number]
+        vocoder = runtime(model)
+        for _, item in shown(self.corpus.split("val"), self.data.samples):
             mel = np.asarray(item.mel[: self.data.sample_frames], np.float32)
-            made, _ = vocoder.step(mel, mel[:0], vocoder.initial(0), seed=0, ended=True)
-            write_wav(folder / f"{item.name}.wav", made, front.sample_rate)
-            spectrogram(folder / f"{item.name}.png", front.log_mel(made), mel)
+            samples, _ = vocoder.step(mel, mel[:0], vocoder.initial(0), seed=0, ended=True)
+            write_sample(folder, item.name, self.corpus.info.front_end, mel, samples=samples)

@@ -1,0 +1,93 @@
+"""The order in which a pass takes a split's items: drawn by a seed, of like length together, shared over processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sayahead.training.corpus.store import CorpusInfo
+from sayahead.types import Floats
+
+Numbers = NDArray[np.int64]
+Group = TypeVar("Group", Numbers, list[Any])
+POOL = 20
+"""Batches that are sorted by length together."""
+
+
+class Share(NamedTuple):
+    """A process's part of each batch."""
+
+    size: int
+    """Its items."""
+    rank: int
+    """Its number."""
+    ranks: int
+    """How many there are."""
+
+
+def shuffled(count: int, draw: np.random.Generator, share: Share) -> Iterator[tuple[int, Numbers]]:
+    """Where each batch of all ranks begins in a drawn order of ``count`` items, and the items of this rank.
+
+    What does not fill a batch of all ranks is left out.
+    """
+    order, batch = draw.permutation(count), share.size * share.ranks
+    for first in range(0, count - batch + 1, batch):
+        yield first, order[first + share.rank * share.size : first + (share.rank + 1) * share.size]
+
+
+def by_length(
+    lengths: Numbers, draw: np.random.Generator, share: Share, *, longest: int = 0, filled: bool = False
+) -> Iterator[tuple[int, Numbers]]:
+    """Number and items of each batch of this rank: items of like length together, none over ``longest`` (0: no bound).
+
+    All but what does not go into equal shares is taken once; ``filled``: batches that are not full are left out.
+    """
+    chosen = draw.permutation(np.flatnonzero(lengths <= longest) if longest else len(lengths))
+    size = share.size * share.ranks
+    pools = [chosen[at : at + size * POOL] for at in range(0, len(chosen), size * POOL)]
+    # Stable, so that equal lengths stay in the order that was drawn.
+    pools = [pool[np.argsort(lengths[pool], kind="stable")] for pool in pools]
+    groups = [pool[at : at + size] for pool in pools for at in range(0, len(pool), size)]
+    yield from dealt([group for group in groups if not filled or len(group) == size], draw, share)
+
+
+def dealt(groups: list[Group], draw: np.random.Generator, share: Share) -> Iterator[tuple[int, Group]]:
+    """Number and this rank's share of each group, in a drawn order; all ranks' shares are equal."""
+    for number in draw.permutation(len(groups)):
+        group = groups[number]
+        yield int(number), group[: len(group) // share.ranks * share.ranks][share.rank :: share.ranks]
+
+
+class Steps(NamedTuple):
+    """Frames of B sentences as a decoder makes them, r a step: F = r * n_mels."""
+
+    frames: Floats
+    """(B, S, F) normalized; what is behind an end goes on as it ends."""
+    counts: Floats
+    """(B, S * r) 1 for frames that are there."""
+    learned: Floats
+    """(B, S) 1 for steps that have one."""
+
+
+def decoder_steps(mels: Sequence[NDArray[Any]], info: CorpusInfo, reduction: int) -> Steps:
+    """The steps of log mels (T, n_mels)."""
+    steps = [-(-len(mel) // reduction) for mel in mels]
+    frames = np.zeros((len(mels), max(steps) * reduction, info.front_end.n_mels), np.float32)
+    counts, learned = np.zeros(frames.shape[:2], np.float32), np.zeros((len(mels), max(steps)), np.float32)
+    for row, mel in enumerate(mels):
+        frames[row, : len(mel)] = (mel.astype(np.float32) - info.mel_mean) / info.mel_std
+        frames[row, len(mel) :] = frames[row, len(mel) - 1]
+        counts[row, : len(mel)], learned[row, : steps[row]] = 1, 1
+    return Steps(frames.reshape(*learned.shape, -1), counts, learned)
+
+
+def padded(rows: Sequence[NDArray[Any]]) -> tuple[Numbers, Numbers]:
+    """(B, P) rows of numbers filled up with zeros, at least one column, and their lengths (B,)."""
+    lengths = np.array([len(row) for row in rows], np.int64)
+    filled = np.zeros((len(rows), max(1, int(lengths.max(initial=1)))), np.int64)
+    for row, values in zip(filled, rows, strict=True):
+        row[: len(values)] = values
+    return filled, lengths
