@@ -20,7 +20,7 @@ from sayahead.training.corpus.making import make_corpus
 from sayahead.training.corpus.store import Item
 from sayahead.training.loop.checkpoint import load_checkpoint
 from sayahead.training.loop.recipe import Recipe
-from sayahead.training.loop.task import TASKS, Batch, Settings
+from sayahead.training.loop.task import TASKS, Batch, Settings, Task
 
 ITEMS = 40
 
@@ -48,7 +48,7 @@ def toy_corpus(folder: Path) -> Path:
     return folder
 
 
-class ToyTask:
+class ToyTask(Task[nn.Module]):
     """Learns y = A x of ``ITEMS`` items, or what its [data] table asks for."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Any) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import support.toytask  # noqa: F401 (makes the task toy known)
 
 from sayahead.errors import ConfigError
 from sayahead.training.loop.curves import Log, draw_losses, read_log
@@ -45,7 +46,7 @@ def test_the_rate_warms_up_halves_and_falls_to_zero() -> None:
     [
         (TOML + "step = 3\n", r"train: unknown key 'step' \(did you mean 'steps'\?\)"),
         (TOML + "[mode]\n", r"unknown key 'mode' \(did you mean 'model'\?\)"),
-        (TOML.replace("toy", "toyy", 1), r"task 'toyy' is not known \(did you mean 'toy'\?\)"),
+        (TOML.replace("toy", "toyy", 1), r"task 'toyy' is unknown \(did you mean 'toy'\?\)"),
         (TOML.replace("steps = 20", ""), "the key 'steps' is missing"),
         (TOML.replace("[train]", "[model]"), "the key 'train' is missing"),
         (TOML.replace("20", "0"), "train: steps must be at least 1, found int 0"),
