@@ -4,68 +4,61 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sayahead.contexts.controls import RandomWords, Truth
-    from sayahead.contexts.language_model import LanguageModel
-    from sayahead.engine.context import ContextPredictor, NoContext, Prediction
-    from sayahead.engine.policy import READ, Policy, Read, Speak, View
-    from sayahead.engine.session import Cancelled, Session
-    from sayahead.errors import ConfigError, SayaheadError, SessionError, TextError, VoiceError
-    from sayahead.policies.characters import WaitEnd, WaitKSteps
-    from sayahead.policies.rules import Independent, LookaheadK, WaitAll
-    from sayahead.types import AudioChunk, Word, WordTiming
-    from sayahead.voice import Voice, load_voice
-    from sayahead.voices import VoiceConfig, installed_voices
+    from sayahead.contexts.controls import RandomWords as RandomWords
+    from sayahead.contexts.controls import Truth as Truth
+    from sayahead.contexts.language_model import LanguageModel as LanguageModel
+    from sayahead.engine.context import ContextPredictor as ContextPredictor
+    from sayahead.engine.context import NoContext as NoContext
+    from sayahead.engine.context import Prediction as Prediction
+    from sayahead.engine.policy import READ as READ
+    from sayahead.engine.policy import LetterPolicy as LetterPolicy
+    from sayahead.engine.policy import LetterView as LetterView
+    from sayahead.engine.policy import Policy as Policy
+    from sayahead.engine.policy import Read as Read
+    from sayahead.engine.policy import Speak as Speak
+    from sayahead.engine.policy import Steps as Steps
+    from sayahead.engine.policy import View as View
+    from sayahead.engine.policy import WordPolicy as WordPolicy
+    from sayahead.engine.session import Cancelled as Cancelled
+    from sayahead.engine.session import Session as Session
+    from sayahead.errors import ConfigError as ConfigError
+    from sayahead.errors import SayaheadError as SayaheadError
+    from sayahead.errors import SessionError as SessionError
+    from sayahead.errors import TextError as TextError
+    from sayahead.errors import VoiceError as VoiceError
+    from sayahead.policies.characters import WaitEnd as WaitEnd
+    from sayahead.policies.characters import WaitKSteps as WaitKSteps
+    from sayahead.policies.rules import Independent as Independent
+    from sayahead.policies.rules import LookaheadK as LookaheadK
+    from sayahead.policies.rules import WaitAll as WaitAll
+    from sayahead.types import AudioChunk as AudioChunk
+    from sayahead.types import Word as Word
+    from sayahead.types import WordTiming as WordTiming
+    from sayahead.voice import Options as Options
+    from sayahead.voice import Voice as Voice
+    from sayahead.voice import load_voice as load_voice
+    from sayahead.voices import VoiceConfig as VoiceConfig
+    from sayahead.voices import installed_voices as installed_voices
 
 __version__ = "0.1.0"
 
 # Where each public name lives: imported when it is first used, so that `sayahead --help` need not load numpy.
 _HOMES = {
-    "contexts.controls": ("RandomWords", "Truth"),
-    "contexts.language_model": ("LanguageModel",),
-    "engine.context": ("ContextPredictor", "NoContext", "Prediction"),
-    "engine.policy": ("READ", "Policy", "Read", "Speak", "View"),
-    "engine.session": ("Cancelled", "Session"),
-    "errors": ("ConfigError", "SayaheadError", "SessionError", "TextError", "VoiceError"),
-    "policies.characters": ("WaitEnd", "WaitKSteps"),
-    "policies.rules": ("Independent", "LookaheadK", "WaitAll"),
-    "types": ("AudioChunk", "Word", "WordTiming"),
-    "voice": ("Voice", "load_voice"),
-    "voices": ("VoiceConfig", "installed_voices"),
+    "contexts.controls": "RandomWords Truth",
+    "contexts.language_model": "LanguageModel",
+    "engine.context": "ContextPredictor NoContext Prediction",
+    "engine.policy": "READ LetterPolicy LetterView Policy Read Speak Steps View WordPolicy",
+    "engine.session": "Cancelled Session",
+    "errors": "ConfigError SayaheadError SessionError TextError VoiceError",
+    "policies.characters": "WaitEnd WaitKSteps",
+    "policies.rules": "Independent LookaheadK WaitAll",
+    "types": "AudioChunk Word WordTiming",
+    "voice": "Options Voice load_voice",
+    "voices": "VoiceConfig installed_voices",
 }
-_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names.split()}
 
-__all__ = [
-    "READ",
-    "AudioChunk",
-    "Cancelled",
-    "ConfigError",
-    "ContextPredictor",
-    "Independent",
-    "LanguageModel",
-    "LookaheadK",
-    "NoContext",
-    "Policy",
-    "Prediction",
-    "RandomWords",
-    "Read",
-    "SayaheadError",
-    "Session",
-    "SessionError",
-    "Speak",
-    "TextError",
-    "Truth",
-    "View",
-    "Voice",
-    "VoiceConfig",
-    "VoiceError",
-    "WaitAll",
-    "WaitEnd",
-    "WaitKSteps",
-    "Word",
-    "WordTiming",
-    "installed_voices",
-    "load_voice",
-]
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

@@ -80,6 +80,9 @@ class Voice:
             raise ConfigError(f"The voice {self.config.name!r} reads characters, not phonemes.")
         return self.loaded.phonemizer
 
+    def __repr__(self) -> str:
+        return f"<Voice {self.config.name!r}: {self.config.language}, {self.config.sample_rate} Hz>"
+
     @property
     def synthesizer(self) -> AnySynthesizer:
         """What speaks."""
