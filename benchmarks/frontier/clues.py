@@ -2,7 +2,7 @@
 
     python benchmarks/frontier/clues.py RUN [--results FILE]
 
-RUN holds the tables of ``python -m sayahead.training.learned.task tables``. The gain of a word is its distance to the
+RUN holds the tables of ``sayahead train tables``. The gain of a word is its distance to the
 full sentence without lookahead less that with one word, 1 being the mean loss without lookahead. A ridge regression on
 the train split tells how much of its variance on the val split is known by the clues of the learned policy, by more
 axes of word vectors, and by the voice's distilled context (Saeki-b).
@@ -23,7 +23,6 @@ from sayahead.training.learned.episodes import distances, scales
 from sayahead.training.learned.tables import Table, load_tables
 from sayahead.training.learned.task import frequent, own_vectors, reader
 from sayahead.types import Floats
-from sayahead.voices import installed_voices
 
 Values = NDArray[np.float64]
 NAMES = (
@@ -90,7 +89,6 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="write the tables here (Markdown)")
     arguments = parser.parse_args()
     voice = load_voice(arguments.voice)
-    folder = installed_voices().get(arguments.voice, Path(arguments.voice))
     splits = [load_tables(arguments.run / f"{split}.npz") for split in ("train", "val")]
     unit = scales(splits[0])
     gain, held = (gains(tables, unit) for tables in splits)
@@ -98,7 +96,7 @@ def main() -> None:
     lines = list[str]()
     rows = ["| known of the word and those before it | of the variance of the gain, % |", "|---|---|"]
     for axes in (0, 8, 32):
-        words, vectors = frequent(own_vectors(folder), axes)
+        words, vectors = frequent(own_vectors(arguments.voice), axes)
         clues = Clues(reader(voice), {word: row for row, word in enumerate(words)}, vectors)
         inputs, held_inputs = (clued(tables, voice, clues) for tables in splits)
         if not axes:

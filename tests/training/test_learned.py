@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from support.tagger import ToyTagger
 
-from sayahead import ConfigError, LookaheadK, Read, Speak, View, Voice
+from sayahead import ConfigError, LookaheadK, Read, Speak, View, Voice, installed_voices, load_voice
+from sayahead.cli import main
 from sayahead.engine.policy import WordPolicy
 from sayahead.engine.stages import Frames
 from sayahead.eval.experiment.clock import Reader
 from sayahead.eval.experiment.trace import measure, retime
 from sayahead.eval.measures.latency import stalls_s, word_lags_s
 from sayahead.policies.learned import MOST, Clues, LearnedPolicy, Network
-from sayahead.training.learned.episodes import Episodes, Outcome, Steps, at_random, clocks, distances, fixed, scales
+from sayahead.training.learned.episodes import Episodes, Outcome, Steps, clocks, distances, fixed, scales
 from sayahead.training.learned.tables import (
     Table,
     Tabulator,
@@ -29,7 +32,11 @@ from sayahead.training.learned.tables import (
     one_sentence,
     save_tables,
 )
-from sayahead.training.learned.task import Deciding, Settings, advantages, load_settings, reader, train
+from sayahead.training.learned.task import Deciding, DecidingConfig, LearnedTask, advantages, reader
+from sayahead.training.loop.recipe import recipe_from
+from sayahead.training.loop.run import train
+from sayahead.training.loop.trained import Trained, load_run_of
+from sayahead.types import Floats
 
 TEXT = "The old judge read the whole letter, and nobody in New York said a word."
 READER = list(clocks()).index("180 words/min")
@@ -60,40 +67,93 @@ def toy_texts() -> list[str]:
     return [" ".join(words) + " end." for words in lists]
 
 
-def test_reinforce_finds_the_words_that_are_worth_waiting_for(tmp_path: Path) -> None:
-    episodes = toy_episodes(toy_texts())
-    settings = Settings(
-        steps=200, hidden=(8,), sentences=16, siblings=6, learning_rate=0.03, least_price=0.1, largest_price=0.3
-    )
-    model = train(settings, episodes, log=tmp_path / "log.jsonl")
+def toy_tables(folder: Path, texts: list[str]) -> Path:
+    """The folder, with tables of the texts as both splits."""
+    folder.mkdir()
+    for split in ("train", "val"):
+        save_tables(folder / f"{split}.npz", [toy_table(text) for text in texts])
+    info = {"voice": "heart", "hold_back_s": 0.05, "seed": 0, "files": {}}
+    (folder / "corpus.json").write_text(json.dumps(info), encoding="utf-8")
+    return folder
+
+
+def taught(tables: Path, out: Path, steps: int, **settings: Any) -> Trained[LearnedTask, Deciding]:
+    """A short run on tables."""
+    recipe = {
+        "task": "learned",
+        "model": {"hidden": [8]},
+        "data": {"siblings": 6, "entropy_steps": steps, "least_price": 0.1, "largest_price": 0.3},
+        "train": {"batch_size": 12, "steps": steps, "learning_rate": 0.03, "final_share": 1.0, **settings},
+    }
+    train(recipe_from(recipe, name="toy", where="a test"), tables, out, device="cpu", threads=1)
+    return load_run_of(LearnedTask, Deciding, out)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that has learned, with its tables beside it."""
+    folder = tmp_path_factory.mktemp("learned")
+    taught(toy_tables(folder / "tables", toy_texts()), folder / "run", 200, log_every=100)
+    return folder / "run"
+
+
+def test_reinforce_finds_the_words_that_are_worth_waiting_for(run: Path) -> None:
+    learned = load_run_of(LearnedTask, Deciding, run)
+    episodes = learned.task.episodes("val")
     every = np.arange(len(episodes.counts))
     on, prices = np.full(len(every), READER), np.full(len(every), 0.6)
-    made = episodes.play(every, on, prices, model.choose(greedy=True), np.random.default_rng(0))
-    lost = episodes.apart[every, : made.lookahead.shape[1], 0] > 0
-    assert (made.lookahead[lost & made.words] > 0).mean() > 0.95
+    draw = np.random.default_rng(0)
+    outcome = episodes.play(every, on, prices, learned.model.choose(greedy=True), draw)
+    lost = episodes.apart[every, : outcome.lookahead.shape[1], 0] > 0
+    assert (outcome.lookahead[lost & outcome.words] > 0).mean() > 0.95
     # Where the sound is behind the text anyway, a word more costs nothing.
-    assert (made.lookahead[~lost & made.words] > 0).mean() < 0.6
-    costs = [json.loads(line)["cost"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
-    assert len(costs) == 2
+    assert (outcome.lookahead[~lost & outcome.words] > 0).mean() < 0.6
     for k in range(3):
         other = episodes.play(every, on, prices, fixed(k), np.random.default_rng(0))
-        assert made.cost(prices).sum() < other.cost(prices).sum()
+        assert outcome.cost(prices).sum() < other.cost(prices).sum()
+
+
+def test_a_run_logs_its_cost_and_compares_with_fixed_lookahead(run: Path) -> None:
+    lines = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
+    costs = [line["parts"]["cost"] for line in lines if "parts" in line]
+    assert len(costs) == 2
+    assert costs[1] < costs[0]
+    (table,) = (json.loads(path.read_text()) for path in run.rglob("val.json"))
+    assert list(table["units"]) == ["duration", "pitch", "frames"]
+    reader = {name: row for name, row in table["val"].items() if name.startswith("180 words/min")}
+    assert reader["180 words/min, price 0.1"]["apart"] < 0.1 < reader["180 words/min, k = 0"]["apart"]
+
+
+def test_a_run_becomes_a_voice_s_policy(run: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "heart"
+    shutil.copytree(installed_voices()["heart"], folder)
+    # The run is all that is needed.
+    shutil.copytree(run, tmp_path / "run")
+    shutil.move(run.parent / "tables", tmp_path / "tables")
+    try:
+        assert main(["train", "voice", "--policy", str(tmp_path / "run"), "-o", str(folder)]) == 0
+    finally:
+        shutil.move(tmp_path / "tables", run.parent / "tables")
+    learned = load_run_of(LearnedTask, Deciding, run)
+    voice, wanted = load_voice(folder), learned.task.network(learned.model)
+    policy: Any = voice.policy("learned")
+    assert np.allclose(policy.network.layers[0][0], wanted.layers[0][0], rtol=2e-3)
+    assert len(voice.synthesize("It waits.", policy=policy)) > 12000
 
 
 def test_the_same_seed_gives_the_same_network(tmp_path: Path) -> None:
-    episodes, settings = toy_episodes(toy_texts()[:4]), Settings(steps=3, hidden=(4,), sentences=4, siblings=2)
+    tables = toy_tables(tmp_path / "tables", toy_texts()[:12])
     one, two, other = (
-        train(replace(settings, seed=seed), episodes, log=tmp_path / "log.jsonl").arrays() for seed in (0, 0, 1)
+        taught(tables, tmp_path / name, 3, seed=seed, sample_every=99).model.arrays()
+        for name, seed in (("a", 0), ("b", 0), ("c", 1))
     )
-    assert all(
-        np.array_equal(a, b) for first, second in zip(one, two, strict=True) for a, b in zip(first, second, strict=True)
-    )
+    pairs = [pair for layers in zip(one, two, strict=True) for pair in zip(*layers, strict=True)]
+    assert all(np.array_equal(a, b) for a, b in pairs)
     assert not np.array_equal(one[0][0], other[0][0])
 
 
-def test_exported_weights_decide_as_the_network_in_training(tmp_path: Path) -> None:
-    episodes = toy_episodes(toy_texts()[:4])
-    model = train(Settings(steps=5, hidden=(6,), sentences=4, siblings=2), episodes, log=tmp_path / "log.jsonl")
+def test_exported_weights_decide_as_the_network_in_training(run: Path) -> None:
+    model = load_run_of(LearnedTask, Deciding, run).model
     inputs = np.random.default_rng(0).normal(size=(5, model.mean.shape[0])).astype(np.float32)
     own = Network(model.arrays(), (",",), np.zeros((1, 0), np.float32))
     import torch
@@ -142,7 +202,8 @@ def heart_episodes(heart: Voice, clues: Clues) -> Episodes:
 def test_episodes_take_the_lookahead_that_sessions_take(heart: Voice) -> None:
     clues = Clues(reader(heart), {}, np.zeros((1, 0), np.float32))
     episodes = heart_episodes(heart, clues)
-    model = Deciding(np.zeros(clues.size + 3, np.float32), np.ones(clues.size + 3, np.float32), (8,))
+    size = clues.size + 3
+    model = Deciding(DecidingConfig((8,), mean=(0.0,) * size, spread=(1.0,) * size))
     import torch
 
     with torch.no_grad():
@@ -217,25 +278,46 @@ def test_waits_cost_time_and_chance_is_no_placing() -> None:
     episodes = toy_episodes(toy_texts())
     every = np.arange(len(episodes.counts))
     on, prices = np.full(len(every), READER), np.ones(len(every))
+
+    def by_chance(inputs: Floats, pending: Any, draw: np.random.Generator) -> Any:
+        return draw.random(len(pending)) < 0.3
+
     made = [episodes.play(every, on, prices, fixed(k), np.random.default_rng(0)).means() for k in range(4)]
     assert [one["lag_s"] for one in made] == sorted(one["lag_s"] for one in made)
     assert made[0]["lookahead"] == 0
     assert made[1]["apart"] == 0
-    chance = episodes.play(every, on, prices, at_random(0.3), np.random.default_rng(0)).means()
+    chance = episodes.play(every, on, prices, by_chance, np.random.default_rng(0)).means()
     assert made[0]["lag_s"] < chance["lag_s"] < made[3]["lag_s"]
     assert 0 < chance["apart"] < made[0]["apart"]
 
 
-def test_recipes_are_checked(tmp_path: Path) -> None:
-    settings = load_settings(Path(__file__).parents[2] / "benchmarks" / "policy" / "learned.toml")
-    assert settings.hidden == (32, 16)
-    path = tmp_path / "r.toml"
-    path.write_text("steps = 0\n")
-    with pytest.raises(ConfigError, match="steps"):
-        load_settings(path)
-    path.write_text("steps = 5\nleast_price = 3.0\n")
-    with pytest.raises(ConfigError, match="least_price"):
-        load_settings(path)
-    path.write_text("steps = 5\nhiden = 3\n")
-    with pytest.raises(ConfigError, match="hidden"):
-        load_settings(path)
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        ({"least_price": 3.0}, "least_price"),
+        ({"siblings": 1}, "siblings"),
+        ({"siblngs": 8}, "siblings"),
+        ({"entropy_steps": 0}, "entropy_steps"),
+    ],
+)
+def test_data_that_makes_no_sense_is_refused(data: dict[str, Any], error: str, tmp_path: Path) -> None:
+    tables = LearnedTask.open(toy_tables(tmp_path / "tables", toy_texts()[:2]))
+    with pytest.raises(ConfigError, match=error):
+        LearnedTask({}, data, tables)
+
+
+def test_tables_are_made_of_a_voice_s_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for split, texts in (("train", ["Two sentences. No.", TEXT]), ("val", ["It was so."])):
+        lines = [f"{split}-{number}|{text}" for number, text in enumerate(texts)]
+        (tmp_path / f"{split}.csv").write_text("\n".join(lines), encoding="utf-8")
+    files = ["--train", str(tmp_path / "train.csv"), "--val", str(tmp_path / "val.csv")]
+    assert main(["train", "tables", str(tmp_path / "tables"), *files]) == 0
+    assert "train: 1 sentences of 2 texts" in capsys.readouterr().err
+    tables = LearnedTask.open(tmp_path / "tables")
+    assert [table.text for table in tables.split("train")] == [TEXT]
+    assert tables.size == "tables of 1 sentences"
+    with pytest.raises(ConfigError, match="holds no tables"):
+        LearnedTask.open(tmp_path)
+    (tmp_path / "val.csv").write_text("a|Two sentences. No.", encoding="utf-8")
+    assert main(["train", "tables", str(tmp_path / "other"), *files]) == 2
+    assert "None of the 1 texts of val" in capsys.readouterr().err

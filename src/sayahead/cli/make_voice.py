@@ -113,4 +113,8 @@ def network(path: Path) -> Network:
     """A learned policy of a run or a file."""
     if path.suffix == ".npz":
         return Network.load(path)
-    raise ConfigError(f"{path} is no file of a learned policy, policy.npz.")
+    from sayahead.training.learned.task import Deciding, LearnedTask
+    from sayahead.training.loop.trained import load_run_of
+
+    run = load_run_of(LearnedTask, Deciding, path)
+    return run.task.network(run.model)

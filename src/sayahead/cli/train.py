@@ -18,6 +18,7 @@ PARTS = {
     "corpus": "sayahead.cli.corpus",
     "voice": "sayahead.cli.make_voice",
     "futures": "sayahead.cli.futures",
+    "tables": "sayahead.cli.tables",
     "vectors": "sayahead.cli.vectors",
 }
 """Commands under this one, with modules of their own."""

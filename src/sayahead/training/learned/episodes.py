@@ -108,9 +108,16 @@ class Episodes:
     """Sentences with their clues, distances and arrivals, padded to one length, to play episodes on."""
 
     def __init__(
-        self, tables: Sequence[Table], clues: Clues, phonemes: Callable[[Word], int], *, scale: Values,
-        frame_s: float, hold_back_s: float, seed: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        tables: Sequence[Table],
+        clues: Clues,
+        phonemes: Callable[[Word], int],
+        *,
+        scale: Values,
+        frame_s: float,
+        hold_back_s: float,
+        seed: int = 0,
+    ) -> None:
         """``scale`` are the units of the distances (``scales`` of the tables that are learned from)."""
         self.counts = np.array([len(table.words) for table in tables], np.int64)
         size, most = len(tables), int(self.counts.max())
@@ -181,15 +188,10 @@ class Episodes:
             busy, playing = np.where(here, ready, busy), np.where(here, starts + end - begin, playing)
         words = np.arange(most) < counts[:, None]
         apart = np.where(words, self.apart[sentences[:, None], np.arange(most), lookahead], 0.0)
-        episode, at, inputs_, made = (np.concatenate(parts) for parts in zip(*steps, strict=True))
-        return Outcome(Steps(episode, at, inputs_, made), words, lookahead, apart, lag, stall, begun)
+        decisions = Steps(*(np.concatenate(parts) for parts in zip(*steps, strict=True)))
+        return Outcome(decisions, words, lookahead, apart, lag, stall, begun)
 
 
 def fixed(k: int) -> Chooser:
     """Always k words of lookahead."""
     return lambda inputs, pending, draw: np.asarray(pending <= k)
-
-
-def at_random(share: float) -> Chooser:
-    """READ with a probability, wherever that is: the control for placing waits well."""
-    return lambda inputs, pending, draw: np.asarray(draw.random(len(pending)) < share)

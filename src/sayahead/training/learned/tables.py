@@ -7,20 +7,24 @@ of READ and SPEAK is then a matter of looking up, thousands a second.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sayahead.config import from_mapping
 from sayahead.engine.stages import Frames, moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.errors import ConfigError
 from sayahead.eval.measures.prosody import PITCH, VOICED_HZ
 from sayahead.policies.learned import MOST
 from sayahead.text.normalizer import Normalizer
+from sayahead.training.loop.trained import DESCRIPTION
 from sayahead.types import Floats, Rendering, Segment, Word
 from sayahead.voice import Voice
 
@@ -55,11 +59,11 @@ def needed(text: str) -> tuple[tuple[Word, ...], tuple[int, ...]]:
     """The words of a text, and the characters read when each is final: ``len(text) + 1`` for those that end it."""
     normalizer, words, needs = Normalizer(), list[Word](), list[int]()
     for number, letter in enumerate(text, start=1):
-        found = normalizer.push(letter)
-        words += found
-        needs += [number] * len(found)
-    found = normalizer.flush()
-    return (*words, *found), (*needs, *[len(text) + 1] * len(found))
+        final = normalizer.push(letter)
+        words += final
+        needs += [number] * len(final)
+    rest = normalizer.flush()
+    return (*words, *rest), (*needs, *[len(text) + 1] * len(rest))
 
 
 def one_sentence(text: str) -> bool:
@@ -83,22 +87,22 @@ class Tabulator:
         """The table of a text of one sentence."""
         words, needs = needed(text)
         words = (*words[:-1], Word(words[-1].text, words[-1].start, words[-1].end, ends=True))
-        whole, _ = self._step(words, 0, len(words), self._acoustic.initial(), lookahead=0)
+        sentence, _ = self._step(words, 0, len(words), self._acoustic.initial(), lookahead=0)
         apart, state, done = np.zeros((len(words), MOST + 1, len(PARTS))), self._acoustic.initial(), 0
         for at in range(len(words)):
             most = min(MOST, len(words) - 1 - at)
-            made = [self._step(words, at, 1, state, lookahead=ahead) for ahead in range(most + 1)]
-            for ahead, (frames, after) in enumerate(made):
+            steps = [self._step(words, at, 1, state, lookahead=ahead) for ahead in range(most + 1)]
+            for ahead, (frames, after) in enumerate(steps):
                 if ahead == 0 and most:
                     frames = followed(frames, self._step(words, at + 1, 1, after, lookahead=0)[0])
-                apart[at, ahead] = distance(frames, done, frames.words[0], whole.final, whole.words[at])
+                apart[at, ahead] = distance(frames, done, frames.words[0], sentence.final, sentence.words[at])
             apart[at, most + 1 :] = apart[at, most]
-            frames, state = made[int(draw.integers(most + 1))]
+            frames, state = steps[int(draw.integers(most + 1))]
             done += len(frames.final)
-        spans = np.array(whole.words, np.float64)
-        pitch = whole.final[:, PITCH] > VOICED_HZ
-        voiced = np.array([pitch[first:end].sum() for first, end in whole.words], np.float64)
-        return Table(text, words, needs, spans, len(whole.final), apart, voiced)
+        spans = np.array(sentence.words, np.float64)
+        pitch = sentence.final[:, PITCH] > VOICED_HZ
+        voiced = np.array([pitch[first:end].sum() for first, end in sentence.words], np.float64)
+        return Table(text, words, needs, spans, len(sentence.final), apart, voiced)
 
     def _step(self, words: tuple[Word, ...], at: int, count: int, state: Any, *, lookahead: int) -> tuple[Frames, Any]:
         """Frames of ``count`` words from ``at`` on, as a session without a context asks for them."""
@@ -121,19 +125,19 @@ def followed(frames: Frames, later: Frames) -> Frames:
 
 
 def distance(
-    made: Frames, done: int, span: tuple[int, int], whole: Floats, full: tuple[int, int], *, frame_ms: float = 12.5
+    step: Frames, done: int, span: tuple[int, int], whole: Floats, full: tuple[int, int], *, frame_ms: float = 12.5
 ) -> Values:
     """(3,) the ``PARTS`` of a word: its ``span`` in a step behind ``done`` final frames, ``full`` in the ``whole``.
 
     Frames are partners where they lie at the same share of the word (``eval.prosody.differences``). What is held back
     of the word counts as it was expected.
     """
-    length, own = span[1] - span[0], full[1] - full[0]
-    duration = frame_ms * abs(length - own)
-    if not (length and own):
+    length, whole_length = span[1] - span[0], full[1] - full[0]
+    duration = frame_ms * abs(length - whole_length)
+    if not (length and whole_length):
         return np.array([duration, 0.0, 0.0])
-    frames = np.concatenate([made.final, made.right])
-    rows = span[0] - done + (2 * np.arange(own) + 1) * length // (2 * own)
+    frames = np.concatenate([step.final, step.right])
+    rows = span[0] - done + (2 * np.arange(whole_length) + 1) * length // (2 * whole_length)
     ours, theirs = frames[np.clip(rows, 0, len(frames) - 1)], whole[full[0] : full[1]]
     pitch = np.stack([ours[:, PITCH], theirs[:, PITCH]]).astype(np.float64)
     pitch = pitch[:, (pitch > VOICED_HZ).all(axis=0)]
@@ -141,17 +145,11 @@ def distance(
     return np.array([duration, cents, np.linalg.norm(ours[:, ENCODING] - theirs[:, ENCODING], axis=1).sum()])
 
 
-def make_tables(
-    voice: Voice, texts: Sequence[str], *, hold_back_s: float, seed: int = 0,
-    progress: Callable[[int], None] = lambda done: None,
-) -> list[Table]:  # fmt: skip
+def make_tables(voice: Voice, texts: Sequence[str], *, hold_back_s: float, seed: int = 0) -> list[Table]:
     """The tables of the texts that are one sentence, in order."""
-    tabulator, tables = Tabulator(voice, hold_back_s=hold_back_s), []
-    for number, text in enumerate(texts):
-        if one_sentence(text):
-            tables.append(tabulator(text, np.random.default_rng([seed, number])))
-        progress(number + 1)
-    return tables
+    tabulator = Tabulator(voice, hold_back_s=hold_back_s)
+    numbered = [(number, text) for number, text in enumerate(texts) if one_sentence(text)]
+    return [tabulator(text, np.random.default_rng([seed, number])) for number, text in numbered]
 
 
 def save_tables(path: Path, tables: Sequence[Table]) -> None:
@@ -170,9 +168,7 @@ def save_tables(path: Path, tables: Sequence[Table]) -> None:
 def load_tables(path: Path) -> list[Table]:
     """The tables of a file; ConfigError where there is none."""
     if not path.is_file():
-        raise ConfigError(
-            f"There are no tables in {path}: make them with `python -m sayahead.training.learned.task tables`."
-        )
+        raise ConfigError(f"There are no tables in {path}: make them with sayahead train tables.")
     with np.load(path) as file:
         ends = np.cumsum(file["counts"])[:-1]
         parts = [np.split(file[name].astype(np.float64), ends) for name in ("frames", "apart", "voiced")]
@@ -183,3 +179,53 @@ def load_tables(path: Path) -> list[Table]:
         words = (*words[:-1], Word(words[-1].text, words[-1].start, words[-1].end, ends=True))
         tables.append(Table(text, words, needs, frames, int(length), apart, voiced))
     return tables
+
+
+@dataclass(frozen=True, slots=True)
+class TablesInfo:
+    """corpus.json of a folder of tables."""
+
+    voice: str
+    """Name or folder of the voice whose words are in them."""
+    hold_back_s: float
+    """Seconds of sound held back when they were made."""
+    seed: int
+    """Fixes the lookahead of the words before each one."""
+    files: dict[str, str]
+    """File of each split to the SHA-256 of its content."""
+
+
+class Tables:
+    """A folder of tables: what a policy is taught on, as a corpus is for other tasks."""
+
+    def __init__(self, path: Path) -> None:
+        """ConfigError where there are none."""
+        self.path, file = path, path / DESCRIPTION
+        if not file.is_file():
+            raise ConfigError(f"{path} holds no tables (there is no {file.name} in it): see sayahead train tables.")
+        self.info = from_mapping(TablesInfo, json.loads(file.read_text(encoding="utf-8")), where=str(file))
+
+    @classmethod
+    def make(cls, path: Path, voice: Voice, name: str, texts: Mapping[str, Sequence[str]], *, seed: int) -> Tables:
+        """The tables of each split's texts, written into a folder; ``name``: what the voice is loaded by."""
+        path.mkdir(parents=True, exist_ok=True)
+        hold_back_s, digests = voice.config.defaults.hold_back_s, dict[str, str]()
+        for split, lines in texts.items():
+            tables = make_tables(voice, lines, hold_back_s=hold_back_s, seed=seed)
+            if not tables:
+                raise ConfigError(f"None of the {len(lines)} texts of {split} is one sentence of two words or more.")
+            file = path / f"{split}.npz"
+            save_tables(file, tables)
+            digests[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
+        info = asdict(TablesInfo(name, hold_back_s, seed, digests))
+        (path / DESCRIPTION).write_text(json.dumps(info, indent=1) + "\n", encoding="utf-8")
+        return cls(path)
+
+    def split(self, name: str) -> list[Table]:
+        """The tables of a split; ConfigError where there are none."""
+        return load_tables(self.path / f"{name}.npz")
+
+    @property
+    def size(self) -> str:
+        """How much there is to train on."""
+        return f"tables of {len(self.split('train'))} sentences"

@@ -124,6 +124,7 @@ TASKS = {
     "mohan": ("sayahead.training.mohan.task", "MohanTask"),
     "mohan-agent": ("sayahead.training.mohan.agent", "AgentTask"),
     "wavernn": ("sayahead.training.wavernn.task", "WaveRNNTask"),
+    "learned": ("sayahead.training.learned.task", "LearnedTask"),
 }
 """A recipe's ``task`` to module and class; only the named one is imported."""
 RENAMED = {"deepvoice3": "ma", "melvocoder": "mel"}

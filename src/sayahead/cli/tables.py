@@ -1,0 +1,43 @@
+"""``sayahead train tables``: what each word of a voice loses without lookahead, for teaching it when to wait."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from sayahead.cli import number
+from sayahead.cli.console import Console
+from sayahead.text.lists import read_texts
+from sayahead.training.learned.tables import Tables
+from sayahead.voice import load_voice
+
+HELP = "what a voice's words lose without lookahead, for teaching it when to wait"
+EPILOG = """For recipes/heart/policy.toml, which teaches a voice its policy:
+
+  sayahead train tables tables/heart --train train.csv --val val.csv
+  sayahead train recipes/heart/policy.toml --out runs/heart-policy
+  sayahead train voice --policy runs/heart-policy -o VOICE-FOLDER
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("out", metavar="FOLDER", type=Path, help="where the tables go")
+    add("--train", metavar="FILE", type=Path, required=True, help="texts to learn from: lines of name|text")
+    add("--val", metavar="FILE", type=Path, required=True, help="texts to check on")
+    add("--count", metavar="N", type=number(int, 1), default=400, help="the first N texts of train (default: 400)")
+    add("--val-count", metavar="N", type=number(int, 1), default=100, help="the first N texts of val (default: 100)")
+    add("--voice", metavar="NAME", default="heart", help="the voice, by its name or its folder (default: heart)")
+    add("--seed", metavar="N", type=number(int, 0), default=0, help="fixes the draws (default: 0)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the tables; the exit code."""
+    console, voice = Console(quiet=False), load_voice(arguments.voice)
+    files = {"train": (arguments.train, arguments.count), "val": (arguments.val, arguments.val_count)}
+    texts = {split: [script.text for script in read_texts(path)[:count]] for split, (path, count) in files.items()}
+    tables = Tables.make(arguments.out, voice, arguments.voice, texts, seed=arguments.seed)
+    for split, lines in texts.items():
+        console.note(f"{arguments.out}: {split}: {len(tables.split(split))} sentences of {len(lines)} texts")
+    return 0
