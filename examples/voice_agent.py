@@ -1,12 +1,13 @@
-"""A voice agent's mouth: speak a language model's tokens as they come, and stop at once when the user interrupts.
+"""A voice agent: speak a language model's tokens as they come, stop when the user barges in, know what was heard.
 
 python examples/voice_agent.py
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 
-from sayahead import Cancelled, load_voice
+from sayahead import Heard, Voice, load_voice
 
 REPLY = "Sure! The museum opens at 9:30 am, and tickets cost $12. On Sundays it is free, but expect a long queue."
 
@@ -18,28 +19,44 @@ async def language_model(reply: str, tokens_per_s: float = 50.0) -> AsyncIterato
         yield reply[at : at + 4]
 
 
-async def speak(reply: str, interrupted_after_s: float) -> Cancelled:
-    """Play the reply until the user has heard that much of it; returns how far it came."""
-    session = load_voice("heart").session()
-    heard_s = 0.0
-    async for token in language_model(reply):
-        session.push(token)
-        while (chunk := await asyncio.to_thread(session.pull)) is not None:
-            # Here the samples would go to the sound device or the caller.
-            heard_s += chunk.duration_s
-            if heard_s > interrupted_after_s:
-                return session.cancel()
-    session.finish()
-    for chunk in session.chunks():
-        heard_s += chunk.duration_s
-    return session.cancel()
+class Player:
+    """Stands for a sound device or a call: it plays in real time, and knows how far it is. See also ``Speech.play``."""
+
+    def __init__(self) -> None:
+        self._begun_s: float | None = None
+        self._sound_s = 0.0
+
+    def write(self, duration_s: float) -> None:
+        """Queue so much sound; it begins to play at once."""
+        self._begun_s = time.monotonic() if self._begun_s is None else self._begun_s
+        self._sound_s += duration_s
+
+    def played_s(self) -> float:
+        """Seconds that were heard."""
+        return 0.0 if self._begun_s is None else min(time.monotonic() - self._begun_s, self._sound_s)
+
+
+async def speak(voice: Voice, reply: str, interrupted_after_s: float) -> Heard:
+    """Play the reply until the user barges in; what was heard of it."""
+    speech, player = voice.speak(language_model(reply)), Player()
+
+    async def play() -> None:
+        async for chunk in speech:
+            player.write(chunk.duration_s)
+
+    playing = asyncio.create_task(play())
+    while player.played_s() < interrupted_after_s:
+        await asyncio.sleep(0.01)
+    heard = speech.cancel(player.played_s())
+    await playing
+    return heard
 
 
 def main() -> str:
     """What the user heard of the reply: what a model's history should keep."""
-    done = asyncio.run(speak(REPLY, interrupted_after_s=2.0))
-    print(f"interrupted after {done.words} words: {REPLY[: done.end]!r}")
-    return REPLY[: done.end]
+    heard = asyncio.run(speak(load_voice("heart"), REPLY, interrupted_after_s=2.0))
+    print(f"interrupted after {heard.played_s:.2f} s and {heard.words} words: {heard.text!r}")
+    return heard.text
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def test_a_graph_that_is_none_is_named(folder: Path) -> None:
     ("changes", "message"),
     [
         ({"sampel_rate": 1}, "unknown key 'sampel_rate' .did you mean 'sample_rate'"),
-        ({"hop_length": None}, "the key 'hop_length' is missing"),
+        ({"sample_rate": None}, "the key 'sample_rate"),
         ({"sample_rate": "fast"}, "sample_rate: expected int, found str 'fast'"),
         ({"hop_length": True}, "hop_length: expected int, found bool True"),
         ({"model": {"window": 80}}, "model: the key 'pad' is missing"),
@@ -136,7 +136,7 @@ def test_idle_text_is_spoken_as_it_stands(heart: Voice) -> None:
 
     async def collect() -> list[str]:
         words = []
-        async for chunk in heart.astream(source(), idle_commit_s=0.2):
+        async for chunk in heart.astream(source(), idle_s=0.2):
             words += [word.text for word in chunk.words]
             if "the" in words:
                 heard.set()

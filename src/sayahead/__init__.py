@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sayahead.engine.policy import Steps as Steps
     from sayahead.engine.policy import View as View
     from sayahead.engine.policy import WordPolicy as WordPolicy
-    from sayahead.engine.session import Cancelled as Cancelled
+    from sayahead.engine.session import Heard as Heard
     from sayahead.engine.session import Session as Session
     from sayahead.errors import ConfigError as ConfigError
     from sayahead.errors import SayaheadError as SayaheadError
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from sayahead.policies.rules import Independent as Independent
     from sayahead.policies.rules import LookaheadK as LookaheadK
     from sayahead.policies.rules import WaitAll as WaitAll
+    from sayahead.speech import Speech as Speech
+    from sayahead.speech import play as play
+    from sayahead.speech import save as save
     from sayahead.types import AudioChunk as AudioChunk
     from sayahead.types import Word as Word
     from sayahead.types import WordTiming as WordTiming
@@ -48,10 +51,11 @@ _HOMES = {
     "contexts.language_model": "LanguageModel",
     "engine.context": "ContextPredictor NoContext Prediction",
     "engine.policy": "READ LetterPolicy LetterView Policy Read Speak Steps View WordPolicy",
-    "engine.session": "Cancelled Session",
+    "engine.session": "Heard Session",
     "errors": "ConfigError SayaheadError SessionError TextError VoiceError",
     "policies.characters": "WaitEnd WaitKSteps",
     "policies.rules": "Independent LookaheadK WaitAll",
+    "speech": "Speech play save",
     "types": "AudioChunk Word WordTiming",
     "voice": "Options Voice load_voice",
     "voices": "VoiceConfig installed_voices",

@@ -74,6 +74,8 @@ class Segment:
     """(D,) context embedding that stands for the future, or none."""
     predicted: int = 0
     """How many ids at the end are of predicted words: models may read them apart from real lookahead."""
+    breath: bool = False
+    """Whether more text may be long in coming: what is held back is handed out, too, and the sentence goes on."""
     steps: int | None = None
     """For models that read characters: the ids are some more of these, ``words`` count from the sentence's first one,
     and so many decoder steps are to be made; None: words are to be spoken."""

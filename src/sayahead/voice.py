@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import replace
@@ -25,6 +24,7 @@ from sayahead.policies.agent import Agent
 from sayahead.policies.characters import WaitEnd
 from sayahead.policies.learned import LearnedPolicy, Network, Reader
 from sayahead.policies.rules import LookaheadK
+from sayahead.speech import IDLE_S, Speech
 from sayahead.systems import KINDS
 from sayahead.systems.loading import Loaded
 from sayahead.text import Phonemizer
@@ -161,44 +161,26 @@ class Voice:
 
     def stream(self, fragments: Iterable[str], **options: Unpack[Options]) -> Iterator[AudioChunk]:
         """Chunks of speech, each as soon as the fragments read so far allow it."""
-        session = self.session(**options)
-        for fragment in fragments:
-            session.push(fragment)
-            yield from session.chunks()
-        session.finish()
-        yield from session.chunks()
+        return iter(self.speak(fragments, **options))
 
-    async def astream(
-        self, fragments: AsyncIterable[str], *, idle_commit_s: float | None = None, **options: Unpack[Options]
+    def astream(
+        self, fragments: AsyncIterable[str], *, idle_s: float | None = IDLE_S, **options: Unpack[Options]
     ) -> AsyncIterator[AudioChunk]:
         """As ``stream``, for asyncio; synthesis runs in a worker thread.
 
-        With ``idle_commit_s``, text after which nothing comes for that long is spoken as it stands.
+        Text after which nothing comes for ``idle_s`` seconds is spoken to its end, with a breath; None: it waits.
         """
-        session = self.session(**options)
-        source = aiter(fragments)
-        waiting: asyncio.Future[str] | None = None
-        try:
-            while True:
-                waiting = waiting or asyncio.ensure_future(anext(source))
-                done, _ = await asyncio.wait({waiting}, timeout=idle_commit_s)
-                if not done:
-                    session.flush()
-                else:
-                    try:
-                        session.push(waiting.result())
-                    except StopAsyncIteration:
-                        session.finish()
-                    waiting = None
-                while (chunk := await asyncio.to_thread(session.pull)) is not None:
-                    yield chunk
-                if session.finished:
-                    return
-                if waiting is not None:
-                    await asyncio.wait({waiting})
-        finally:
-            if waiting is not None:
-                waiting.cancel()
+        return aiter(self.speak(fragments, idle_s=idle_s, **options))
+
+    def speak(
+        self,
+        text: str | Iterable[str] | AsyncIterable[str],
+        *,
+        idle_s: float | None = IDLE_S,
+        **options: Unpack[Options],
+    ) -> Speech:
+        """A text on its way to sound: iterate over it, play it, save it, ask what was heard, cancel it. See Speech."""
+        return Speech(self.session(**options), text, idle_s=idle_s)
 
     def synthesize(self, text: str, **options: Unpack[Options]) -> Floats:
         """All samples (S,) of a text under the session's policy: what ``stream`` gives, joined."""

@@ -69,7 +69,7 @@ def test_every_command_has_one_help() -> None:
         (["say", "-k", "two", "hi"], "must be a whole number of at least 0"),
         (["say", "--hold-back", "nan", "hi"], "must be a number from 0 to 2000"),
         (["say", "--policy", "lookahead:chunk=0", "hi"], "chunk is 0, but must be a whole number of at least 1"),
-        (["say", "--idle-commit", "-1", "hi"], "at least 0"),
+        (["say", "--idle", "-1", "hi"], "at least 0"),
         (["say", "-o", "a.mp3", "hi"], "it can be .wav, .flac."),
         (["say", "-o", "a", "hi"], "it can be .wav, .flac."),
         (["say", "--timings", "a.txt", "hi"], "it can be .json, .srt, .vtt."),
@@ -162,7 +162,7 @@ def test_sound_comes_before_the_end_of_the_input() -> None:
 
 
 def test_idle_input_is_spoken() -> None:
-    with start("say", "--raw", "-q", "--idle-commit", "0.2") as process:
+    with start("say", "--raw", "-q", "--idle", "0.2") as process:
         assert process.stdin is not None
         assert process.stdout is not None
         process.stdin.write(b"Hello")

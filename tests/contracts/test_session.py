@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 from support.texts import splits, texts
-from support.toy import toy_session
+from support.toy import HOP, toy_session
 
 from sayahead import (
     READ,
@@ -31,6 +31,7 @@ from sayahead import (
     WaitAll,
 )
 from sayahead.engine.policy import LetterView, Steps, check_policy
+from sayahead.engine.session import Heard
 from sayahead.policies.characters import WaitEnd, WaitKSteps
 from sayahead.text.normalizer import normalize
 from sayahead.types import Floats
@@ -156,14 +157,74 @@ def test_a_cancelled_session_is_silent_and_says_how_far_it_came() -> None:
     session.push("one two three four. Five six.")
     chunk = session.pull()
     assert chunk is not None
-    done = session.cancel()
+    heard = session.cancel()
     assert session.pull() is None
     assert session.finished
-    assert done.words == len(chunk.words)
-    assert done.end == chunk.words[-1].end
-    assert done.samples == len(chunk.samples)
+    assert heard.words == len(chunk.words)
+    assert heard.end == chunk.words[-1].end
+    assert heard.played_s == chunk.duration_s
     with pytest.raises(SessionError, match=r"after cancel\(\)"):
         session.push("more")
+
+
+def test_what_was_heard_is_what_was_played() -> None:
+    session, text = toy_session(), "one two three four. Five six."
+    session.push(text)
+    session.finish()
+    words = [word for chunk in session.chunks() for word in chunk.words]
+    assert session.heard(0.0) == Heard(0, 0, "", 0.0)
+    for number, word in enumerate(words, start=1):
+        just_after = ((word.onset + word.offset) // 2 + 1) / session.sample_rate
+        heard = session.heard(just_after)
+        assert (heard.words, heard.end, heard.text) == (number, word.end, text[: word.end])
+        assert session.heard(word.onset / session.sample_rate).words == number - 1
+    assert session.heard().words == 6
+    assert session.cancel(0.0).words == 0
+    assert session.pull() is None
+
+
+@pytest.mark.parametrize(("played_s", "message"), [(99.0, "99.000, but only"), (-1.0, "-1.0"), ("2", "'2'")])
+def test_a_player_that_is_ahead_of_its_sound_is_told(played_s: Any, message: str) -> None:
+    session = toy_session()
+    session.push("one two three ")
+    assert session.pull() is not None
+    with pytest.raises(ConfigError, match=message):
+        session.cancel(played_s)
+    assert not session.finished
+
+
+@pytest.mark.parametrize("policy", [LookaheadK(0), LookaheadK(2), WaitAll(), Independent(2)])
+def test_a_breath_says_all_that_is_there_and_goes_on_with_the_sentence(policy: Policy) -> None:
+    session = toy_session(policy, hold_back_s=0.1)
+    session.push("one two thr")
+    before = list(session.chunks())
+    session.flush(end=False)
+    before += list(session.chunks())
+    assert [word.text for chunk in before for word in chunk.words] == ["one", "two", "thr"]
+    # All sound of the words has been handed out, without a pause behind them.
+    last = before[-1].words[-1] if before[-1].words else before[-2].words[-1]
+    assert abs(before[-1].start + len(before[-1].samples) - last.offset) <= 2 * HOP
+    session.flush(end=False)
+    assert session.pull() is None
+    session.push(" four.")
+    session.finish()
+    after = list(session.chunks())
+    assert [word.text for chunk in after for word in chunk.words] == ["four."]
+    assert session.finished
+    # Without the pause and the fall of a sentence's end: the toy gives each letter two to four frames.
+    ended = sum(len(sound(run(toy_session(WaitAll()), [text]))) for text in ("one two thr.", "four."))
+    assert len(sound([*before, *after])) < ended - 400 or isinstance(policy, Independent)
+
+
+def test_a_breath_where_nothing_is_said_is_silent() -> None:
+    session = toy_session()
+    session.flush(end=False)
+    assert session.pull() is None
+    session.push("one two.")
+    session.flush()
+    list(session.chunks())
+    session.flush(end=False)
+    assert session.pull() is None
 
 
 def test_text_after_the_end_is_refused_and_finish_may_be_repeated() -> None:

@@ -36,6 +36,9 @@ class Whistles:
     def flush(self) -> list[Word]:
         return self.push("/")
 
+    def breathe(self) -> list[Word]:
+        return self.push("·")
+
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
         return [Pronunciation(np.array([ord(c) for c in word.text]), 0, len(word.text)) for word in words]
 

@@ -19,6 +19,7 @@ from sayahead.config import named
 from sayahead.contexts import CONTEXTS
 from sayahead.errors import ConfigError
 from sayahead.policies import POLICIES
+from sayahead.speech import IDLE_S
 
 if TYPE_CHECKING:
     from sayahead.engine.context import ContextPredictor
@@ -45,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("text").add_argument
     add("text", nargs="*", metavar="TEXT", help="what to say; without it, standard input is spoken as it arrives")
     add("-f", "--file", metavar="FILE", help="speak a text file (UTF-8; - is standard input)")
-    add("--idle-commit", type=number(float, 0.0), metavar="SECONDS",
-        help="speak all that is there when no text has come for so long (default: wait for more)")  # fmt: skip
+    add("--idle", type=number(float, 0.0), default=IDLE_S, metavar="SECONDS",
+        help=f"speak what is there when no text has come for so long, and go on (default: {IDLE_S:g})")  # fmt: skip
     add = parser.add_argument_group("output (default: the sound device)").add_argument
     add("-o", "--output", metavar="FILE", help="write FILE.wav or FILE.flac, or WAV to standard output (-)")
     add("--raw", action="store_true", help="write bare samples to standard output: 16 bit, little-endian, mono")
@@ -103,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
             speaker.display = Display(console, getattr(speaker.sink, "played", None))
             stack.callback(speaker.display.close)
         with contextlib.suppress(BrokenPipeError):
-            speaker.run(source, idle_s=arguments.idle_commit, by_line=typed)
+            speaker.run(source, idle_s=arguments.idle, by_line=typed)
     return 0
 
 

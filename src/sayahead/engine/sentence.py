@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from sayahead.engine.context import ContextPredictor
-from sayahead.engine.policy import READ, LetterPolicy, LetterView, Read, Steps, View, WordPolicy, check_action
+from sayahead.engine.policy import READ, LetterPolicy, LetterView, Read, Speak, Steps, View, WordPolicy, check_action
 from sayahead.errors import SessionError
 from sayahead.text import Phonemizer, Speller
 from sayahead.types import Floats, Segment, Speech, Word
@@ -34,6 +34,10 @@ class Sentence(Protocol):
 
     def end(self) -> None:
         """Have the sentence end with the words that were taken in."""
+        ...
+
+    def breathe(self) -> None:
+        """Have all that was taken in spoken without waiting for more, and go on with the sentence."""
         ...
 
     def next(self, observation: Floats | None) -> Segment | None:
@@ -64,7 +68,7 @@ class Words:
         self._open = 0
         # How many pending words the last SPEAK has shown.
         self._seen = 0
-        self._closes = False
+        self._closes = self._breathes = False
         # What the last segment speaks, and how much it shows.
         self._speaking: tuple[Word, ...] = ()
         self._showing = 0
@@ -72,7 +76,7 @@ class Words:
     @property
     def waits(self) -> bool:
         """See Sentence."""
-        return bool(self._pending) or self._closes
+        return bool(self._pending) or self._closes or self._breathes
 
     def take(self, words: Sequence[Word]) -> None:
         """See Sentence."""
@@ -85,10 +89,15 @@ class Words:
         elif self._open:
             self._closes = True
 
+    def breathe(self) -> None:
+        """See Sentence; where all was spoken, a segment without words hands out what is held back."""
+        self._breathes = bool(self._pending or self._open)
+
     def next(self, observation: Floats | None) -> Segment | None:
         """See Sentence."""
-        if self._closes:
-            return Segment(np.zeros(0, np.int64), 0, (), True)
+        if self._closes or (self._breathes and not self._pending):
+            self._speaking, self._showing = (), 0
+            return Segment(np.zeros(0, np.int64), 0, (), self._closes, breath=self._breathes)
         if not self._pending:
             return None
         pending = self._sentence()
@@ -96,25 +105,31 @@ class Words:
         action = self._policy.decide(view)
         check_action(self._policy, action, "words")
         if isinstance(action, Read):
-            return None
+            if not self._breathes:
+                return None
+            action = Speak(len(pending), 0)
         if not 1 <= action.words <= len(pending):
             raise SessionError(f"{self._policy!r} spoke {action.words} words where {len(pending)} were pending.")
         words, visible = pending[: action.words], pending[action.words : action.words + action.lookahead]
         if action.alone:
             words, visible = (*words[:-1], replace(words[-1], ends=True)), ()
         self._speaking, self._showing = words, len(visible)
-        return self._segment(words, visible)
+        segment = self._segment(words, visible)
+        return replace(segment, breath=self._breathes and len(words) == len(self._pending))
 
     def done(self, speech: Speech) -> Sequence[Word]:
         """See Sentence."""
         if self._closes:
             self._closes, self._open = False, 0
+        if not self._speaking:
+            self._breathes = False
             return ()
         for word in self._speaking:
             self._pending.popleft()
             self._past.append(word.text)
         self._open = 0 if self._speaking[-1].ends else self._open + len(self._speaking)
         self._seen = self._showing
+        self._breathes = self._breathes and bool(self._pending)
         return self._speaking
 
     def _left(self) -> list[str]:
@@ -184,6 +199,10 @@ class Letters:
             self._pending[-1] = replace(self._pending[-1], ends=True)
         elif (self._size or self._words) and not self._ended:
             self._finish()
+
+    def breathe(self) -> None:
+        """See Sentence; no policy over characters can be asked to hurry, so the sentence ends."""
+        self.end()
 
     def next(self, observation: Floats | None) -> Segment | None:
         """See Sentence: the next character, or decoder steps."""

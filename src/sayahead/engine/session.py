@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
+import bisect
 import logging
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
+from sayahead.config import check_number
 from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
-from sayahead.errors import SessionError, TextError
+from sayahead.errors import ConfigError, SessionError, TextError
 from sayahead.text import Normalizer
 from sayahead.types import AudioChunk, Floats, Rendering, Speech, Word, WordTiming
 
 log = logging.getLogger("sayahead")
+TOLERANCE_S = 0.05
+"""By how much a player's clock may be ahead of what it was given."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cancelled:
-    """How far a session had come when it was cancelled."""
+class Heard:
+    """How far a listener has come."""
 
     words: int
-    """Words whose onset was handed out in a chunk."""
+    """Words that were heard: more than half of the sound of each was played."""
     end: int
-    """End in the source text of the last of them: what lies behind was never heard."""
-    samples: int
-    """Samples handed out."""
+    """End in the source text of the last of them: what lies behind was not heard."""
+    text: str
+    """The source text up to there."""
+    played_s: float
+    """Seconds of sound that were played."""
+
+
+class Flush(Enum):
+    """What can stand between pieces of text in a session's inbox."""
+
+    END = "the sentence ends"
+    BREATH = "the sentence goes on"
 
 
 class Session:
@@ -48,14 +63,17 @@ class Session:
     ) -> None:
         self._synthesizer, self._normalizer, self._sentence = synthesizer, normalizer, sentence
         self._volume = volume
-        # Text in the order it came, None for a flush; read only when the policy asks, so that it sees the same at each
+        # Text and flushes in the order they came; read only when the policy asks, so that it sees the same at each
         # decision however the text arrived.
-        self._inbox: deque[str | None] = deque()
+        self._inbox: deque[str | Flush] = deque()
         # Words that were spoken and whose times have not been told.
         self._untimed: deque[Word] = deque()
         self._state = synthesizer.initial(rendering)
         self._observation: Floats | None = None
-        self._samples = self._words = self._end = 0
+        self._samples = 0
+        # What was pushed, and of each word handed out: the sample in its middle, its end in that text.
+        self._source: list[str] = []
+        self._middles, self._ends = list[int](), list[int]()
         self._ended = self._cancelled = False
 
     @property
@@ -75,30 +93,49 @@ class Session:
         if self._cancelled or self._ended:
             raise SessionError(f"push() after {'cancel' if self._cancelled else 'finish'}(): start a new session.")
         if fragment:
+            self._source.append(fragment)
             self._inbox.append(fragment)
 
-    def flush(self) -> None:
-        """Let all text so far be spoken without waiting for more; the session goes on with a new sentence."""
+    def flush(self, *, end: bool = True) -> None:
+        """Let all text so far be spoken without waiting for more, and sound that is held back be handed out.
+
+        What comes then begins a new sentence; with ``end=False`` it goes on with the same one: a breath, without the
+        fall of a sentence's end and without its pause. Voices that read characters end the sentence either way.
+        """
         if not (self._cancelled or self._ended):
-            self._inbox.append(None)
+            self._inbox.append(Flush.END if end else Flush.BREATH)
 
     def finish(self) -> None:
         """Say that no more text comes; what is there is spoken by the pulls that follow. Harmless when repeated."""
         self.flush()
         self._ended = True
 
-    def cancel(self) -> Cancelled:
-        """Fall silent at once: no pull gives anything any more. Says what was handed out."""
+    def heard(self, played_s: float | None = None) -> Heard:
+        """What a listener has heard who has played so many seconds of the sound that was handed out.
+
+        Synthesis runs ahead of playback, often by many seconds: only the player knows how far it is. None: all that was
+        handed out. ConfigError where that is more than there is.
+        """
+        handed_s = self._samples / self.sample_rate
+        played_s = handed_s if played_s is None else played_s
+        check_number("played_s", played_s, 0.0, math.inf)
+        if played_s > handed_s + TOLERANCE_S:
+            raise ConfigError(f"played_s is {played_s:.3f}, but only {handed_s:.3f} s of sound were handed out.")
+        words = bisect.bisect_left(self._middles, played_s * self.sample_rate)
+        end = self._ends[words - 1] if words else 0
+        return Heard(words, end, "".join(self._source)[:end], float(min(played_s, handed_s)))
+
+    def cancel(self, played_s: float | None = None) -> Heard:
+        """Fall silent at once: no pull gives anything any more. What was heard: see ``heard``."""
+        heard = self.heard(played_s)
         self._cancelled = True
-        self._inbox.clear()
-        self._untimed.clear()
-        return Cancelled(self._words, self._end, self._samples)
+        return heard
 
     def pull(self) -> AudioChunk | None:
         """The next chunk, or None where more text (or its end) is needed first."""
         while not self._cancelled:
             speech = self._step()
-            if speech is None:
+            if speech is None or self._cancelled:
                 return None
             chunk = self._chunk(speech)
             if chunk is not None:
@@ -125,9 +162,12 @@ class Session:
         if not self._inbox:
             return False
         text = self._inbox.popleft()
-        if text is None:
+        if text is Flush.END:
             self._sentence.take(self._normalizer.flush())
             self._sentence.end()
+        elif text is Flush.BREATH:
+            self._sentence.take(self._normalizer.breathe())
+            self._sentence.breathe()
         else:
             if len(text) > self.BITE:
                 self._inbox.appendleft(text[self.BITE :])
@@ -145,8 +185,8 @@ class Session:
         for onset, offset in speech.words:
             word = self._untimed.popleft()
             timings.append(WordTiming(word.text, word.start, word.end, onset, offset))
-            self._words += 1
-            self._end = word.end
+            self._middles.append((onset + offset) // 2)
+            self._ends.append(word.end)
         samples = speech.samples if self._volume == 1.0 else speech.samples * np.float32(self._volume)
         samples = np.clip(np.nan_to_num(samples, nan=0.0), -1.0, 1.0)
         chunk = AudioChunk(samples, self._samples, self.sample_rate, tuple(timings))

@@ -91,12 +91,14 @@ class TwoStage(Generic[A, V]):
         rendering, held_s = state.rendering, state.rendering.hold_back_s
         if rendering.blind_hold_back_s is not None and segment.speak + segment.predicted == len(segment.ids):
             held_s = rendering.blind_hold_back_s
+        if segment.breath:
+            held_s = 0.0
         hold_back = round(held_s * self.sample_rate / self._vocoder.hop_length)
         frames, acoustic = self._acoustic.step(segment, state.acoustic, rendering, hold_back=hold_back)
 
         # Where characters are read nothing is spoken, and no SPEAK waits for it.
         waiting = [*state.waiting, *([] if segment.steps == 0 else [frames.final])]
-        keep = 0 if frames.ended else min(rendering.k2, len(waiting))
+        keep = 0 if frames.ended or segment.breath else min(rendering.k2, len(waiting))
         ready, waiting = waiting[: len(waiting) - keep], waiting[len(waiting) - keep :]
         final = np.concatenate([frames.final[:0], *ready])
         right = np.concatenate([frames.final[:0], *waiting]) if rendering.k2 else frames.right

@@ -95,7 +95,7 @@ class HeartAcoustic:
     ) -> tuple[Frames, HeartState]:
         """See AcousticModel; encodings of what was spoken are made anew, and what is held back may last longer."""
         ended = segment.ends and segment.speak == len(segment.ids)
-        if not (segment.speak or ended):
+        if not (segment.speak or ended or (segment.breath and state.held)):
             # Words without a sound: nothing to say, and nothing new about the future.
             end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._early)
             nothing = np.zeros((0, self.FEATURES), np.float32)

@@ -150,7 +150,7 @@ class AttentionAcoustic:
         """See AcousticModel; where attention went while the words were spoken stays as it was."""
         r = self._model.reduction
         ended = segment.ends and segment.speak == len(segment.ids)
-        if not (segment.speak or ended):
+        if not (segment.speak or ended or (segment.breath and state.held)):
             # Words without a sound: nothing to say, and nothing new about the future.
             end = (state.past.number + len(state.held)) * r
             return Frames(self._joined([]), self._joined([]), ((end, end),) * len(segment.words), False), state

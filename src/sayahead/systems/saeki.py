@@ -107,6 +107,8 @@ class SegmentalAcoustic:
             words = ((state.frames, state.frames),) * len(segment.words)
             if ended:
                 return Frames(state.held, state.held[:0], words, True), self.initial()
+            if segment.breath:
+                return Frames(state.held, state.held[:0], words, False), replace(state, held=state.held[:0])
             return Frames(state.held[:0], state.held, words, False), state
         past, spoken, first = state.ids, segment.ids[: segment.speak], 0
         if self._model.independent:

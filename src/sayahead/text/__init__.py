@@ -25,6 +25,10 @@ class Normalizer(Protocol):
         """The words that were waiting, as if the text were over; the next fragment begins a new sentence."""
         ...
 
+    def breathe(self) -> list[Word]:
+        """The words that were waiting, as they stand; the next fragment goes on with the sentence."""
+        ...
+
 
 class Phonemizer(Protocol):
     """Spoken words to the phoneme ids of one voice."""

@@ -64,6 +64,7 @@ class Normalizer:
         self._address = False
         self._link = self._tag = 0
         self._returned = False
+        self._breath = False
         self._close()
 
     def _close(self) -> None:
@@ -105,6 +106,16 @@ class Normalizer:
         return out
 
     finish = flush
+
+    def breathe(self) -> list[Word]:
+        """The words still pending, as they stand; the sentence goes on with what is pushed next."""
+        out: list[Word] = []
+        if self._text:
+            self._token(SPACE, self._position, out)
+        self._breath = True
+        self._settle(out)
+        self._breath = False
+        return out
 
     def _char(self, char: str, out: list[Word]) -> None:
         """Take in one character and hand out what it settles."""
@@ -251,10 +262,10 @@ class Normalizer:
         if token.gap == SPACE and not self._left.kind and token.said is None and self._plain(token, out):
             return True
         right = self._right()
-        closed, final = token.closed, token.gap == BLANK
+        closed, final = token.closed or self._breath, token.gap == BLANK
         if token.gap == LINE:
             marker = line_marker(right.text, done=right.done, quoted=self._line == "quote")
-            if marker is None:
+            if marker is None and not self._breath:
                 return False
             closed = final = marker != ""
         if token.parts is None:
@@ -272,10 +283,10 @@ class Normalizer:
         if said is None:
             return False
         last = final or ends(token, parts, said, self._left, right)
-        if last is None:
+        if last is None and not self._breath:
             return False
         del self._waiting[0]
-        self._finish(token, parts, said, out, last=last)
+        self._finish(token, parts, said, out, last=bool(last))
         return True
 
     def _plain(self, token: Token, out: list[Word]) -> bool:

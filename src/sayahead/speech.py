@@ -1,0 +1,164 @@
+"""A text on its way to sound: what an application holds while a voice speaks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.config import check_number
+from sayahead.engine.session import Heard, Session
+from sayahead.errors import ConfigError
+from sayahead.sound.device import Player
+from sayahead.sound.files import FORMATS
+from sayahead.types import AudioChunk, Floats, WordTiming
+
+IDLE_S = 0.6
+"""Seconds without text after which what is there is spoken to its end, with a breath."""
+
+
+class Speech:
+    """Chunks of sound, each as soon as the text so far allows it: ``for`` or ``async for``, once.
+
+    Made by ``Voice.speak``. ``words`` has the timings of all words handed out so far.
+    """
+
+    def __init__(
+        self, session: Session, text: str | Iterable[str] | AsyncIterable[str], *, idle_s: float | None = IDLE_S
+    ) -> None:
+        """``idle_s``: with ``async for``, seconds without text after which there is a breath; None: never."""
+        if idle_s is not None:
+            check_number("idle_s", idle_s, 0.0, 3600.0)
+        self.words: list[WordTiming] = []
+        self._session, self._idle_s = session, idle_s
+        self._text: Iterable[str] | AsyncIterable[str] = [text] if isinstance(text, str) else text
+        self._player: Player | None = None
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples per second of its chunks."""
+        return self._session.sample_rate
+
+    def flush(self, *, end: bool = False) -> None:
+        """Have all text so far spoken now: before a tool call, say. With ``end`` its sentence ends, too."""
+        self._session.flush(end=end)
+
+    def heard(self, played_s: float | None = None) -> Heard:
+        """What the listener has heard after so many seconds of sound; while ``play`` runs, of what was played.
+
+        See ``Session.heard``.
+        """
+        return self._session.heard(self._played_s(played_s))
+
+    def cancel(self, played_s: float | None = None) -> Heard:
+        """Fall silent at once; what was heard, as ``heard`` says it."""
+        heard = self._session.cancel(self._played_s(played_s))
+        if self._player is not None:
+            self._player.close()
+        return heard
+
+    def _played_s(self, played_s: float | None) -> float | None:
+        if played_s is None and self._player is not None:
+            return self._player.played() / self.sample_rate
+        return played_s
+
+    def __iter__(self) -> Iterator[AudioChunk]:
+        if isinstance(self._text, AsyncIterable):
+            raise ConfigError("This text comes from an async iterator: use `async for`.")
+        for fragment in self._text:
+            if self._session.finished:
+                return
+            self._session.push(fragment)
+            yield from self._chunks()
+        self._session.finish()
+        yield from self._chunks()
+
+    def _chunks(self) -> Iterator[AudioChunk]:
+        for chunk in self._session.chunks():
+            self.words += chunk.words
+            yield chunk
+
+    async def __aiter__(self) -> AsyncIterator[AudioChunk]:
+        """Synthesis runs in a worker thread."""
+        session: Any = self._session
+        source = aiter(asynchronous(self._text))
+        waiting: asyncio.Future[str] | None = None
+        breathed = True
+        try:
+            while not session.finished:
+                waiting = waiting or asyncio.ensure_future(anext(source))
+                done, _ = await asyncio.wait({waiting}, timeout=None if breathed else self._idle_s)
+                if session.finished:
+                    return
+                breathed = not done
+                if not done:
+                    session.flush(end=False)
+                else:
+                    try:
+                        session.push(waiting.result())
+                    except StopAsyncIteration:
+                        session.finish()
+                    waiting = None
+                while (chunk := await asyncio.to_thread(session.pull)) is not None:
+                    self.words += chunk.words
+                    yield chunk
+        finally:
+            if waiting is not None:
+                waiting.cancel()
+
+    async def play(self) -> Heard:
+        """Play on the sound device until all was heard, or ``cancel``; what was heard. Needs the ``play`` extra."""
+        self._player = Player(self.sample_rate)
+        try:
+            async for chunk in self:
+                await asyncio.to_thread(self._player.write, chunk.samples)
+            await asyncio.to_thread(self._player.drain)
+            return self.heard()
+        finally:
+            self._player.close()
+
+    def save(self, path: str | Path) -> None:
+        """Speak into a ``.wav`` or ``.flac`` file. ConfigError for another, or where the text comes by ``async``."""
+        save(path, self, self.sample_rate)
+
+
+async def asynchronous(text: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
+    """A text's fragments, whichever way they come."""
+    if isinstance(text, AsyncIterable):
+        async for fragment in text:
+            yield fragment
+    else:
+        for fragment in text:
+            yield fragment
+
+
+def pieces(sound: Floats | Iterable[AudioChunk]) -> Iterable[Floats]:
+    """Samples (S,), whole or chunk by chunk."""
+    return [sound] if isinstance(sound, np.ndarray) else (chunk.samples for chunk in sound)
+
+
+def play(sound: Floats | Iterable[AudioChunk], sample_rate: int) -> None:
+    """Play samples (S,), or chunks as they come, and wait until all was heard. Needs the ``play`` extra."""
+    player = Player(sample_rate)
+    try:
+        for samples in pieces(sound):
+            player.write(samples)
+        player.drain()
+    finally:
+        player.close()
+
+
+def save(path: str | Path, sound: Floats | Iterable[AudioChunk], sample_rate: int) -> None:
+    """Write samples (S,), or chunks as they come, to a ``.wav`` or ``.flac`` file."""
+    path = Path(path)
+    if path.suffix.lower() not in FORMATS:
+        raise ConfigError(f"{path}: a file {path.suffix!r} is not known; it can be {', '.join(FORMATS)}.")
+    sink = FORMATS[path.suffix.lower()](path, sample_rate=sample_rate)
+    try:
+        for samples in pieces(sound):
+            sink.write(samples)
+    finally:
+        sink.close()
