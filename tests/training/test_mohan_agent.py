@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from gymnasium.utils.env_checker import check_env
 from support.tones import tones_corpus
 
 from sayahead.cli import main
@@ -25,7 +24,6 @@ from sayahead.training.mohan.agent import AgentTask
 from sayahead.training.mohan.agent_export import agent_graph
 from sayahead.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
 from sayahead.training.mohan.environment import wait_end, wait_k_steps, walk
-from sayahead.training.mohan.gym import ReadSpeak
 from sayahead.training.mohan.paths import compared, followed, policies
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
@@ -170,14 +168,6 @@ def test_policies_are_compared_on_the_same_sentences(corpus: Corpus, speaker: Pa
     assert table["wait-3-steps"]["d_T"] < table["wait-2-steps"]["d_T"] <= 1
     assert all(0 <= row["unended"] <= 1 and row["mse"] > 0 for row in table.values())
     assert len(policies(None)) == 3
-
-
-def test_gymnasium_drives_the_tacotron(corpus: Corpus, speaker: Path) -> None:
-    task = made(corpus, speaker)
-    world = ReadSpeak(task.speaker, task.said("train", range(3)), task.data.rewards, scale=task.speaker.std)
-    assert world.observation_space.shape == (SPEAKER["encoder"] + LOOK_BACK + task.speaking.config.n_mels,)  # type: ignore[operator]
-    with pytest.warns(UserWarning, match="infinity"):
-        check_env(world, skip_render_check=True)
 
 
 def test_a_run_goes_on_bit_for_bit(corpus: Corpus, speaker: Path, tmp_path: Path) -> None:

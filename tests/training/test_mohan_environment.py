@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 import torch
-from gymnasium.utils.env_checker import check_env
 from support.readspeak import BANDS, STEPS, WIDE, Recital, sentence
 
-from sayahead.errors import ConfigError
 from sayahead.training.mohan.agent_network import LOOK_BACK, READ, SPEAK, latest
 from sayahead.training.mohan.environment import Episodes, RewardConfig, Sentence, wait_end, wait_k_steps, walk
-from sayahead.training.mohan.gym import ReadSpeak
 
 PAPER = RewardConfig()
 SCALE = torch.full((BANDS,), PAPER.unit)
@@ -130,35 +126,3 @@ def test_free_speech_ends_with_the_networks_stop_when_all_is_read() -> None:
     assert path.earned.quality.tolist() == [0.0]
     mute = walk(episodes(sentence(8, 5), taught=False, most=7), lambda seen, number: torch.ones(1, dtype=torch.int64))
     assert mute.spoken.tolist() == [7]
-
-
-def environment(taught: bool = True) -> ReadSpeak:
-    return ReadSpeak(Recital(), [sentence(n, 5 + n) for n in range(4)], PAPER, scale=SCALE, taught=taught)
-
-
-@pytest.mark.parametrize("taught", [True, False])
-# The checker advises bounds; frames have none.
-@pytest.mark.filterwarnings("ignore:.*Box observation space (minimum|maximum) value is -?infinity")
-def test_gymnasium_accepts_the_environment(taught: bool) -> None:
-    check_env(environment(taught), skip_render_check=True)
-
-
-def test_the_environment_is_the_same_for_a_seed_and_sums_what_is_forced() -> None:
-    world = environment()
-    first, about = world.reset(seed=3)
-    again, same = world.reset(seed=3)
-    assert np.array_equal(first, again)
-    assert about == same
-    _, named = world.reset(options={"sentence": 2})
-    assert named == {"sentence": 2}
-    ended, total = False, 0.0
-    info: dict[str, object] = {}
-    while not ended:
-        _, reward, ended, cut, info = world.step(np.int64(READ))
-        total += reward
-        assert not cut
-    path = walk(episodes(sentence(2, 7)), wait_end)
-    assert total == pytest.approx(path.rewards.sum().item())
-    assert (info["read"], info["spoken"], info["d_T"]) == (7, 14, 1.0)
-    with pytest.raises(ConfigError, match="0 \\(READ\\) or 1 \\(SPEAK\\)"):
-        world.step(np.int64(2))

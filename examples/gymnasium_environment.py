@@ -1,27 +1,25 @@
 """The environment of Mohan et al. (2020) as Gymnasium's: for trying other algorithms on it.
 
-environment = ReadSpeak(speaker, sentences, RewardConfig(), scale=scale)
-observation, _ = environment.reset(seed=0)
-observation, reward, terminated, truncated, info = environment.step(SPEAK)
+python examples/gymnasium_environment.py runs/tts-small corpus/ma
+
+Needs the extra train and gymnasium (pip install gymnasium).
 """
 
-from __future__ import annotations
-
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import gymnasium
 import numpy as np
 import torch
 from torch import Tensor
 
-from sayahead.errors import ConfigError
+from sayahead import ConfigError
+from sayahead.training.corpus.store import Corpus
+from sayahead.training.mohan.agent import AgentTask
 from sayahead.training.mohan.environment import Episodes, RewardConfig, Sentence, Speaker
 from sayahead.types import Floats
-
-try:
-    import gymnasium
-except ImportError as error:
-    raise ConfigError("The environment needs gymnasium: pip install 'sayahead[train]'.") from error
 
 
 class ReadSpeak(gymnasium.Env[Floats, np.int64]):
@@ -33,32 +31,36 @@ class ReadSpeak(gymnasium.Env[Floats, np.int64]):
     """
 
     def __init__(
-        self, speaker: Speaker, sentences: Sequence[Sentence], rewards: RewardConfig, *, scale: Tensor,
-        taught: bool = True, most: int = 1000,
-    ) -> None:  # fmt: skip
+        self,
+        speaker: Speaker,
+        sentences: Sequence[Sentence],
+        rewards: RewardConfig,
+        *,
+        scale: Tensor,
+        taught: bool = True,
+        most: int = 1000,
+    ) -> None:
         """See Episodes."""
         self.speaker, self.sentences, self.rewards = speaker, sentences, rewards
         self.scale, self.taught, self.most = scale, taught, most
         self._begin(0)
-        shape = (self._observe().shape[0],)
-        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, shape, np.float32)
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, self._observe().shape, np.float32)
         self.action_space = gymnasium.spaces.Discrete(2)
 
     @torch.no_grad()
     def _begin(self, sentence: int) -> None:
-        self.episodes = Episodes(
-            self.speaker, [self.sentences[sentence]], self.rewards, scale=self.scale, taught=self.taught, most=self.most
-        )
+        options: dict[str, Any] = {"scale": self.scale, "taught": self.taught, "most": self.most}
+        self.episodes = Episodes(self.speaker, [self.sentences[sentence]], self.rewards, **options)
 
     def _observe(self) -> Floats:
-        made: Floats = self.episodes.observe()[0].float().cpu().numpy().astype(np.float32)
-        return made
+        observation: Floats = self.episodes.observe()[0].float().cpu().numpy().astype(np.float32)
+        return observation
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
         """The first observation of a sentence; ``options={"sentence": 3}`` names which."""
         super().reset(seed=seed)
-        drawn = (options or {}).get("sentence")
-        sentence = int(self.np_random.integers(len(self.sentences))) if drawn is None else int(drawn)
+        wanted = (options or {}).get("sentence")
+        sentence = int(self.np_random.integers(len(self.sentences))) if wanted is None else int(wanted)
         self._begin(sentence)
         return self._observe(), {"sentence": sentence}
 
@@ -67,8 +69,7 @@ class ReadSpeak(gymnasium.Env[Floats, np.int64]):
         """Observation, reward, whether the episode is over, False (there is no other end), and what happened."""
         if action not in (0, 1):
             raise ConfigError(f"An action is 0 (READ) or 1 (SPEAK), not {action!r}.")
-        parts = np.zeros(4)
-        actions = torch.tensor([int(action)], device=self.scale.device)
+        parts, actions = np.zeros(4), torch.tensor([int(action)], device=self.scale.device)
         while True:
             parts += np.array([float(part) for part in self.episodes.step(actions)])
             ended = bool(self.episodes.ended)
@@ -79,3 +80,20 @@ class ReadSpeak(gymnasium.Env[Floats, np.int64]):
         if ended:
             info["d_T"] = float(self.episodes.proportion)
         return self._observe(), float(parts.sum()), ended, False, info
+
+
+def main(world: ReadSpeak, seed: int = 0) -> dict[str, Any]:
+    """What happened in an episode of random actions."""
+    world.reset(seed=seed)
+    world.action_space.seed(seed)
+    ended, info, total = False, dict[str, Any](), 0.0
+    while not ended:
+        _, reward, ended, _, info = world.step(world.action_space.sample())
+        total += reward
+    print(f"reward {total:.2f}, d_T {info['d_T']:.2f}, {info['read']} characters read, {info['spoken']} SPEAKs")
+    return info
+
+
+if __name__ == "__main__":
+    task = AgentTask({}, {"speaker": sys.argv[1]}, Corpus(Path(sys.argv[2])))
+    main(ReadSpeak(task.speaker, task.said("train", range(9)), task.data.rewards, scale=task.speaker.std))
