@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from sayahead.text.english import homographs
 from sayahead.types import Ids, Pronunciation, Word
 
+NAMES = Path(__file__).parent / "english" / "names.txt"
+"""Names of people, firms, drugs and places, and loanwords, that the lexicon lacks: one a line with its phonemes."""
 PAUSES = ' ;:,.!?—…"“”()'
-
-
 CLOSING, PAUSING = ".!?…", ",;:—"
 
 
@@ -40,6 +42,8 @@ class EnglishPhonemizer:
         from hibari.g2p import G2P
 
         self._g2p = G2P()
+        self._readings = self._g2p.lexicon.golds.d
+        self._readings |= names() | homographs.ADDED
         self._ids = dict(phonemes)
         self._stand_in, self._inner_punctuation = stand_in, inner_punctuation
         self._alone = functools.lru_cache(maxsize=4096)(self._count)
@@ -54,10 +58,9 @@ class EnglishPhonemizer:
         inside = bool(left)
         left = list(left[-self.LEFT_WORDS :])
         texts = [*left, *(word.text for word in words)]
-        if not words[-1].ends:
-            texts.append(self._stand_in)
         made = []
-        read = self._read(texts)[len(left) : len(left) + len(words)]
+        stand_in = "" if words[-1].ends else self._stand_in
+        read = self._read(texts, stand_in)[len(left) : len(left) + len(words)]
         for word, found in zip(words, read, strict=True):
             phonemes = found if self._inner_punctuation else with_final_mark(found, final=word.ends)
             # A mark that stands alone joins the word before it where words have none of their own.
@@ -88,11 +91,14 @@ class EnglishPhonemizer:
     def _count(self, text: str) -> int:
         return len(self._read([text])[0])
 
-    def _read(self, texts: Sequence[str]) -> list[str]:
-        """Phonemes of each text, all read as one sentence."""
+    def _read(self, texts: Sequence[str], stand_in: str = "") -> list[str]:
+        """Phonemes of each text, all read as one sentence, with a word behind it that stands for what is to come."""
+        texts = [*texts, stand_in] if stand_in else texts
         pieces = [max(1, len(text.split())) for text in texts]
         joined = " ".join(" ".join(text.split()) or "," for text in texts)
-        tokens = self._g2p.phonemize_tokens(self._g2p.tokenize(joined))
+        tagged = self._g2p.tokenize(joined)
+        homographs.settle(tagged, self._readings, known=len(tagged) - bool(stand_in))
+        tokens = self._g2p.phonemize_tokens(tagged)
         read, piece = [""] * len(texts), 0
         owner = [i for i, number in enumerate(pieces) for _ in range(number)]
         for token in tokens:
@@ -100,3 +106,9 @@ class EnglishPhonemizer:
             read[at] += (token.phonemes or "") + (" " if token.whitespace else "")
             piece += bool(token.whitespace)
         return [phonemes.strip() for phonemes in read]
+
+
+def names() -> dict[str, str]:
+    """Phonemes of the names that the lexicon lacks."""
+    rows = (line.partition(" ") for line in NAMES.read_text(encoding="utf-8").splitlines() if line[:1] != "#")
+    return {name: phonemes for name, _, phonemes in rows}
