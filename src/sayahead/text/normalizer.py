@@ -305,7 +305,8 @@ class Normalizer:
 
     def _skip(self, token: Token, parts: Trimmed) -> None:
         """Note what of a token cannot be read, or read it if it is the name of a Greek letter."""
-        if token.raw.isascii() or MICRO.search(token.raw):
+        measured = self._left.kind in ("one", "number") or token.raw[0].isdigit()
+        if token.raw.isascii() or MICRO.search(token.raw) or (token.raw[-1] in "ΩΩ" and measured):
             return
         runs = foreign_runs(token.raw)
         if len(runs) == 1 and (name := tables.GREEK.get(token.raw[slice(*runs[0])].lower())):

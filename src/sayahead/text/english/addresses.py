@@ -27,6 +27,8 @@ def url(text: str) -> str:
 
 def host(text: str) -> str:
     """A host, path or file name with its dots, slashes and dashes said."""
+    if machine := re.match(r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?::[0-9]+)?(?![\w.])", text):
+        return f"{internet(machine[0])} {host(text[machine.end() :])}".rstrip()
     text = re.sub(r"%[0-9A-Fa-f]{2}", " ", text)
     text = text.rstrip("/") if re.search(r"\w/+$", text) else text
     parts = re.findall(r"[^\W\d_]+|[0-9]+|[^\w\s]|_", text)
@@ -60,13 +62,9 @@ def internet(text: str) -> str:
     """``10.0.0.0/8`` and ``::1``: figures of each part singly, with every dot and colon."""
     parts = re.findall(r"[0-9]+|[A-Za-z]+|[.:/]", text)
     names = {".": "dot", ":": "colon", "/": "slash"}
-    after_slash = text.rfind("/")
-    words, at = [], 0
-    for part in parts:
-        plain = after_slash >= 0 and at > after_slash and part.isdigit()
-        words.append(names.get(part) or (label(part) if plain else each(part) if part.isdigit() else spelled(part)))
-        at += len(part)
-    return " ".join(words)
+    plain = parts[-2:-1] == ["/"] or ("." in parts and parts[-2:-1] == [":"])
+    words = [names.get(part) or (each(part) if part.isdigit() else spelled(part)) for part in parts]
+    return " ".join([*words[:-1], label(parts[-1])] if plain else words)
 
 
 def spelled(letters: str) -> str:

@@ -13,7 +13,7 @@ NUM = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
 _PREFIXED = r"(?:US|CA|AU|NZ|HK|NT|MX|C|A|S|R)?\$|(?:CN|RMB)?¥|CHF|SEK|NOK|DKK|PLN|ZAR|CNY|kr"
 CUR = f"(?:{_PREFIXED}|[{''.join(CURRENCIES)}])"
 _BIG = "|".join(BIG)
-_AMOUNT = rf"(?:{NUM}|\.[0-9]+|[0-9]+,[0-9]{{2}})"
+_AMOUNT = rf"(?:{NUM}|\.[0-9]+|[0-9]+,[0-9]{{1,2}}|[0-9]{{1,2}}(?:,[0-9]{{2}})+,[0-9]{{3}})"
 NUMBER = re.compile(rf"[-−]?(?:{NUM}|\.[0-9]+)")
 MONEY = re.compile(rf"([-−+~]?)({CUR})([-−]?{_AMOUNT})({_BIG})?")
 MONEY_RANGE = re.compile(rf"({MONEY.pattern})[-–—]({CUR})?({NUM})({_BIG})?")
@@ -31,8 +31,8 @@ def atom(text: str, left: Left = NOTHING) -> str:
         return _money(text, left) if (first in CURRENCIES or first.isupper()) and any(map(str.isdigit, text)) else ""
     if NUMBER.fullmatch(text):
         return counted(text, left)
-    if m := re.fullmatch(r"0*([1-9][0-9]{0,11}|0)(st|nd|rd|th)", text, re.I):
-        return ordinal(int(m[1]))
+    if m := re.fullmatch(r"([0-9][0-9,]{0,14})(st|nd|rd|th)", text, re.I):
+        return ordinal(int(m[1].replace(",", "")))
     if m := re.fullmatch(r"'?([0-9]{1,4})'?s", text):
         return _decade(m[1], left)
     if m := TIME.fullmatch(text):
@@ -91,7 +91,7 @@ def money(text: str, left: Left = NOTHING, *, big: str = "") -> str | None:
     before = {"-": "minus ", "−": "minus ", "+": "plus ", "~": "about "}.get(sign, "")
     if amount[0] in "-−":
         before, amount = "minus ", amount[1:]
-    amount = re.sub(r",([0-9]{2})$", r".\1", amount)
+    amount = re.sub(r"^([0-9]+),([0-9]{1,2})$", r"\1.\2", amount)
     one, many = currency(cur)
     many = one if left.each else many
     if big or glued:
@@ -123,7 +123,7 @@ def _measure(text: str, left: Left) -> str:
     single = left.each or amount.lstrip("-−") == "1"
     if tail in ("m", "min") and left.kind == "hours":
         return f"{number(amount)} minute" + ("" if single else "s")
-    if tail in ("K", "k") and (amount in ("2", "4", "8") or left.each):
+    if tail in ("K", "k") and (amount in ("2", "4", "5", "8") or left.each):
         return f"{number(amount)} K"
     if tail == "s" and "." in amount:
         return f"{number(amount)} second" + ("" if single else "s")
@@ -153,7 +153,9 @@ def clock(m: re.Match[str], *, half: str = "") -> str:
     half = half or glued or ""
     if int(hour) > 24:
         return f"{number(hour)} to {number(minute)}" if not second else " ".join(map(number, (hour, minute, second)))
-    words = ["oh"] if hour[0] == "0" and len(hour) == 2 and int(hour) and not half else []
+    if not int(hour) and not int(minute) and not second and not half:
+        return "midnight"
+    words = ["oh"] if hour[0] == "0" and len(hour) == 2 and int(hour) and int(minute) and not half else []
     words.append(cardinal(int(hour)))
     if int(minute):
         words.append(pair(minute))
@@ -179,6 +181,8 @@ def _slashed(above: str, below: str, left: Left) -> str:
         return day
     if word in tables.RATED or (b in (5, 10, 100) and a == b):
         return f"{cardinal(a)} out of {cardinal(b)}"
+    if 1 < a <= 12 < b <= 31 and b not in (16, 20, 24, 25) and not left.each and not left.kind:
+        return date("", a, b)
     said = fraction(a, b)
     if left.kind in ("number", "one"):
         return "and " + (said.replace("one ", "a ", 1) if a == 1 else said)

@@ -43,6 +43,7 @@ _STRENGTH = {"?": 9, "!": 8, "…": 7, ".": 6, ":": 5, ";": 4, "—": 3, ",": 2}
 _RULE = re.compile(r"([-*_=])\1{2,}|\|?(?::?-{2,}:?\|?)+")
 MICRO = re.compile(r"(?:^|\d)μ(?:[gmslLAVWF]|mol|Sv)\b")
 _NUMBERED = re.compile(r"\d{1,3}[.)]")
+OHM = re.compile(r"^(?:[0-9.,]*[kMm]?)Ω$")
 BULLETS = frozenset("-*+•‣◦▪")
 
 
@@ -99,7 +100,7 @@ def _plain_char(char: str) -> str:
     if kind == "Nd":
         return str(unicodedata.decimal(char))
     if kind[0] in "LN":
-        return char if readable(char) or char == "μ" else " "
+        return char if readable(char) or char in "μΩ" else " "
     if kind in ("Cf", "Cs", "Cn", "Co", "Cc") or kind[0] == "M":
         return ""
     return char if kind in ("Sm", "Sc") or char in "°§¶…–—" else " "
@@ -117,6 +118,8 @@ def fold(raw: str) -> str:
     text = unicodedata.normalize("NFKC", _VULGAR.sub(_vulgar, text.translate(_ALIKE)))
     if "μ" in text and not MICRO.search(text):
         text = text.replace("μ", " ")
+    if "Ω" in text and not OHM.search(text):
+        text = text.replace("Ω", " ")
     return "".join(c if c.isascii() else _plain_char(c) for c in text)
 
 

@@ -17,10 +17,11 @@ SILENT = frozenset("()[]{}\"'_|`~*†‡$\\")
 PAUSES = ".,;:!?…—"
 _PIECE = re.compile(
     r"\\[A-Za-z]+|[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|(?:[A-Za-z]\.)+[A-Za-z](?:\b\.?)(?![a-z])|[^\W\d_]+(?:'[^\W\d_]+|-(?=[^\W\d_]{2})[^\W\d_]+)*|"
-    r"<=|>=|!==?|===?|=>|->|-->|<-|\+\+|\+/-|&&|\|\||\*\*|::|--+|\.{2,}|\S"
+    r"[-+*/:]=|<=|>=|!==?|===?|=>|->|-->|<-|\+\+|\+/-|&&|\|\||\*\*|::|--+|\.{2,}|\S"
 )
 _ELEMENT = "|".join(tables.ELEMENTS)
 _FORMULA = re.compile(rf"(?:(?:{_ELEMENT})(?:_?[0-9]+)?|\((?=\w)|\)(?:_?[0-9]+)?){{2,}}")
+_CHARGED = re.compile(rf"((?:{_ELEMENT})|NH4|H3O)([0-9]?)\+")
 _MIXED = re.compile(rf"(?:{_ELEMENT}){{2,4}}")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VARIABLES = frozenset("ijkmnpqtxyz")
@@ -28,6 +29,8 @@ _VARIABLES = frozenset("ijkmnpqtxyz")
 
 def formula(text: str) -> str | None:
     """``H2SO4`` H two S.O. four, ``NaCl`` N.A.C.L.; None if it is no formula of chemistry."""
+    if charged := _CHARGED.fullmatch(text):
+        return f"{initials(charged[1])} {cardinal(int(charged[2])) + ' ' if charged[2] else ''}plus"
     if not (_FORMULA.fullmatch(text) if any(map(str.isdigit, text)) else _MIXED.fullmatch(text) and text.isalpha()):
         return None
     symbols = re.findall(_ELEMENT, text)
@@ -56,7 +59,7 @@ def _letters(run: str, *, beside: bool) -> str:
 def pieces(text: str) -> str:
     """The token with every piece of it said."""
     text = re.sub(r"(\w{2,})\((e?s)\)?", r"\1\2", text)
-    text = re.sub(r"\\(?:frac|dfrac)\{([^{}]*)\}\{([^{}]*)\}", r"\1 \\over \2", text)
+    text = re.sub(r"\\d?frac\{([^{}]*)\}\{([^{}]*)\}?", r" \1 \\over \2 ", text)
     out: list[str] = []
     matches = list(_PIECE.finditer(text))
     for at, match in enumerate(matches):
@@ -77,7 +80,7 @@ def _piece(piece: str, before: str, after: str) -> str:
         known = tables.LATEX.get(piece[1:])
         return f"backslash {pronounced(piece[1:])}" if known is None else known
     if first.isdigit():
-        touching = before[-1:].isalpha() or (after[:1].isalpha() and "." not in piece)
+        touching = re.search(r"[^\W\d_]$|(?<![^\W_])[A-Za-z]\.$", before) or (after[:1].isalpha() and "." not in piece)
         return label(piece) if touching and piece.isdigit() else number(piece)
     if re.fullmatch(r"(?:[A-Za-z]\.)+[A-Za-z]\.?", piece):
         return initials(piece.replace(".", ""))
@@ -87,6 +90,9 @@ def _piece(piece: str, before: str, after: str) -> str:
         if (known := tables.PLAIN.get(piece)) and not before[-1:].isalnum():
             return known
         beside = before[-1:].isdigit() or after[:1].isdigit()
+        if "_" in (before[-1:], after[:1]) and piece.isalpha():
+            shown = piece.lower() if re.search("[AEIOUY]", piece) else piece
+            return pronounced(shown if piece.isupper() else piece)
         return _letters(piece, beside=beside) if piece.isalpha() else piece
     return _sign(piece, before, after)
 
@@ -132,7 +138,7 @@ def _sign(sign: str, before: str, after: str) -> str:
 
 
 def _dash(sign: str, before: str, after: str) -> str:
-    last, following = before[-1:], after[:1]
+    last, following = before[-1:].strip(), after[:1]
     if sign.startswith("--") or (sign in "–—" and last.isalpha() and following.isalpha()):
         return "—"
     if not following or following in ")]}\"'":

@@ -77,7 +77,7 @@ def _compound(text: str, left: Left) -> str:
             return said
     for m in _COUNTED_WORDS.finditer(text):
         first = text[: m.start()]
-        if m.end() == len(text) and first and (said := atom(first, Left(word="a", before="a"))):
+        if m.end() == len(text) and first and (said := atom(first, Left(word="a", before="a")) or fixed(first)):
             return f"{said} {' '.join(_counted_word(part) for part in _DASHES.split(m[1]))}"
     named = re.fullmatch(r"([^\W\d_][\w.']*?)[-–](.*[0-9].*)", text)
     return _numbered(named[1], named[2], left) if named else ""
@@ -92,8 +92,8 @@ def _counted_word(text: str) -> str:
 
 def _range(first: str, last: str, text: str, left: Left) -> str:
     """``A to B`` of two numbers, amounts, times, weekdays or months."""
-    if text.isascii() and re.fullmatch(r"[0-9-]+", text):
-        return _figures(text, left)
+    if re.fullmatch(r"[0-9–-]+", text):
+        return _figures(text.replace("–", "-"), left)
     weekday, month = tables.WEEKDAYS, tables.MONTHS
     low, high = first.rstrip("."), last.rstrip(".")
     for names in (weekday, month):
@@ -115,8 +115,11 @@ def _range(first: str, last: str, text: str, left: Left) -> str:
 def _figures(text: str, left: Left) -> str:
     """Figures and hyphens alone: a range, a score of three, or a number that is said figure by figure."""
     parts = text.split("-")
-    if left.kind == "code" or any(not part for part in parts):
-        return "" if any(not part for part in parts) else grouped(text)
+    if any(not part for part in parts):
+        return ""
+    singly = left.kind == "code" or (left.kind in ("label", "dial") and len(parts[0]) > 2)
+    if singly or (text[0] == "0" and len(parts[0]) > 3):
+        return grouped(text)
     if len(parts) > 2:
         return grouped(text) if max(map(len, parts)) > 2 else " ".join(cardinal(int(part)) for part in parts)
     first, last = parts
@@ -196,7 +199,9 @@ def after(text: str, left: Left, said: str, *, named: bool) -> Left:
 
 
 def _kind(text: str, left: Left, said: str) -> str:
-    low = text.lower()
+    low, text = text.lower(), text.lstrip("+~<>±=≈≤≥≠#") or text
+    if left.kind in ("code", "dial") and low in tables.LINKS:
+        return left.kind
     if text in tables.MONTHS or _DASHES.split(text)[-1] in tables.MONTHS:
         return "month"
     if low in tables.CUES:
@@ -204,7 +209,7 @@ def _kind(text: str, left: Left, said: str) -> str:
     if left.kind in ("code", "dial", "label"):
         keyword = left.kind == "dial" and text.isupper()
         return left.kind if low in tables.LINKS or keyword or any(map(str.isdigit, text)) else ""
-    if text in tables.STATES and left.before[:1].isupper() and not left.word:
+    if text in tables.STATES and said == tables.STATES[text]:
         return "code"
     if not any(map(str.isalnum, text)):
         return "sign" if said else ""
@@ -213,11 +218,11 @@ def _kind(text: str, left: Left, said: str) -> str:
         return "feet"
     if (measured and low in ("h", "hr", "hrs", "hour", "hours")) or re.fullmatch(r"[0-9]+(?:h|hr|hrs)", low):
         return "hours"
-    if text == "sq" and said == "square":
+    if said in ("square", "cubic", "fluid"):
         return "number"
     if not text[-1].isdigit():
         return "number" if text in BIG and left.kind else ""
-    if re.fullmatch(r"\+[0-9]{1,3}", text) or (left.kind == "phone" and text[0].isdigit()):
+    if re.fullmatch(r"\+[0-9]{1,3}", low) or (left.kind == "phone" and text[0].isdigit()):
         return "phone"
     if NUMBER.fullmatch(text) or "/" in text or "-" in text:
         return "one" if text.lstrip("-−") == "1" else "number"

@@ -45,12 +45,15 @@ _RULES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
         (r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:[:/][0-9]+)?", lambda m: internet(m[0])),
         (r"(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?:/[0-9]+)?", lambda m: _machine(m[0])),
         (r"[vV.0-9]+[-+.]?(?:[A-Za-z][\w.+-]*)?", lambda m: _version(m[0])),
+        (r"0x([0-9A-Fa-f]+)", lambda m: "zero X " + internet(m[1])),
         (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
-        (r"([0-9]+)([x×])([0-9]+)(?:[x×]([0-9]+))?", lambda m: _by(m)),
+        (r"([0-9]+)\"?([x×])([0-9]+)(?:\"?[x×]([0-9]+))?", lambda m: _by(m)),
+        (r"((?:1-)?8[0-9]{2})-([A-Z]{3,})", lambda m: f"{_phone(m[1])}, {m[2].lower()}"),
+        (r"802\.11([a-z]*)", lambda m: f"eight oh two dot eleven {initials(m[1]) if m[1] else ''}".rstrip()),
         (r"x([0-9]+)", lambda m: f"times {number(m[1])}"),
         (r"([0-9.]+)[eE]([-−+]?)([0-9]+)", lambda m: _scientific(m)),
         (r"(FY|CY|Q[1-4]|H[12])['-]?([0-9]{4}|[0-9]{2})", lambda m: _fiscal(m)),
-        (r"(?i:localhost|[\w-]+(?:\.[\w-]+)+):([0-9]{2,5})", lambda m: _port(m[0])),
+        (r"((?:localhost|[\w-]+(?:\.[\w-]+)+):[0-9]{2,5})(/\S*)?", lambda m: _port(m[1]) + _path(m[2])),
         (r"#([A-Za-z]\w*)", lambda m: "hashtag " + name(m[1].replace("_", " "))),
         (r"@(\w[\w.-]*)", lambda m: "at " + pieces(m[1])),
         (r"(?:https?|ftp)://\S+|www\.\S+", lambda m: url(m[0])),
@@ -112,3 +115,7 @@ def _fiscal(m: re.Match[str]) -> str:
 def _port(text: str) -> str:
     head, _, port = text.rpartition(":")
     return f"{url(head)} colon {label(port)}"
+
+
+def _path(text: str | None) -> str:
+    return f" {host(text)}" if text else ""

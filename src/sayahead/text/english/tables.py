@@ -70,6 +70,7 @@ BEFORE_NUMBER = table("""
 """)
 
 PLAIN = table("""
+    ext extension
     vs versus  aka also known as  AKA also known as  BTW by the way  IMO in my opinion  TBD to be determined
     w/ with  w/o without  24/7 twenty-four seven  9/11 nine eleven  50/50 fifty fifty  401(k four oh one K
     403(b four oh three B  TL;DR T.L.D.R.  NaN nan  HeLa hela  &c etc  C++ C plus plus  C# C sharp  F# F sharp
@@ -101,6 +102,7 @@ NOT_ROMAN = frozenset("IV VI XX XXX CV CD DC MD MI MC DI LI LC CC MIX XL XXL XI 
 """Initials, sizes and names rather than numerals where nothing to the left asks for one."""
 
 SYMBOLS = table("""
+    += plus equals  -= minus equals  *= times equals  /= divide equals  := is
     ∑ sum  ∏ product  ∫ integral  ∂ partial  ∇ nabla  ∈ in  ∉ not in  ∀ for all  ∃ there exists  ∪ union
     ∩ intersection  ∝ is proportional to  ∅ empty set  ∆ delta  ⊂ subset of  ⊆ subset of  ∴ therefore  ⟹ implies
     ∛ cube root of  ‰ per mille  ¬ not  ∧ and  ∨ or  ≡ is equivalent to  ≅ is congruent to  ⊥ perpendicular to
@@ -160,7 +162,7 @@ _CUES = {
     "reference ref reservation booking claim # po p.o",
 }
 CUES = {word: kind for kind, words in _CUES.items() for word in words.split()}
-LINKS = frozenset("is are was number no no. nr code ending in with or and at # num digits : me us them".split())
+LINKS = frozenset("is are was number no no. nr code ending in with or and at # num digits : me us them to".split())
 """Words that may stand between such a word and its figures."""
 ARROWS = frozenset("→ -> => ⇒ ➡ ← ↔ ➜ ➤".split())
 SHORT_NUMBERS = frozenset("911 411 311 511 611 711 811 211 988 999 112 101 111 000 110 119".split())
@@ -222,10 +224,16 @@ SHORT_WORDS = frozenset(
 )
 AMBIGUOUS = frozenset(("US", "IT", "WHO", "AM", "OR", "IN", "ME", "OK", "ADD", "MAY"))
 """Of these, initials too: words only behind a longer word in capitals that is one."""
-STATES = frozenset(
-    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK "
-    "OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC PR".split()
-)
+STATES = table("""
+    AL Alabama  AK Alaska  AZ Arizona  AR Arkansas  CA California  CO Colorado  CT Connecticut  DE Delaware  FL Florida
+    GA Georgia  HI Hawaii  ID Idaho  IL Illinois  IN Indiana  IA Iowa  KS Kansas  KY Kentucky  LA Louisiana  ME Maine
+    MD Maryland  MA Massachusetts  MI Michigan  MN Minnesota  MS Mississippi  MO Missouri  MT Montana  NE Nebraska
+    NV Nevada  NH New Hampshire  NJ New Jersey  NM New Mexico  NY New York  NC North Carolina  ND North Dakota  OH Ohio
+    OK Oklahoma  OR Oregon  PA Pennsylvania  RI Rhode Island  SC South Carolina  SD South Dakota  TN Tennessee
+    TX Texas  UT Utah  VT Vermont  VA Virginia  WA Washington  WV West Virginia  WI Wisconsin  WY Wyoming  DC D.C.
+""")
+"""Behind a place and a comma."""
+INTERJECTIONS = frozenset("Yes No Well Oh So And But Sure Alright It's I'm Okay Now Then Hi Hello Hey".split())
 WEEKDAYS = table("""
     Mon Monday  Tue Tuesday  Tues Tuesday  Wed Wednesday  Weds Wednesday  Thu Thursday  Thur Thursday
     Thurs Thursday  Fri Friday  Sat Saturday  Sun Sunday

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sayahead.text.english import tables
 from sayahead.text.english.addresses import spelled, url
-from sayahead.text.english.amounts import MONEY, MONEY_RANGE, NUMBER, TIME, clock, money
+from sayahead.text.english.amounts import MONEY, MONEY_RANGE, TIME, clock, money
 from sayahead.text.english.left import Left
 from sayahead.text.english.markup import Trimmed, fold, is_rule
 from sayahead.text.english.numbers import ordinal
@@ -29,6 +29,7 @@ _HALVES = frozenset(form for h in "apAP" for form in (h + "m", h + "M", h + ".m"
 _HALF_PREFIXES = frozenset(form[:n] for form in _HALVES for n in range(1, len(form) + 1))
 _SPELLED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _PHONE_PREFIX = re.compile(r"\d{0,3}|\d{3}-\d{0,4}")
+_SHORT_MEASURE = re.compile(r"[0-9./]+-?(?:in|ft|lb|oz|yd|mi|min|hr|sec)")
 _CENTS = re.compile(r"[.,][0-9]{2}$")
 _AMOUNT_PREFIX = re.compile(r"\d[\d,.]*")
 
@@ -37,7 +38,7 @@ _BEFORE_NUMBER = {key.removesuffix(".") for key in tables.BEFORE_NUMBER}
 _WITH_DOT = frozenset({*tables.NEVER_ENDS, *tables.MAY_END, *_BEFORE_NUMBER, *tables.ROADS})
 _ALONE = frozenset(
     {*tables.PLAIN, *tables.TITLES, *CURRENCY_CODES, *tables.SAID, *tables.SPELLED, *tables.WEEKDAYS, *tables.ROADS}
-    | {"Jan", "Mar"}
+    | {"Jan", "Mar", "x"}
 )
 _FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)")
 
@@ -129,7 +130,7 @@ def join(token: Token, parts: Trimmed, left: Left, right: Right) -> Joined | boo
     if core.isdigit() and core.isascii():
         return _join_number(core, parts, left, right)
     if core in CURRENCY_CODES and left.kind not in ("one", "number"):
-        counted = NUMBER.fullmatch(right.body) is not None
+        counted = MONEY.fullmatch("$" + right.body) is not None
         if right.done:
             return counted and Joined(CURRENCY_CODES[core] + right.body)
         return None if not right.text or _AMOUNT_PREFIX.fullmatch(right.text) or counted else False
@@ -203,15 +204,20 @@ def _dotted(core: str, left: Left, right: Right, *, closed: bool) -> str | None:
 def _marked(token: Token, parts: Trimmed, left: Left) -> str | None:
     """What a mark makes of the token that surrounds or begins it: an option, inches, a factorial; None if nothing."""
     core, raw = parts.core, token.raw
+    if raw.rstrip(".,") in tables.EMOTICONS:
+        return ""
     if (flag := _FLAG.fullmatch(raw.strip("`*_\"'()[],.;:"))) and flag[2] == core:
         return _flag(flag[1], flag[2], left)
     if parts.mark == "!" and raw.rstrip("\"')*_`").endswith("!") and not raw.endswith("!!"):
         variable = len(core) == 1 and core.islower() and core not in "aio"
-        if variable or (core.isdigit() and left.kind == "sign"):
+        if variable or (core.isdigit() and (left.kind == "sign" or not left.before)):
             parts.mark = ""
             return f"{read(core, left)} factorial"
-    if raw.endswith('"') and not raw.startswith('"') and (left.each or "." in core) and NUMBER.fullmatch(core):
-        return f"{read(core, left)} inch" + ("" if left.each else "es")
+    inches = left.each or left.kind == "feet" or "." in core or "/" in core
+    if raw.endswith('"') and raw[0].isdigit() and inches and re.fullmatch(r"[0-9./]+", core):
+        return f"{read(core, left)} inch" + ("" if left.each or "/" in core else "es")
+    if raw.endswith("'") and raw[0].isdigit() and core.isdigit() and len(core) == 1:
+        return f"{read(core, left)} {'foot' if left.each or core == '1' else 'feet'}"
     if raw[0] in "–−" and core[0].isdigit() and left.kind not in ("one", "number", "time", "month"):
         return f"minus {read(core, left)}"
     return None
@@ -221,7 +227,9 @@ def _flag(dashes: str, name: str, left: Left) -> str | None:
     """``-h`` dash H, ``--no-cache`` dash dash no cache, "= -b" minus B; None for a dash before a word."""
     if len(dashes) == 1 and left.kind == "sign" and len(name) == 1:
         return f"minus {name.upper()}"
-    plain = len(name) == 1 or not re.search("[aeiouy]", name)
+    plain = len(name) < 3 or not re.search("[aeiouy]", name)
+    if len(dashes) == 1 and not left.before and name in ("b", "x", "y"):
+        return f"minus {name.upper()}"
     if len(dashes) == 1:
         return f"dash {spelled(name)}" if plain and name.isalpha() and len(name) < 5 else None
     return f"dash dash {read(name.replace('-', ' ').strip()) if name.isalpha() else name.replace('-', ' ')}"
@@ -255,7 +263,7 @@ def ends(token: Token, parts: Trimmed, said: str, left: Left, right: Right) -> b
     if not said:
         return True
     measured = left.kind in ("one", "number", "feet", "hours") and core.isalpha() and len(core) < 5 and unit(core)
-    if core in tables.NEVER_ENDS and not measured:
+    if (core in tables.NEVER_ENDS and not measured) or _SHORT_MEASURE.fullmatch(core):
         return False
     if len(core) == 1 and core.isupper() and core != "I":
         return _initial_ends(left, right)
@@ -283,5 +291,7 @@ def ordinary(word: str, mark: str) -> bool:
     if word in _ALONE or (word.isupper() and (len(word) > 1 or word in "IVXLC")):
         return False
     if mark == "!" and len(word) == 1 and word.islower():
+        return False
+    if not (word.islower() or word[1:].islower() or len(word) == 1):
         return False
     return mark != "." or (len(word) > 1 and word not in _WITH_DOT)

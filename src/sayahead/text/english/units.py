@@ -52,7 +52,7 @@ _IRREGULAR = _pairs("""
 """)
 GLUED_ONLY = frozenset("k K M x s A V W J N F T B b d".split())
 """Letters that are a unit only where they touch the number."""
-SPACED_IF_SURE = frozenset("in ins fl mo pt ct ly rad deg MP pH us um ps ug gal".split())
+SPACED_IF_SURE = frozenset("in ins mo pt ct ly rad deg MP pH us um ps ug".split())
 """Also ordinary words or other abbreviations: behind a space a unit only where what is to the left says so."""
 _PER = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week", "h": "hour", "s": "second", "d": "day", "mi": "mile"}
 

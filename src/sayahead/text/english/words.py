@@ -8,7 +8,7 @@ from sayahead.text.english import tables
 from sayahead.text.english.left import Left
 from sayahead.text.english.numbers import cardinal, initials, ordinal
 from sayahead.text.english.pieces import formula
-from sayahead.text.english.units import GLUED_ONLY, SPACED_IF_SURE, unit
+from sayahead.text.english.units import CURRENCY_CODES, GLUED_ONLY, SPACED_IF_SURE, currency, unit
 
 HALF = re.compile(r"([AaPp])\.?[Mm]\.?")
 _ROMAN = re.compile(r"(?=[IVXLC])L?(?:X{0,3}|XL)(?:IX|IV|V?I{0,3})|X[LC](?:IX|IV|V?I{0,3})")
@@ -31,6 +31,8 @@ def spaced_unit(text: str, left: Left) -> str:
         return ""
     if text == "m" and left.kind == "hours":
         text = "min"
+    if text in CURRENCY_CODES and text.isupper():
+        return currency(CURRENCY_CODES[text])[0 if left.kind == "one" or left.each else 1]
     known = unit(text)
     return known[0 if left.kind == "one" or left.each else 1] if known else ""
 
@@ -44,6 +46,8 @@ def word(text: str, left: Left) -> str:
             return text[0].upper() + ".M."
     if text in tables.PLAIN:
         return tables.PLAIN[text]
+    if text == "x" and (left.kind in ("one", "number") or unit(left.word)):
+        return "times" if left.role == "sum" else "by"
     if text in tables.SAID:
         return tables.SAID[text]
     if (said := _short(text, left)) or (said := _numeral(text, left)):
@@ -52,19 +56,27 @@ def word(text: str, left: Left) -> str:
         return text.lower() if shouted(text, left) else text
     if text.islower() and text in tables.SPELLED and text not in ("ai", "os", "us", "so", "id", "eta", "dm", "lan"):
         return initials(text)
-    return text if text.isascii() else formula(text) or text
+    return text if text.islower() or text.istitle() else formula(text) or text
 
 
 def _short(text: str, left: Left) -> str:
     """A weekday, a road or a quarter of the sky in short, without a dot."""
     if text in tables.WEEKDAYS:
         after_weekday = left.before in tables.WEEKDAYS or left.before in tables.WEEKDAYS.values()
-        sure = text in tables.ALWAYS_WEEKDAYS or after_weekday or left.word in ("on", "On", "every", "next", "this")
+        start = text == "Sat" and not left.before
+        sure = (
+            text in tables.ALWAYS_WEEKDAYS
+            or after_weekday
+            or start
+            or left.word in ("on", "On", "every", "next", "this")
+        )
         return tables.WEEKDAYS[text] if sure else ""
     if text in tables.ROADS:
         placed = left.named or re.fullmatch(r"[0-9]+(?:st|nd|rd|th)", left.word)
         holy = left.word in ("Mount", "Lake", "Port", "Fort", "Bay", "East", "West", "North", "South", "of", "New")
         return tables.ROADS[text] if text in tables.ONLY_ROADS or (placed and not holy) else ""
+    if text in tables.STATES and left.before.istitle() and not left.word and left.before not in tables.INTERJECTIONS:
+        return tables.STATES[text]
     if len(text) == 2 and text in tables.QUARTERS:
         road = left.word in tables.ROADS or left.word in tables.ROADS.values()
         return tables.QUARTERS[text] if road else ""
