@@ -15,6 +15,7 @@ COMMANDS = {
     "say": ("sayahead.cli.say", "speak text as it arrives"),
     "serve": ("sayahead.cli.serve", "serve speech to other programs"),
     "loadtest": ("sayahead.cli.loadtest", "measure how many sessions a server can speak at once"),
+    "read": ("sayahead.cli.read", "show how a text is read: words as spoken, phonemes, sentence ends"),
     "voices": ("sayahead.cli.voices", "list the voices that are installed"),
     "doctor": ("sayahead.cli.doctor", "check that everything works on this machine"),
     "eval": ("sayahead.cli.eval", "compare policies: latency on text clocks, quality, peers"),

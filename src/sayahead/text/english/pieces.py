@@ -10,15 +10,18 @@ import re
 
 from sayahead.text.english import tables
 from sayahead.text.english.addresses import pronounced, spelled
+from sayahead.text.english.amounts import AMOUNT, CUR, atom
 from sayahead.text.english.numbers import cardinal, initials, label, number
 
 SILENT = frozenset("()[]{}\"'_|`~*†‡$\\")
 """Never said by itself; ``$`` and ``\\`` are marks of LaTeX where no amount and no known name follows."""
 PAUSES = ".,;:!?…—"
 _PIECE = re.compile(
-    r"\\[A-Za-z]+|[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|(?:[A-Za-z]\.)+[A-Za-z](?:\b\.?)(?![a-z])|[^\W\d_]+(?:'[^\W\d_]+|-(?=[^\W\d_]{2})[^\W\d_]+)*|"
+    rf"\\[A-Za-z]+|(?:{CUR}{AMOUNT}|[0-9]+(?:\.[0-9]+)?(?=[A-Za-zμ]{{2}}))[A-Za-zμ]{{0,4}}(?![^\W_])|"
+    r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|(?:[A-Za-z]\.)+[A-Za-z](?:\b\.?)(?![a-z])|[^\W\d_]+(?:'[^\W\d_]+|-(?=[^\W\d_]{2})[^\W\d_]+)*|"
     r"[-+*/:]=|<=|>=|!==?|===?|=>|->|-->|<-|\+\+|\+/-|&&|\|\||\*\*|::|--+|\.{2,}|\S"
 )
+_NUMERIC = re.compile("[0-9.,]+")
 _ELEMENT = "|".join(tables.ELEMENTS)
 _FORMULA = re.compile(rf"(?:(?:{_ELEMENT})(?:_?[0-9]+)?|\((?=\w)|\)(?:_?[0-9]+)?){{2,}}")
 _CHARGED = re.compile(rf"((?:{_ELEMENT})|NH4|H3O)([0-9]?)\+")
@@ -79,6 +82,11 @@ def _piece(piece: str, before: str, after: str) -> str:
     if first == "\\" and len(piece) > 1:
         known = tables.LATEX.get(piece[1:])
         return f"backslash {pronounced(piece[1:])}" if known is None else known
+    if not first.isalpha() and piece[-1].isalnum() and not _NUMERIC.fullmatch(piece) and (amount := atom(piece)):
+        return amount
+    if first.isdigit() and not piece.isdigit() and piece[-1].isalpha():
+        figures = piece.rstrip("".join(filter(str.isalpha, piece)))
+        return f"{label(figures) if figures.isdigit() else number(figures)} {name(piece[len(figures) :])}"
     if first.isdigit():
         touching = re.search(r"[^\W\d_]$|(?<![^\W_])[A-Za-z]\.$", before) or (after[:1].isalpha() and "." not in piece)
         return label(piece) if touching and piece.isdigit() else number(piece)

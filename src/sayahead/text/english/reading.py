@@ -43,7 +43,7 @@ def read(text: str, left: Left = NOTHING) -> str:
     if _WORD.fullmatch(text):
         return _words(text, left)
     if not any(map(str.isalnum, text)):
-        return "" if text in ("#", "*") else tables.SYMBOLS.get(text, "")
+        return "" if text in ("#", "*") else tables.SYMBOLS.get(text) or (pieces(text) if len(text) > 1 else "")
     if text.isascii() or not text[0].isalpha():
         serial = left.kind == "code" and _SERIAL.fullmatch(text) and not text.isdigit()
         said = code(text) if serial else atom(text, left) or fixed(text) or _priced(text, left) or _compound(text, left)

@@ -23,7 +23,7 @@ def _stamp(m: re.Match[str]) -> str:
 
 def _version(text: str) -> str:
     """``2.1.3`` two point one point three, ``1.0.0-rc.1`` with its tail, ``v2`` version two."""
-    m = re.fullmatch(r"([vV])?\.?([0-9]+(?:\.[0-9x]+)*)(?:([-+.])?([A-Za-z][\w.+-]*))?", text)
+    m = re.fullmatch(r"([vV])?\.?([0-9]+(?:\.(?:[0-9]+|x(?![a-z])))*)(?:([-+.])?([A-Za-z][\w.+-]*))?", text)
     if not m or not (m[1] or m[2].count(".") > 1 or (m[3] and "." in m[2] and re.search(r"\d", m[4]))):
         return ""
     numbers = " point ".join(label(part) if part.isdigit() else "x" for part in m[2].split("."))

@@ -1,0 +1,137 @@
+"""``sayahead read``: what a voice makes of a text, word by word, without a sound."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sayahead.cli import number
+from sayahead.cli.console import Console
+from sayahead.cli.say import open_source
+from sayahead.errors import ConfigError
+
+if TYPE_CHECKING:
+    from sayahead.text import FrontEnd
+    from sayahead.types import Word
+    from sayahead.voices import VoiceConfig
+
+HELP = "show how a text is read: words as spoken, phonemes, sentence ends"
+EPILOG = """examples:
+  sayahead read 'Dr. Lee paid $5.50 on 3/15.'
+  sayahead read -f story.txt --voice mohan-lj
+  llm 'Tell me a story.' | sayahead read --json
+
+Columns: the characters of the text from START to END; the words as spoken; phonemes (or letters) with the words to
+their right in sight that the voice waits for; "|" where a sentence ends; how many characters came behind the word
+before nothing could change it any more ("end": only the end of the text settled it). White space is one of them.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One word as a voice reads it."""
+
+    word: Word
+    source: str
+    """The characters of the text that it stands for."""
+    sound: str
+    """Its phonemes, or letters where the voice reads these."""
+    late: int | None
+    """Characters behind its last one when it was final; None where only the end of the text settled it."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("text", nargs="*", metavar="TEXT", help="what to read; without it, standard input")
+    add("-f", "--file", metavar="FILE", help="read a text file (UTF-8; - is standard input)")
+    add("--voice", default="heart", metavar="NAME", help="a voice's name or folder (default: heart)")
+    add(
+        "-k", "--lookahead", type=number(int, 0), metavar="N", help="words in sight to the right (default: the voice's)"
+    )
+    add("--json", action="store_true", help="one line of JSON a word")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the words; the exit code."""
+    from sayahead.text import front_end
+    from sayahead.voices import installed_voices, read_config
+
+    if arguments.text and arguments.file is not None:
+        raise ConfigError("There are two texts to read, TEXT and --file: give one of them.")
+    config = read_config(installed_voices().get(arguments.voice, Path(arguments.voice)))
+    front = front_end(config.language)
+    console = Console(quiet=False)
+    source, typed = open_source(arguments, console)
+    if typed:
+        console.note("Type; Ctrl-D ends.")
+    text = "".join(fragment for fragment in source.fragments() if fragment)
+    k = config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
+    shown = False
+    for reading in readings(text, front, sounds(config, front, k), warn=console.warn):
+        print(as_json(reading) if arguments.json else as_line(reading))
+        shown = True
+    if not shown:
+        why = "the text has no word that can be read aloud" if text.strip() else "the text is empty"
+        console.warn(f"Nothing to read: {why}.")
+    return 0
+
+
+def readings(
+    text: str, front: FrontEnd, sounds: Callable[[list[Word]], list[str]], *, warn: Callable[[str], None]
+) -> Iterator[Reading]:
+    """The words of a text that comes character by character, sentence by sentence."""
+    normalizer = front.normalizer()
+    late: list[tuple[Word, int | None]] = []
+    for count, character in enumerate(text, start=1):
+        late += [(word, count - word.end) for word in normalizer.push(character)]
+    late += [(word, None) for word in normalizer.flush()]
+    for start, end, skipped in normalizer.skipped:
+        warn(f"Skipped {skipped!r} (characters {start} to {end}): this voice cannot read it.")
+    begin = 0
+    for i, (last, _) in enumerate(late):
+        if last.ends or i == len(late) - 1:
+            sentence = late[begin : i + 1]
+            begin = i + 1
+            for (word, behind), sound in zip(sentence, sounds([word for word, _ in sentence]), strict=True):
+                yield Reading(word, text[word.start : word.end], sound, behind)
+
+
+def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
+    """What makes phonemes of a sentence's words with ``k`` words to the right in sight, or letters for some voices."""
+    if not config.phonemes:
+        speller = front.speller()
+        return lambda words: [
+            speller.spelled(word.text) + (speller.final_mark(word.text) if word.ends else "") for word in words
+        ]
+    symbols = {number: symbol for symbol, number in config.phonemes.items()}
+    phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation)
+
+    def phonemes(words: list[Word]) -> list[str]:
+        read = []
+        for i in range(len(words)):
+            left = [word.text for word in words[:i]]
+            pronunciation = phonemizer.phonemize(words[i : i + 1 + k], left=left)[0]
+            read.append("".join(symbols[int(symbol)] for symbol in pronunciation.ids).strip())
+        return read
+
+    return phonemes
+
+
+def as_line(reading: Reading) -> str:
+    """A row of the table."""
+    word, late = reading.word, "end" if reading.late is None else f"+{reading.late}"
+    end = "|" if word.ends else " "
+    return f"{word.start:>5} {word.end:>5}  {reading.source!r:24} {word.text:32} {reading.sound:32} {end} {late:>4}"
+
+
+def as_json(reading: Reading) -> str:
+    """A line of JSON."""
+    word = reading.word
+    row = {"start": word.start, "end": word.end, "source": reading.source, "words": word.text}
+    row |= {"sound": reading.sound, "ends": word.ends, "late": reading.late}
+    return json.dumps(row, ensure_ascii=False)

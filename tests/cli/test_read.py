@@ -1,0 +1,90 @@
+"""``sayahead read``: what a voice makes of a text, as a table and as JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.command import Command
+
+from sayahead.voices import installed_voices
+
+TEXT = "Dr. Lee paid $5.50. I read it"
+
+
+def rows(output: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in output.decode().splitlines()]
+
+
+def test_one_line_a_word_with_spans_words_phonemes_ends_and_lateness(sayahead: Command) -> None:
+    words = rows(sayahead("read", "--json", TEXT)[0])
+    assert [row["words"] for row in words] == [
+        "Doctor",
+        "Lee",
+        "paid",
+        "five dollars and fifty cents.",
+        "I",
+        "read",
+        "it",
+    ]
+    assert [TEXT[row["start"] : row["end"]] for row in words] == [row["source"] for row in words]
+    assert [row["ends"] for row in words] == [False, False, False, True, False, False, True]
+    assert words[0]["sound"] == "dˈɑktəɹ"
+    # "Dr." waits for the letter behind its space; the last word for the end of the text.
+    assert [row["late"] for row in words] == [2, 1, 1, 1, 1, 1, None]
+
+
+def test_words_in_sight_change_the_phonemes(sayahead: Command) -> None:
+    def lead(*options: str) -> str:
+        return str(rows(sayahead("read", "--json", "Lead pipes burst.", *options)[0])[0]["sound"])
+
+    assert lead("-k", "1") == "lˈɛd"
+    assert lead("-k", "0") == "lˈid"
+
+
+def test_the_table_shows_the_same(sayahead: Command) -> None:
+    lines = sayahead("read", TEXT)[0].decode().splitlines()
+    assert lines[0].split() == ["0", "3", "'Dr.'", "Doctor", "dˈɑktəɹ", "+2"]
+    assert lines[3].split()[-2:] == ["|", "+1"]
+    assert lines[6].split()[-2:] == ["|", "end"]
+
+
+@pytest.mark.parametrize("voice", installed_voices())
+def test_any_voice_reads_and_those_of_letters_spell(sayahead: Command, voice: str) -> None:
+    words = rows(sayahead("read", "--json", "--voice", voice, "In 1984?")[0])
+    assert [row["words"] for row in words] == ["In", "nineteen eighty-four?"]
+    assert all(row["sound"] for row in words)
+    assert (words[1]["sound"] == "nineteen eighty-four?") == (voice == "mohan-lj")
+
+
+def test_files_and_standard_input(sayahead: Command, tmp_path: Path) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text("5 km", encoding="utf-8")
+    assert [row["words"] for row in rows(sayahead("read", "--json", "-f", str(file))[0])] == ["five", "kilometers"]
+    assert [row["words"] for row in rows(sayahead("read", "--json", stdin=b"5 kg")[0])] == ["five", "kilograms"]
+
+
+def test_what_cannot_be_read_is_reported(sayahead: Command) -> None:
+    stdout, stderr = sayahead("read", "yes 你好")
+    assert b"yes" in stdout
+    assert "Skipped '你好' (characters 4 to 6): this voice cannot read it." in stderr
+    assert "Nothing to read: the text is empty." in sayahead("read", stdin=b"")[1]
+    assert "Nothing to read: the text has no word that can be read aloud." in sayahead("read", stdin=b" ... ")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--voice", "hart", "hi"), "There is no voice 'hart'"),
+        (("-f", "/there/is/none.txt"), "/there/is/none.txt cannot be read"),
+        (("-f", "a.txt", "hi"), "There are two texts to read, TEXT and --file"),
+        (("-k", "-1", "hi"), "must be a whole number of at least 0"),
+        (("--jsn", "hi"), "--json"),
+    ],
+)
+def test_wrong_calls_are_told_in_a_sentence(sayahead: Command, arguments: tuple[str, ...], sentence: str) -> None:
+    stdout, stderr = sayahead("read", *arguments, code=2)
+    assert stdout == b""
+    assert sentence in stderr

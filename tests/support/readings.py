@@ -1,0 +1,132 @@
+"""How a text should be read, and a judge of how it is: readings in words, or phonemes for a single word.
+
+A file of readings has a header and lines of category, text and accepted readings, parted by tabs. Readings are parted
+by " | ", sentences in them by " / "; ``word/phonemes/`` wants phonemes of one word. ``\\n`` in a text is a line break.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from hibari.g2p import G2P
+
+from sayahead.text.normalizer import normalize
+from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.types import Word
+
+SYMBOLS = ';:,.!?—…"()“” AIOQWYabcdefhijklmnopqrstuvwxyzæçðŋɐɑɒɔəɛɜɡɪɹɾʃʊʌʒʔθχˈˌːʤʧᵊᵻTS'
+_SCALES = ("hundred", "thousand", "million", "billion", "trillion")
+_SAME = {"mr": "mister", "mrs": "missus", "etc": "etcetera", "oh": "o", "okay": "ok"}
+_REDUCED = (("ᵻ", "ɪ"), ("ᵊ", "ə"), ("ʌ", "ə"), ("ɐ", "ə"), ("ɜ", "ə"), ("T", "t"), ("O", "o"), ("j", "j"))
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A text and the readings that are right."""
+
+    category: str
+    text: str
+    accepted: tuple[str, ...]
+
+
+def cases(path: Path) -> list[Case]:
+    """The cases of a file."""
+    rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+    return [Case(category, text.replace("\\n", "\n"), tuple(said.split(" | "))) for category, text, said in rows]
+
+
+@functools.cache
+def phonemizer() -> EnglishPhonemizer:
+    """The front end under test, with every symbol."""
+    return EnglishPhonemizer({symbol: number for number, symbol in enumerate(SYMBOLS)}, stand_in="people")
+
+
+@functools.cache
+def lexicon() -> G2P:
+    """hibari by itself, without a normalizer."""
+    return G2P()
+
+
+def bare(phonemes: str) -> str:
+    """Phonemes without stress, marks and spaces; "the", "to" and "a" in one form."""
+    for form, other in (("ði", "ðə"), ("tʊ ", "tə "), ("tu ", "tə ")):
+        phonemes = re.sub(rf"(?<!\w){form}", other, phonemes)
+    return re.sub(r"[^\w]", "", phonemes.replace("ˈ", "").replace("ˌ", ""))
+
+
+@functools.cache
+def sound(text: str) -> str:
+    """The bare phonemes of a text as it stands."""
+    return bare(lexicon()(" ".join(text.split()), normalize_text=False))
+
+
+def canonical(text: str) -> list[str]:
+    """The words of a reading that count: no case, no marks, no "and" within a number."""
+    words = [_SAME.get(w, w) for w in re.findall(r"[^\W_]+(?:'[^\W_]+)*", text.lower().replace("’", "'"))]
+    out: list[str] = []
+    for word in (word.replace("'", "") for word in words):
+        if not (word == "and" and out and out[-1] in _SCALES):
+            out.append(word)
+    return out
+
+
+def alike(said: str, wanted: str) -> bool:
+    """Whether two texts are the same words, or sound the same with single letters spelled."""
+    if canonical(said) == canonical(wanted):
+        return True
+    letters = [
+        " ".join("A." if word == "a" and spell else word.upper() if len(word) == 1 and word not in "ai" else word
+                 for word in wanted.split())
+        for spell in (False, True)
+    ]  # fmt: skip
+    return sound(said) in map(sound, letters)
+
+
+def sentences(words: list[Word]) -> list[str]:
+    """The texts of the sentences."""
+    out = [""]
+    for word in words:
+        out[-1] = f"{out[-1]} {word.text}".strip()
+        if word.ends:
+            out.append("")
+    return [text for text in out if canonical(text)]
+
+
+def right(case: Case) -> bool:
+    """Whether a case is read as one of its readings."""
+    words = normalize(case.text)
+    if re.fullmatch(r"[^/]+/[^/]+/", case.accepted[0]):
+        wanted = {_reduced(reading.split("/")[1]) for reading in case.accepted}
+        return any(_reduced(phonemes) in wanted for phonemes in _spoken(case, words))
+    said = sentences(words)
+    if case.category != "sentence ends":
+        return any(alike(" ".join(said), reading) for reading in case.accepted)
+    return any(
+        len(said) == len(wanted) and all(map(alike, said, wanted))
+        for wanted in (reading.split(" / ") for reading in case.accepted)
+    )
+
+
+def right_alone(case: Case) -> bool:
+    """Whether hibari reads it so with no normalizer at all; only for cases of words."""
+    return "/" not in case.accepted[0] and any(alike(case.text, reading) for reading in case.accepted)
+
+
+def _spoken(case: Case, words: list[Word]) -> list[str]:
+    """The phonemes of the word that a case is about."""
+    target = case.accepted[0].split("/")[0].lower()
+    made = phonemizer().phonemize(words, left=[])
+    pairs = zip(words, made, strict=True)
+    chosen = [one for word, one in pairs if re.sub(r"[^\w' -]", "", word.text).lower() == target] or made
+    return ["".join(SYMBOLS[symbol] for symbol in one.ids) for one in chosen]
+
+
+def _reduced(phonemes: str) -> str:
+    """Bare phonemes with reduced vowels made one."""
+    text = bare(phonemes)
+    for a, b in _REDUCED:
+        text = text.replace(a, b)
+    return re.sub("ɔ(?!ɹ)", "ɑ", text)
