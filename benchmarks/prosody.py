@@ -65,9 +65,9 @@ def main() -> int:
         "|---|---|---|---|---|",
     ]
     for condition in read_conditions(arguments.conditions):
-        if condition.policy == "wait-all" and not arguments.against:
+        if condition.policy_name == "wait-all" and not arguments.against:
             continue
-        if condition.context == "lm" and not arguments.lm:
+        if condition.context_name == "lm" and not arguments.lm:
             print(f"Left out: {condition.name} (no --lm).", file=sys.stderr)
             continue
         made = [record(condition, text) for text in texts]

@@ -106,7 +106,7 @@ def main() -> None:
     arguments = parser.parse_args()
     texts = strided(read_texts(arguments.texts), arguments.count)
     conditions = read_conditions(arguments.conditions)
-    if any(condition.context == "lm" for condition in conditions) and not arguments.lm:
+    if any(condition.context_name == "lm" for condition in conditions) and not arguments.lm:
         parser.error("a condition wants a language model: give --lm")
     matrix = Matrix(tuple(replace(one, name=folder_name(one)) for one in conditions), (), len(texts))
     run(matrix, texts, arguments.out, lm=arguments.lm, progress=lambda line: print(line, file=sys.stderr))
@@ -120,7 +120,7 @@ def main() -> None:
         made = measured_traces(folder, texts)
         computing_s = sum(chunk.generation_s for one in made for chunk in one.chunks)
         # A language model's own time is its machine's affair.
-        rtf = None if condition.context == "lm" else computing_s / sum(one.duration_s for one in made)
+        rtf = None if condition.context_name == "lm" else computing_s / sum(one.duration_s for one in made)
         figures[condition.name] = row(found, base, rtf)
         print(table(figures).splitlines()[-1], flush=True)
     if arguments.results:

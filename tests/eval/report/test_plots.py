@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +13,12 @@ from matplotlib.figure import Figure
 from support.traces import utterance
 
 from sayahead import ConfigError
+from sayahead.eval.experiment.conditions import Condition
 from sayahead.eval.measures.latency import by_position, time_balance_s
 from sayahead.eval.report import attention as panels
 from sayahead.eval.report import plots
 from sayahead.eval.report.canvas import COLOURS, DASHES, MARKERS, Point, levels, save
-from sayahead.eval.report.selection import Experiment, chosen, family, group, over_lookahead
+from sayahead.eval.report.selection import Experiment, drawn_conditions, family, group, over_lookahead
 from sayahead.eval.report.tables import Column
 from sayahead.types import Floats
 
@@ -191,12 +193,12 @@ def test_styles_differ() -> None:
 
 
 def test_too_many_conditions_are_thinned_out_and_peers_kept() -> None:
-    settings = {f"k = {k}": {"policy": "lookahead", "k": k, "context": "none"} for k in range(9)}
-    settings |= {f"k = {k}, LM": {"policy": "lookahead", "k": k, "context": "lm"} for k in range(9)}
+    settings = {f"k = {k}": {"policy": f"lookahead:k={k}", "context": "none"} for k in range(9)}
+    settings |= {f"k = {k}, LM": {"policy": f"lookahead:k={k}", "context": "lm"} for k in range(9)}
 
     def shown(names: list[str]) -> list[str]:
         about = {"settings": {name: settings[name] for name in names if name in settings}}
-        return chosen(Experiment(about, tuple(names), (), {}, {}, lambda name, clock: []))[0]
+        return drawn_conditions(Experiment(about, tuple(names), (), {}, {}, lambda name, clock: []))[0]
 
     peers = [f"peer {n}" for n in range(5)]
     own = list(settings)
@@ -204,27 +206,28 @@ def test_too_many_conditions_are_thinned_out_and_peers_kept() -> None:
     assert shown([*own[:5], *peers[:4]]) == [*own[:5], "peer 0", "peer 2", "peer 3"]
     assert shown([*own[:3], *peers]) == [*own[:3], *peers]
     assert len(shown(own)) == 8
-    assert chosen(Experiment({"settings": settings}, tuple(own), (), {}, {}, lambda name, clock: []))[1] == (
-        "8 of 18 conditions are drawn."
-    )
+    experiment = Experiment({"settings": settings}, tuple(own), (), {}, {}, lambda name, clock: [])
+    assert drawn_conditions(experiment)[1] == "8 of 18 conditions are drawn."
 
 
 def test_conditions_of_one_manner_are_one_series() -> None:
-    plain = {"policy": "lookahead", "k": 1, "context": "none", "voice": "heart"}
-    settings = {
-        "full": {**plain, "policy": "wait-all"},
-        "alone": {**plain, "policy": "independent", "words": 2},
-        "lookahead-1": {**plain, "k2": 0},
-        "lookahead-2": {**plain, "k2": 1},
-        "chunks": {**plain, "first_chunk": 18, "chunk": 6, "delta": 0},
+    settings: dict[str, dict[str, Any]] = {
+        "full": {"policy": "wait-all"},
+        "alone": {"policy": "independent:words=2"},
+        "lookahead-1": {"policy": "lookahead:k=1"},
+        "lookahead-2": {"policy": "lookahead:k=1", "k2": 1},
+        "chunks": {"policy": "lookahead:k=1,first_chunk=18,chunk=6", "delta": 0},
     }
-    assert [family(one) for one in settings.values()] == [
+    conditions = [Condition(name, **fields) for name, fields in settings.items()]
+    assert [family(condition) for condition in conditions] == [
         "heart, whole sentences",
         "heart, every 2 words by themselves",
         "heart, k = 1, no context",
         "heart, k = 1, k2 = 1, no context",
         "heart, k = 1, no context, chunks 18-6, delta 0",
     ]
+    other = Condition("wait-3", policy="wait-k-steps:k=3", voice="mohan-lj")
+    assert family(other) == "mohan-lj, wait-k-steps:k=3, no context"
     quality = {name: {"wer": {"mean": 0.1}} for name in settings}
     experiment = Experiment({"settings": settings}, tuple(settings), (), {}, quality, lambda name, clock: [])
     found, full = over_lookahead(experiment, Column("WER, %", "wer"))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sayahead import policies
-from sayahead.config import from_mapping, nearest
+from sayahead import contexts, policies
+from sayahead.config import Spec, from_mapping, named, nearest
 from sayahead.contexts import CONTEXTS
-from sayahead.contexts.language_model import LanguageModel
 from sayahead.contexts.recorded import ENDING, recorded_futures
 from sayahead.engine.context import ContextPredictor
 from sayahead.engine.policy import Policy
@@ -20,30 +20,21 @@ from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.eval.experiment.clock import AllAtOnce, Reader, TextClock, Tokens, Typist, WordEnds
 from sayahead.eval.experiment.machine import check_cores
-from sayahead.policies import OF_VOICES
+from sayahead.policies import POLICIES
 from sayahead.voice import Voice, load_voice
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A way of speaking: a row of the tables."""
+    """A way of speaking: a row of the tables. ConfigError for a policy or a context that is not known."""
 
     name: str
     """What the tables call it."""
-    policy: str = "lookahead"
-    """lookahead, wait-all, independent or learned; of voices that read characters: agent, wait-end or wait-k-steps."""
-    k: int = 1
-    """lookahead: words of it; wait-k-steps: its k."""
-    words: int | None = None
-    """independent: words of an utterance; lookahead: least words of a chunk (none: 2 and 1)."""
-    first_chunk: int = 1
-    """Least phonemes of a sentence's first chunk (Ma 5.1)."""
-    chunk: int = 1
-    """Least phonemes of the others."""
-    context: str = "none"
-    """none, random, lm: a language model's pseudo lookahead, distilled: the voice's own, truth: what really follows."""
-    context_words: int = 5
-    """Words that a predicted context has."""
+    policy: Any = "lookahead"
+    """A name of ``POLICIES`` with its options, as a string ("lookahead:k=2") or a table; kept as a string with all of
+    them."""
+    context: Any = "none"
+    """The same of ``CONTEXTS``; for a language model ("lm") the model itself is an argument of the run."""
     voice: str = "heart"
     """A voice's name or folder."""
     hold_back_s: float | None = None
@@ -55,13 +46,65 @@ class Condition:
     speed: float = 1.0
     """Pace."""
     seed: int = 0
-    """Fixes noise and random words."""
-    price: float = 1.0
-    """learned: what a second of waiting costs, in units of what a word loses without lookahead."""
-    words_per_min: float = 180.0
-    """learned: the pace at which text is expected."""
+    """Fixes noise."""
     cores: int | None = None
     """Processor cores to run on, with as many threads (Ma Fig. 9); none: one thread, and whatever core is free."""
+
+    def __post_init__(self) -> None:
+        where = f"Condition {self.name!r}"
+        object.__setattr__(self, "policy", in_full(f"{where}: policy", self.policy, POLICIES))
+        object.__setattr__(self, "context", in_full(f"{where}: context", self.context, CONTEXTS))
+
+    @property
+    def policy_name(self) -> str:
+        """The policy without its options."""
+        return named("policy", self.policy)[0]
+
+    @property
+    def policy_options(self) -> dict[str, Any]:
+        """All options of the policy by name."""
+        return named("policy", self.policy)[1]
+
+    @property
+    def context_name(self) -> str:
+        """The context without its options."""
+        return named("context", self.context)[0]
+
+
+def in_full(what: str, spec: Spec, table: Mapping[str, Callable[..., object]]) -> str:
+    """A name and all its options as a string, the defaults of those that are not given among them."""
+    name, options = named(what, spec)
+    if name not in table:
+        raise ConfigError(f"{what} {name!r} is not known{nearest(name, table)}.")
+    parameters = inspect.signature(table[name]).parameters
+    for key in options:
+        if key not in parameters:
+            raise ConfigError(f"{what} {name!r}: unknown option {key!r}{nearest(key, parameters)}.")
+    defaults = {key: one.default for key, one in parameters.items() if isinstance(one.default, int | float | str)}
+    return spelled(name, {**defaults, **options})
+
+
+def spelled(name: str, options: Mapping[str, Any]) -> str:
+    """A name and options as a string."""
+    return name + ":" * bool(options) + ",".join(f"{key}={value}" for key, value in options.items())
+
+
+FORMER_OPTIONS = ("k", "words", "first_chunk", "chunk", "price", "words_per_min")
+
+
+def recorded_condition(settings: Mapping[str, Any], where: str) -> Condition:
+    """A condition as an experiment's files record it, those included in which policies' options are fields."""
+    policy, context = settings.get("policy", "lookahead"), settings.get("context", "none")
+    if "context_words" in settings or settings.keys() & set(FORMER_OPTIONS):
+        options = {key: settings[key] for key in FORMER_OPTIONS if settings.get(key) is not None}
+        known = inspect.signature(POLICIES[policy]).parameters if policy in POLICIES else {}
+        policy = spelled(policy, {key: value for key, value in options.items() if key in known})
+        if context in ("random", "truth", "lm"):
+            words = settings.get("context_words", 5)
+            context = spelled(context, {"words" if context == "lm" else "count": words})
+    former = {*FORMER_OPTIONS, "context_words", "policy", "context"}
+    fields = {key: value for key, value in settings.items() if key not in former}
+    return from_mapping(Condition, {**fields, "policy": policy, "context": context}, where=where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +166,7 @@ def load_matrix(path: Path) -> Matrix:
             raise ConfigError(f"{path}: {kind} is empty.")
         for name in names:
             if names.count(name) > 1:
-                raise ConfigError(f"{path}: {kind}: the name {name!r} stands twice.")
+                raise ConfigError(f"{path}: {kind}: the name {name!r} appears twice.")
             if not name or set(name) & set("/\\"):
                 raise ConfigError(f"{path}: {kind}: {name!r} cannot be the name of a folder.")
     for clock in matrix.clocks:
@@ -132,8 +175,8 @@ def load_matrix(path: Path) -> Matrix:
             raise ConfigError(f"{path}: conditions: the name {clock.speaker!r} is that of a clock's folder.")
     for condition in matrix.conditions:
         policy(condition)
-        if condition.context not in CONTEXTS:
-            raise ConfigError(f"context {condition.context!r} is not known{nearest(condition.context, CONTEXTS)}.")
+        if condition.context_name not in ("lm", *contexts.OF_VOICES):
+            context(condition, "", None)
     if matrix.count < 1:
         raise ConfigError(f"{path}: count is {matrix.count}, but must be at least 1.")
     return matrix
@@ -167,45 +210,37 @@ def text_clock(clock: Clock, ends_s: tuple[float, ...] = ()) -> TextClock:
     raise ConfigError(f"clock {clock.name!r}: kind {clock.kind!r} is not known{nearest(clock.kind, CLOCKS)}.")
 
 
-OPTIONS = {
-    "lookahead": ("k", "words", "first_chunk", "chunk"),
-    "independent": ("words",),
-    "learned": ("price", "words_per_min"),
-    "wait-k-steps": ("k",),
-}
-"""Which fields of a condition are options of its policy."""
-
-
 def policy(condition: Condition) -> Policy:
-    """The policy that a table of the matrix describes."""
-    name = condition.policy
-    options = {option: getattr(condition, option) for option in OPTIONS.get(name, ())}
-    if options.get("words", 1) is None:
-        options["words"] = 1 if name == "lookahead" else 2
-    return voice_of(condition)().policy(name, **options) if name in OF_VOICES else policies.policy(name, **options)
+    """A condition's policy; ConfigError where its voice has none of that name, or for what is no option of it."""
+    if condition.policy_name in policies.OF_VOICES:
+        return voice_of(condition).policy(condition.policy)
+    return policies.policy(condition.policy)
 
 
 def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor:
-    """The context predictor that a table of the matrix describes, for an utterance's text.
+    """A condition's context predictor, for an utterance's text.
 
     ``lm`` is the language model's name or folder, or a file of futures (``sayahead train futures``).
     """
-    name, words, seed = condition.context, condition.context_words, condition.seed
+    name, options = named("context", condition.context)
     if name == "lm" and lm is not None:
-        return language_model(lm, words)
-    options: dict[str, Any] = {"truth": {"text": text, "count": words}, "random": {"count": words, "seed": seed}}
-    return voice_of(condition)().context(name, **options.get(name, {}))
+        return language_model(lm, **options)
+    if name == "truth":
+        options["text"] = text
+    if name in contexts.OF_VOICES:
+        return voice_of(condition).context(name, **options)
+    return contexts.context(name, **options)
 
 
-def voice_of(condition: Condition) -> Callable[[], Voice]:
-    """A call that gives the condition's voice."""
-    return functools.partial(voice, condition.voice, condition.cores or 1)
+def voice_of(condition: Condition) -> Voice:
+    """The condition's voice."""
+    return voice(condition.voice, condition.cores or 1)
 
 
 def needs(condition: Condition, lm: str | None) -> None:
     """ConfigError where a condition wants a language model and none is named, or cores that are not there."""
     check_cores(f"Condition {condition.name!r}", condition.cores)
-    if condition.context == "lm" and lm is None:
+    if condition.context_name == "lm" and lm is None:
         raise ConfigError(f"Condition {condition.name!r} wants a language model: give --lm NAME or --lm FOLDER.")
 
 
@@ -215,7 +250,7 @@ def session(condition: Condition, text: str, lm: str | None = None) -> Session:
     Voices and language models are loaded once a process.
     """
     options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
-    return voice_of(condition)().session(
+    return voice_of(condition).session(
         policy=policy(condition),
         context=context(condition, text, lm),
         speed=condition.speed,
@@ -228,10 +263,13 @@ def session(condition: Condition, text: str, lm: str | None = None) -> Session:
 
 @functools.cache
 def voice(name: str, threads: int) -> Voice:
+    """A voice, loaded once a process."""
     return load_voice(name, threads=threads)
 
 
 @functools.cache
-def language_model(name: str, words: int) -> ContextPredictor:
-    """A language model by its name or folder; or a file of what one said."""
-    return recorded_futures(Path(name)) if name.endswith(ENDING) else LanguageModel(name, words=words)
+def language_model(name: str, **options: Any) -> ContextPredictor:
+    """A language model by its name or folder, loaded once a process; or a file of what one said."""
+    if name.endswith(ENDING):
+        return recorded_futures(Path(name))
+    return contexts.context("lm", model=name, **options)

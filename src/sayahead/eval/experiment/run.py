@@ -162,7 +162,7 @@ def warm(condition: Condition, lm: str | None) -> None:
         _WARM.add((condition, lm))
         text = "A word or two, to begin with."
         # A file of futures knows the experiment's texts alone.
-        recorded_futures = condition.context == "lm" and str(lm).endswith(ENDING)
+        recorded_futures = condition.context_name == "lm" and str(lm).endswith(ENDING)
         speaker = session(replace(condition, context="none") if recorded_futures else condition, text, lm)
         speaker.push(text)
         speaker.finish()

@@ -13,9 +13,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.eval.experiment.conditions import Condition
+from sayahead.eval.experiment.conditions import Condition, recorded_condition
 from sayahead.eval.experiment.folder import read_experiment, read_json, save_json
 from sayahead.eval.experiment.run import Progress, silent
 from sayahead.eval.experiment.trace import Trace, read_traces
@@ -97,7 +96,7 @@ def read_spoken(folder: Path, about: Mapping[str, Any]) -> SpokenCondition:
     return SpokenCondition(
         folder,
         {trace.name: replace(trace, fragments=()) for trace in traces},
-        None if settings is None else from_mapping(Condition, settings, where=str(folder.parent / "experiment.json")),
+        None if settings is None else recorded_condition(settings, str(folder.parent / "experiment.json")),
         json.dumps(settings, sort_keys=True),
     )
 
@@ -107,7 +106,7 @@ def own_full_sentences(all_spoken: Mapping[str, SpokenCondition], name: str) -> 
     condition = all_spoken[name].condition
     for spoken in all_spoken.values():
         other = spoken.condition
-        if condition is None or other is None or other.policy != "wait-all":
+        if condition is None or other is None or other.policy_name != "wait-all":
             continue
         if (other.voice, other.speed) == (condition.voice, condition.speed):
             return None if spoken is all_spoken[name] else spoken
@@ -158,7 +157,7 @@ def resynthesized(spoken: SpokenCondition, lm: str | None, notes: dict[str, None
     condition, names = spoken.condition, list(spoken.traces)
     if condition is None:
         return set()
-    if condition.context == "lm" and lm is None:
+    if condition.context_name == "lm" and lm is None:
         notes["Left out: one-shot equality of conditions with a language model: give it (as for the run)."] = None
         return set()
     return set(strided(names, ONE_SHOT))

@@ -28,7 +28,7 @@ from sayahead.eval.listening.quality import Listeners
 from sayahead.eval.measures.latency import first_audible_s, text_wait_s
 from sayahead.eval.measures.statistics import quantile
 from sayahead.eval.report.canvas import save
-from sayahead.eval.report.selection import MEASURED, Experiment, Picture, pictures
+from sayahead.eval.report.selection import MEASURED, Experiment, Picture, lookahead, pictures
 from sayahead.eval.report.tables import (
     AGAINST,
     LATENCY,
@@ -103,10 +103,12 @@ def scored_experiment(out: Path) -> Experiment:
                 latency[clock][condition] = read_json(scored)
         scored = out / condition / "quality.json"
         if scored.is_file():
-            found = as_summaries(read_json(scored))
             # What the first condition differs from itself says nothing.
-            own = condition == conditions[0]
-            quality[condition] = {key: value for key, value in found.items() if not (own and key.startswith(AGAINST))}
+            prefix = AGAINST if condition == conditions[0] else None
+            summaries = as_summaries(read_json(scored))
+            quality[condition] = {
+                key: value for key, value in summaries.items() if prefix is None or not key.startswith(prefix)
+            }
 
     @functools.cache
     def traces(condition: str, clock: str) -> list[Trace]:
@@ -119,16 +121,16 @@ def scored_experiment(out: Path) -> Experiment:
 def as_summaries(quality: Mapping[str, Any]) -> dict[str, Summary]:
     """A condition's quality metrics by name, and beside them its differences to the first condition."""
     both = [("", quality.get("summary") or {}), (AGAINST, quality.get("against") or {})]
-    found: dict[str, Summary] = {}
+    summaries: dict[str, Summary] = {}
     for prefix, metrics in both:
         for name, value in metrics.items():
             if isinstance(value, dict) and "value" in value:
-                found[prefix + name] = {**value, "mean": value["value"]}
+                summaries[prefix + name] = {**value, "mean": value["value"]}
             elif isinstance(value, dict):
-                found[prefix + name] = value
+                summaries[prefix + name] = value
             elif isinstance(value, int | float):
-                found[prefix + name] = {"mean": value}
-    return found
+                summaries[prefix + name] = {"mean": value}
+    return summaries
 
 
 def missing(experiment: Experiment, out: Path) -> Iterator[str]:
@@ -156,7 +158,7 @@ def missing(experiment: Experiment, out: Path) -> Iterator[str]:
 
 def cautions(experiment: Experiment) -> Iterator[str]:
     """What keeps the numbers from being a claim: few sentences, controls that are not there, disturbed times."""
-    about, settings = experiment.about, experiment.settings.values()
+    about, settings = experiment.about, experiment.settings
     count, jobs = about.get("count"), about.get("jobs")
     if isinstance(count, int) and count < ENOUGH:
         yield f"{count} sentences are too few for a claim: take at least {ENOUGH}."
@@ -164,16 +166,15 @@ def cautions(experiment: Experiment) -> Iterator[str]:
         yield f"{jobs} processes ran beside each other and disturbed each other's times: measure latency with one."
     if settings:
         controls = {
-            "the voice's own full sentence": any(one.get("policy") == "wait-all" for one in settings),
+            "the voice's own full sentence": any(one.policy_name == "wait-all" for one in settings.values()),
             "no lookahead and no context": any(
-                one.get("policy") == "lookahead" and one.get("k") == 0 and one.get("context") == "none"
-                for one in settings
+                lookahead(experiment, name) == 0 and one.context_name == "none" for name, one in settings.items()
             ),
-            "random words as the future": any(one.get("context") == "random" for one in settings),
-            "the true future": any(one.get("context") == "truth" for one in settings),
+            "random words as the future": any(one.context_name == "random" for one in settings.values()),
+            "the true future": any(one.context_name == "truth" for one in settings.values()),
         }
-        for control, there in controls.items():
-            if not there:
+        for control, present in controls.items():
+            if not present:
                 yield f"A control is missing from the experiment: {control}."
     busy = others_busy(about.get("load", {}))
     if busy:
@@ -183,8 +184,8 @@ def cautions(experiment: Experiment) -> Iterator[str]:
 
 def others_busy(loads: Mapping[str, Any]) -> dict[str, float]:
     """Cores that other processes took while a condition was measured, where they are enough to disturb it."""
-    found = {name: max((one.get("other_cores") or 0.0 for one in load), default=0.0) for name, load in loads.items()}
-    return {name: cores for name, cores in found.items() if cores > BUSY_CORES}
+    cores = {name: max((one.get("other_cores") or 0.0 for one in load), default=0.0) for name, load in loads.items()}
+    return {name: most for name, most in cores.items() if most > BUSY_CORES}
 
 
 def quality_tables(experiment: Experiment) -> list[Table]:
@@ -206,14 +207,15 @@ def listening_tables(files: Sequence[Path]) -> list[Table]:
     """People's ratings and preferences by condition, and the paired differences; nothing where there are none."""
     if not files:
         return []
-    found = listening_statistics(files)
-    notes = (
-        f"{found['raters']} raters, {found['sentences']} sentences, {found['ratings']} judgements, in blind order. In "
-        "brackets 95 % intervals over raters and sentences; the tests are not corrected for their number.",
+    results = listening_statistics(files)
+    numbers = f"{results['raters']} raters, {results['sentences']} sentences, {results['ratings']} judgements"
+    brackets = "In brackets 95 % intervals over raters and sentences; the tests are not corrected for their number."
+    notes = (f"{numbers}, in blind order. {brackets}",)
+    means = {name: {"score": summary} for name, summary in results["conditions"].items()}
+    pairs, preferred = (
+        {f"{one['condition']} over {one['against']}": {"score": one} for one in results[kind]}
+        for kind in ("differences", "preferences")
     )
-    means = {name: {"score": summary} for name, summary in found["conditions"].items()}
-    pairs = {f"{one['condition']} over {one['against']}": {"score": one} for one in found["differences"]}
-    preferred = {f"{one['condition']} over {one['against']}": {"score": one} for one in found["preferences"]}
     score, count = (
         Column("rating, 0 to 100", "score", digits=1, interval=True),
         Column("ratings", "score", "n", digits=0),
@@ -254,19 +256,23 @@ def columns_of_latency() -> list[Column]:
 
 def waits(experiment: Experiment, name: str, clock: str) -> dict[str, Summary]:
     """First audible sample with all text there (FPL-A), and what the clock's text adds to it (FPL-L - FPL-A)."""
-    given = {made.name: made for made in experiment.traces(name, MEASURED)}
-    paced = [made for made in experiment.traces(name, clock) if made.name in given]
-    first = [value for made in given.values() if math.isfinite(value := first_audible_s(made))]
-    wait = [value for made in paced if math.isfinite(value := text_wait_s(made, given[made.name]))]
-    return {key: {"mean": math.fsum(values) / len(values), "p50": quantile(values, 0.5)}
-        for key, values in (("given_first_audible_s", first), ("text_wait_s", wait)) if values}  # fmt: skip
+    given = {trace.name: trace for trace in experiment.traces(name, MEASURED)}
+    paced = [trace for trace in experiment.traces(name, clock) if trace.name in given]
+    first = [value for trace in given.values() if math.isfinite(value := first_audible_s(trace))]
+    wait = [value for trace in paced if math.isfinite(value := text_wait_s(trace, given[trace.name]))]
+    values_of = {"given_first_audible_s": first, "text_wait_s": wait}
+    return {
+        key: {"mean": math.fsum(values) / len(values), "p50": quantile(values, 0.5)}
+        for key, values in values_of.items()
+        if values
+    }
 
 
 def facts(experiment: Experiment) -> list[tuple[str, str]]:
     """What the numbers depend on, as (name, value)."""
     about = experiment.about
     seed = about.get("seed", about.get("seeds", "not stated"))
-    known = [
+    rows = [
         ("Command", about.get("command", "not stated")),
         ("Sentences", about.get("count", "not stated")),
         ("Seed", ", ".join(map(str, seed)) if isinstance(seed, list) else seed),
@@ -274,7 +280,7 @@ def facts(experiment: Experiment) -> list[tuple[str, str]]:
         ("Machine", pairs(about.get("machine", "not stated"))),
         ("Versions", pairs(about.get("versions", "not stated"))),
     ]
-    return [(name, str(value)) for name, value in known if value is not None]
+    return [(name, str(value)) for name, value in rows if value is not None]
 
 
 def pairs(value: object) -> str:
@@ -295,7 +301,7 @@ def as_page(
     experiment: Experiment, notes: Sequence[str], tables: Sequence[Table], drawn: Sequence[tuple[Picture, bytes]]
 ) -> str:
     """The whole report as an HTML page that needs nothing else."""
-    known = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts(experiment))
+    fact_list = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts(experiment))
     left_out = "".join(f"<li>{escape(note)}</li>" for note in notes)
     parts = [f"<section><h2>Caveats</h2><ul class=warn>{left_out}</ul></section>"] if notes else []
     parts += map(as_html, tables)
@@ -303,7 +309,7 @@ def as_page(
     links = [(table.stem, table.title) for table in tables] + [(picture.stem, picture.title) for picture, _ in drawn]
     contents = "".join(f'<li><a href="#{stem}">{escape(title)}</a></li>' for stem, title in links)
     template = resources.files("sayahead.eval.report").joinpath("report.html").read_text(encoding="utf-8")
-    for place, html in (("FACTS", known), ("CONTENTS", contents), ("BODY", "\n".join(parts))):
+    for place, html in (("FACTS", fact_list), ("CONTENTS", contents), ("BODY", "\n".join(parts))):
         template = template.replace(f"<!--{place}-->", html)
     return template
 

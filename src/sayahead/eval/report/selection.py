@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sayahead.eval.experiment.conditions import Condition, recorded_condition
 from sayahead.eval.experiment.trace import Trace
 from sayahead.eval.measures.latency import (
     by_position,
@@ -22,7 +23,7 @@ from sayahead.eval.measures.latency import (
 )
 from sayahead.eval.report import plots
 from sayahead.eval.report.canvas import Point
-from sayahead.eval.report.tables import Column, Summary
+from sayahead.eval.report.tables import Column, Summary, Value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +57,7 @@ class Picture:
         return str(self.figure.axes[0].get_title(loc="left"))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Experiment:
     """An experiment's scored data."""
 
@@ -73,11 +74,11 @@ class Experiment:
     traces: Callable[[str, str], list[Trace]]
     """A condition's traces on a clock, or as they were measured."""
 
-    @property
-    def settings(self) -> Mapping[str, Mapping[str, Any]]:
-        """What a condition is (policy, k, context, voice) where the experiment says it; peers have none."""
-        found = self.about.get("settings", {})
-        return found if isinstance(found, dict) else {}
+    @functools.cached_property
+    def settings(self) -> Mapping[str, Condition]:
+        """What a condition is, by name, where the experiment says it; peers have none."""
+        settings = self.about.get("settings") or {}
+        return {name: recorded_condition({"name": name, **one}, "experiment.json") for name, one in settings.items()}
 
 
 def pictures(experiment: Experiment, metrics: Sequence[Column]) -> Iterator[Picture]:
@@ -92,15 +93,15 @@ def pictures(experiment: Experiment, metrics: Sequence[Column]) -> Iterator[Pict
 
 def of_clock(experiment: Experiment, clock: str, number: int) -> Iterator[Picture]:
     """Ma's Fig. 5 and 7 on a text clock, and the timeline of an utterance."""
-    shown, which = chosen(experiment)
-    traces = {name: made for name in shown if (made := experiment.traces(name, clock))}
-    first = {name: over_length(made, first_audible_s) for name, made in traces.items()}
+    shown, which = drawn_conditions(experiment)
+    traces = {name: utterances for name in shown if (utterances := experiment.traces(name, clock))}
+    first = {name: over_length(utterances, first_audible_s) for name, utterances in traces.items()}
     yield Picture(
         f"first-audio-{number}",
         f"A point an utterance, the line by least squares: flat where latency does not grow with length. {which}",
         plots.latency_over_length(first, clock=clock),
     )
-    delays = {name: over_length(made, mean_delay_s) for name, made in traces.items()}
+    delays = {name: over_length(utterances, mean_delay_s) for name, utterances in traces.items()}
     yield Picture(
         f"chunk-delay-{number}",
         f"From the end of each piece of text to the end of the sound made for it, mean of an utterance. {which}",
@@ -118,19 +119,20 @@ def of_clock(experiment: Experiment, clock: str, number: int) -> Iterator[Pictur
 
 def of_steps(experiment: Experiment) -> Iterator[Picture]:
     """Ma's Fig. 5, 6, 8 and 9, Mohan's Fig. 2 and Saeki's Fig. 4: what depends on no text clock."""
-    shown, which = chosen(experiment)
-    traces = {name: made for name in shown if (made := as_measured(experiment, name))}
+    shown, which = drawn_conditions(experiment)
+    traces = {name: utterances for name in shown if (utterances := as_measured(experiment, name))}
     if not any(all_at_once(experiment.traces(name, clock)) for clock in experiment.clocks for name in shown[:1]):
-        first = {name: over_length(made, first_audible_s) for name, made in traces.items()}
+        first = {name: over_length(utterances, first_audible_s) for name, utterances in traces.items()}
         yield Picture("first-audio-given", f"{CLOUD} {which}", plots.latency_over_length(first, clock="all text there"))
-    balances = {name: [list(time_balance_s(one)) for one in made] for name, made in traces.items()}
+    balances = {name: [list(time_balance_s(one)) for one in utterances] for name, utterances in traces.items()}
     yield Picture(
         "time-balance",
         "Playing time in hand after generating each chunk: median and 5 to 95 % of the utterances as far as a quarter "
         f"of them goes, and as strokes the least of all. {which}",
         plots.time_balance({name: series for name, series in balances.items() if any(series)}),
     )
-    positions = {name: found for name, made in traces.items() if (found := by_position(made))["first"]["n"]}
+    positions = {name: by_position(utterances) for name, utterances in traces.items()}
+    positions = {name: means for name, means in positions.items() if means["first"]["n"]}
     if positions:
         yield Picture(
             "generation-and-audio",
@@ -141,7 +143,7 @@ def of_steps(experiment: Experiment) -> Iterator[Picture]:
     yield from of_contexts(experiment)
     one = same_utterance({name: traces[name] for name in spread(list(traces), 5)})
     if one:
-        title, source = next((made.name, made.source) for made in one.values())
+        title, source = next((utterances.name, utterances.source) for utterances in one.values())
         yield Picture(
             "policy-path",
             f"Utterance {title}: “{source}” READ takes a character and goes up, SPEAK goes right.",
@@ -151,18 +153,15 @@ def of_steps(experiment: Experiment) -> Iterator[Picture]:
 
 def of_contexts(experiment: Experiment) -> Iterator[Picture]:
     """Saeki's Fig. 4: computing time by word of every context at one lookahead, and of those that have none."""
-    lookaheads = [one["k"] for one in experiment.settings.values() if one.get("policy") == "lookahead" and "k" in one]
-    k = max(sorted(set(lookaheads)), key=lookaheads.count, default=None)
-    shown = [
-        name
-        for name in experiment.conditions
-        if (settings := experiment.settings.get(name, {})).get("policy") != "lookahead" or settings.get("k") == k
-    ][:MOST]
-    steps = {
-        name: ([by_word_s(one) for one in made], finite_mean([words_per_min(one) for one in made]))
-        for name in shown
-        if (made := as_measured(experiment, name))
-    }
+    lookaheads = {name: k for name in experiment.conditions if (k := lookahead(experiment, name)) is not None}
+    counts = list(lookaheads.values())
+    k = max(sorted(set(counts)), key=counts.count, default=None)
+    shown = [name for name in experiment.conditions if lookaheads.get(name, k) == k][:MOST]
+    steps = {}
+    for name in shown:
+        if traces := as_measured(experiment, name):
+            paces = [words_per_min(trace) for trace in traces]
+            steps[name] = [by_word_s(trace) for trace in traces], finite_mean(paces)
     if steps:
         yield Picture(
             "computing-by-word",
@@ -172,14 +171,19 @@ def of_contexts(experiment: Experiment) -> Iterator[Picture]:
         )
 
 
+def lookahead(experiment: Experiment, name: str) -> int | None:
+    """A condition's words of lookahead; none where its policy is another."""
+    condition = experiment.settings.get(name)
+    return condition.policy_options["k"] if condition and condition.policy_name == "lookahead" else None
+
+
 def of_cores(experiment: Experiment) -> Iterator[Picture]:
     """Ma's Fig. 9, where there are conditions that differ in their number of processor cores."""
     families: dict[str, list[Point]] = {}
-    for name, settings in experiment.settings.items():
-        found = RATIO.value(experiment.latency.get(experiment.clocks[0], {}).get(name, {}))
-        if settings.get("cores") is not None and found is not None:
-            point = Point(name, float(settings["cores"]), found.number, known(found.low), known(found.high))
-            families.setdefault(family(settings), []).append(point)
+    for name, condition in experiment.settings.items():
+        ratio = RATIO.value(experiment.latency.get(experiment.clocks[0], {}).get(name, {}))
+        if condition.cores is not None and ratio is not None:
+            families.setdefault(family(condition), []).append(point_of(name, float(condition.cores), ratio))
     compared = {name: points for name, points in families.items() if len({point.x for point in points}) > 1}
     if compared:
         yield Picture(
@@ -189,25 +193,29 @@ def of_cores(experiment: Experiment) -> Iterator[Picture]:
         )
 
 
-def family(settings: Mapping[str, Any]) -> str:
+def family(condition: Condition) -> str:
     """A condition in words, all but its number of cores."""
-    match settings.get("policy"):
+    options = condition.policy_options
+    match condition.policy_name:
         case "wait-all":
             what = "whole sentences"
         case "independent":
-            what = f"every {settings.get('words')} words by themselves"
+            what = f"every {options['words']} words by themselves"
+        case "lookahead":
+            k2 = f", k2 = {condition.k2}" if condition.k2 else ""
+            what = f"k = {options['k']}{k2}, {manner(condition)}"
         case _:
-            k2 = f", k2 = {settings['k2']}" if settings.get("k2") else ""
-            what = f"k = {settings.get('k')}{k2}, {manner(settings)}"
-    return f"{settings.get('voice')}, {what}"
+            what = f"{condition.policy}, {manner(condition)}"
+    return f"{condition.voice}, {what}"
 
 
-def manner(settings: Mapping[str, Any]) -> str:
+def manner(condition: Condition) -> str:
     """A condition's context, and how it differs from word by word with all right context that the voice can use."""
-    sizes = (settings.get("first_chunk", 1), settings.get("chunk", 1))
+    options = condition.policy_options
+    sizes = (options.get("first_chunk", 1), options.get("chunk", 1))
     chunks = "" if sizes == (1, 1) else f", chunks {sizes[0]}-{sizes[1]}"
-    delta = "" if settings.get("delta") is None else f", delta {settings['delta']}"
-    return CONTEXTS.get(str(settings.get("context")), str(settings.get("context"))) + chunks + delta
+    delta = "" if condition.delta is None else f", delta {condition.delta}"
+    return CONTEXTS.get(condition.context_name, condition.context_name) + chunks + delta
 
 
 def as_measured(experiment: Experiment, name: str) -> list[Trace]:
@@ -217,7 +225,7 @@ def as_measured(experiment: Experiment, name: str) -> list[Trace]:
 
 def all_at_once(traces: Sequence[Trace]) -> bool:
     """Whether all text was there at time 0."""
-    return any(traces) and all(fragment.at_s == 0 for made in traces for fragment in made.fragments)
+    return any(traces) and all(fragment.at_s == 0 for trace in traces for fragment in trace.fragments)
 
 
 def of_quality(experiment: Experiment, metric: Column) -> Iterator[Picture]:
@@ -243,18 +251,19 @@ def of_quality(experiment: Experiment, metric: Column) -> Iterator[Picture]:
             )
 
 
-def chosen(experiment: Experiment) -> tuple[list[str], str]:
+def drawn_conditions(experiment: Experiment) -> tuple[list[str], str]:
     """The conditions that a figure of few can show, and a sentence that says so where they are not all.
 
     The first one, then those without a context, then peers; evenly spaced where they are too many.
     """
     first, settings = experiment.conditions[0], experiment.settings
-    own = [name for name in experiment.conditions if name != first and settings.get(name, {}).get("context") == "none"]
-    peers = [name for name in experiment.conditions if name != first and name not in settings]
-    own = spread(own, max(MOST // 2, MOST - 1 - len(peers)))
-    shown = [first, *own, *spread(peers, MOST - 1 - len(own))]
-    left = len(experiment.conditions) - len(shown)
-    return shown, f"{len(shown)} of {len(experiment.conditions)} conditions are drawn." if left else ""
+    others = [name for name in experiment.conditions if name != first]
+    plain = [name for name in others if name in settings and settings[name].context_name == "none"]
+    peers = [name for name in others if name not in settings]
+    plain = spread(plain, max(MOST // 2, MOST - 1 - len(peers)))
+    shown = [first, *plain, *spread(peers, MOST - 1 - len(plain))]
+    left_out = len(experiment.conditions) - len(shown)
+    return shown, f"{len(shown)} of {len(experiment.conditions)} conditions are drawn." if left_out else ""
 
 
 def spread(names: list[str], most: int) -> list[str]:
@@ -266,62 +275,57 @@ def spread(names: list[str], most: int) -> list[str]:
 
 def group(experiment: Experiment, name: str) -> str:
     """The series that a condition's point belongs to: all but its lookahead, and the voice where there are several."""
-    settings = experiment.settings.get(name)
-    if settings is None or settings.get("policy") != "lookahead":
+    if lookahead(experiment, name) is None:
         return name
-    voices = {other.get("voice") for other in experiment.settings.values()}
-    return f"{settings.get('voice')}, {manner(settings)}" if len(voices) > 1 else manner(settings)
+    condition, several = experiment.settings[name], len({one.voice for one in experiment.settings.values()}) > 1
+    return f"{condition.voice}, {manner(condition)}" if several else manner(condition)
 
 
 def series(experiment: Experiment, metric: Column, cost: Callable[[str], float]) -> dict[str, list[Point]]:
     """A point for every condition that has the quality and a cost, by series."""
-    out: dict[str, list[Point]] = {}
+    points: dict[str, list[Point]] = {}
     for name in experiment.conditions:
         value, paid = metric.value(experiment.quality.get(name, {})), cost(name)
         if value and math.isfinite(paid):
-            point = Point(name, paid, value.number, known(value.low), known(value.high))
-            out.setdefault(group(experiment, name), []).append(point)
+            points.setdefault(group(experiment, name), []).append(point_of(name, paid, value))
     # Lines before single points, so that a context has the same colour in all figures.
-    return dict(sorted(out.items(), key=lambda item: len(item[1]) == 1))
+    return dict(sorted(points.items(), key=lambda item: len(item[1]) == 1))
 
 
 def mean_lag_s(scored: Mapping[str, Mapping[str, Summary]], name: str) -> float:
     """A condition's mean word lag by the scores of a clock; nan where there is none."""
-    found = LAG.value(scored.get(name, {}))
-    return math.nan if found is None else found.number
+    lag = LAG.value(scored.get(name, {}))
+    return math.nan if lag is None else lag.number
 
 
 def over_lookahead(experiment: Experiment, metric: Column) -> tuple[dict[str, list[Point]], Point | None]:
     """Points over Ma's lookahead, k1 + k2, by series, and the full sentence; of conditions whose settings are known."""
-    out: dict[str, list[Point]] = {}
+    points: dict[str, list[Point]] = {}
     full = None
-    for name in experiment.conditions:
-        settings, value = experiment.settings.get(name), metric.value(experiment.quality.get(name, {}))
-        if settings is None or value is None:
-            continue
-        lookahead = float(settings.get("k", 0) + settings.get("k2", 0))
-        point = Point(name, lookahead, value.number, known(value.low), known(value.high))
-        if settings.get("policy") == "wait-all":
-            full = full or point
-        elif settings.get("policy") == "lookahead":
-            out.setdefault(group(experiment, name), []).append(point)
-    return out, full
+    for name, condition in experiment.settings.items():
+        k, value = lookahead(experiment, name), metric.value(experiment.quality.get(name, {}))
+        if value is not None and k is not None:
+            points.setdefault(group(experiment, name), []).append(point_of(name, k + condition.k2, value))
+        elif value is not None and condition.policy_name == "wait-all":
+            full = full or point_of(name, 0, value)
+    return points, full
 
 
-def known(number: float) -> float | None:
-    """The number, None for nan."""
-    return number if math.isfinite(number) else None
+def point_of(name: str, x: float, value: Value) -> Point:
+    """A condition's point in a figure."""
+    low, high = (end if math.isfinite(end) else None for end in (value.low, value.high))
+    return Point(name, float(x), value.number, low, high)
 
 
 def over_length(traces: Sequence[Trace], metric: Callable[[Trace], float]) -> list[tuple[float, float]]:
     """(words, metric) of each utterance where it is defined."""
-    pairs = [(float(len(spoken(made))), metric(made)) for made in traces]
+    pairs = [(float(len(spoken(trace))), metric(trace)) for trace in traces]
     return [pair for pair in pairs if math.isfinite(pair[1])]
 
 
-def mean_delay_s(made: Trace) -> float:
+def mean_delay_s(trace: Trace) -> float:
     """Average chunk delay; nan where no word ends."""
-    return finite_mean([float(delay) for delay in chunk_delays_s(made)])
+    return finite_mean([float(delay) for delay in chunk_delays_s(trace)])
 
 
 def finite_mean(values: Sequence[float]) -> float:
@@ -330,20 +334,20 @@ def finite_mean(values: Sequence[float]) -> float:
     return math.fsum(kept) / len(kept) if kept else math.nan
 
 
-def by_word_s(made: Trace) -> list[float]:
+def by_word_s(trace: Trace) -> list[float]:
     """Computing time up to the chunk that ends each word."""
-    if not made.chunks:
+    if not trace.chunks:
         return []
-    total = cumulative_processing_s(made)
-    return [float(total[chunk]) for chunk in chunk_of(made, [word.offset for word in spoken(made)], end=True)]
+    total = cumulative_processing_s(trace)
+    return [float(total[chunk]) for chunk in chunk_of(trace, [word.offset for word in spoken(trace)], end=True)]
 
 
 def same_utterance(traces: Mapping[str, Sequence[Trace]]) -> dict[str, Trace]:
     """The utterance of middle length that all the conditions have, by condition; nothing where there is none."""
-    by_name = {condition: {made.name: made for made in kept if made.chunks} for condition, kept in traces.items()}
+    by_name = {name: {one.name: one for one in utterances if one.chunks} for name, utterances in traces.items()}
     first = next(iter(by_name.values()), {})
     shared = [name for name in first if all(name in others for others in by_name.values())]
     if not shared:
         return {}
     middle = sorted(shared, key=lambda name: len(first[name].source))[len(shared) // 2]
-    return {condition: kept[middle] for condition, kept in by_name.items()}
+    return {condition: utterances[middle] for condition, utterances in by_name.items()}

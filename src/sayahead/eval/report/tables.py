@@ -35,13 +35,13 @@ class Column:
 
     def value(self, summaries: Mapping[str, Summary]) -> Value | None:
         """The cell, in the heading's unit; None where the metric is missing or not a number."""
-        found = summaries.get(self.key, {})
-        number = found.get(self.stat)
+        summary = summaries.get(self.key, {})
+        number = summary.get(self.stat)
         if not isinstance(number, int | float) or not math.isfinite(number):
             return None
-        ends = [found.get(name) if self.interval else None for name in ("low", "high")]
+        ends = [summary.get(name) if self.interval else None for name in ("low", "high")]
         low, high = (self.factor * end if isinstance(end, int | float) else math.nan for end in ends)
-        p = found.get("p")
+        p = summary.get("p")
         return Value(self.factor * number, low, high, p if isinstance(p, int | float) and self.interval else math.nan)
 
     def text(self, value: Value | None) -> str:
@@ -215,8 +215,8 @@ def further_tables(summaries: Mapping[str, Mapping[str, Summary]], shown: Collec
 
     A key that no table knows stands in the last one under its own name: a new metric is seen before it has a column.
     """
-    known = {column.key for _, _, columns, _ in FURTHER for column in columns}
-    others = sorted({key for row in summaries.values() for key in row} - known - set(shown))
+    titled = {column.key for _, _, columns, _ in FURTHER for column in columns}
+    others = sorted({key for row in summaries.values() for key in row} - titled - set(shown))
     tables = []
     for stem, title, columns, notes in FURTHER:
         kept = [column for column in columns if column.key not in shown]
