@@ -1,0 +1,63 @@
+"""Write what is in which folder of the package into docs/architecture.md, or check that it is there.
+
+    python docs/rooms.py [--check]
+
+The table stands between ``<!-- rooms -->`` and ``<!-- /rooms -->``: the first line of each module's and folder's
+docstring. With ``--check`` nothing is written, and a document that differs ends the run with an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DOCUMENT = ROOT / "docs" / "architecture.md"
+PACKAGE = ROOT / "src" / "sayahead"
+PLACE = re.compile(r"(?<=<!-- rooms -->\n).*?(?=<!-- /rooms -->)", re.DOTALL)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write or check the table; the exit code."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    check = parser.parse_args(arguments).check
+    before = DOCUMENT.read_text(encoding="utf-8")
+    after = PLACE.sub(lambda _: table(), before)
+    if check and before != after:
+        print(f"The rooms in {DOCUMENT.name} are not those of the package: python docs/rooms.py", file=sys.stderr)
+        return 1
+    DOCUMENT.write_text(after, encoding="utf-8")
+    return 0
+
+
+def table() -> str:
+    """A row for each folder with Python in it and each module beside them."""
+    folders = [path.parent for path in PACKAGE.glob("*/__init__.py")]
+    modules = [path for path in PACKAGE.glob("*.py") if not path.name.startswith("__")]
+    rows = ["| in `src/sayahead/` | what it is |", "|---|---|"]
+    rows += [f"| `{path.name}` | {summary(path)} |" for path in sorted(modules)]
+    rows += [f"| `{path.name}/` | {summary(path / '__init__.py')}{inner(path)} |" for path in sorted(folders)]
+    return "\n".join(rows) + "\n"
+
+
+def summary(path: Path) -> str:
+    """The first line of a module's docstring; SystemExit where there is none."""
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    if not docstring:
+        raise SystemExit(f"{path} has no docstring: say in its first line what it is.")
+    return docstring.splitlines()[0].replace("``", "`").replace("|", "\\|")
+
+
+def inner(folder: Path) -> str:
+    """The folders in a folder."""
+    names = sorted(path.parent.name for path in folder.glob("*/__init__.py"))
+    return f" Folders: {', '.join(f'`{name}`' for name in names)}." if names else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

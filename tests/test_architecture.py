@@ -1,0 +1,173 @@
+"""The floor plan: which way imports go, what a file may hold, and that the documents describe the rooms there are."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import graphlib
+import re
+import runpy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SOURCE = Path(__file__).parents[1] / "src"
+LEVELS = (
+    {"types", "errors"},
+    {"config"},
+    {"text", "sound"},
+    {"engine"},
+    {"policies", "contexts"},
+    {"voices"},
+    {"vocoders"},
+    {"systems", "speech"},
+    {"voice", "client"},
+    {"eval", "server"},
+    {"training"},
+    {"cli"},
+)
+"""Rooms from the ground up: a room imports itself and rooms of lower levels."""
+MOST_MODULES, MOST_LINES, MOST_OF_FUNCTION = 10, 400, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    name: str
+    path: Path
+    tree: ast.Module
+
+    @property
+    def room(self) -> str:
+        """The folder or module right under the package; the package itself is ''."""
+        return room(self.name)
+
+    def imports(self) -> Iterator[str]:
+        """Every module of the package that it imports anywhere, for types alone included."""
+        for node in ast.walk(self.tree):
+            for name in imported(node):
+                if name.split(".")[0] == "sayahead" and name != "sayahead.__version__":
+                    yield name if name in modules() else name.rpartition(".")[0]
+
+
+def room(name: str) -> str:
+    return [*name.split("."), ""][1]
+
+
+def imported(node: ast.AST) -> list[str]:
+    """What an import statement names; nothing for other nodes."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
+
+
+@functools.cache
+def modules() -> dict[str, Module]:
+    """All modules of the package by name."""
+    known = {}
+    for path in sorted((SOURCE / "sayahead").rglob("*.py")):
+        parts = path.relative_to(SOURCE).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        known[name] = Module(name, path, ast.parse(path.read_text(encoding="utf-8")))
+    return known
+
+
+def functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def test_imports_lead_down() -> None:
+    floors = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+    rooms = {module.room for module in modules().values()} - {"", "__main__"}
+    assert rooms == set(floors)
+    upward = [
+        f"{module.name} imports {target}"
+        for module in modules().values()
+        if module.room in floors
+        for target in module.imports()
+        if room(target) not in ("", module.room) and floors[room(target)] >= floors[module.room]
+    ]
+    assert not upward, "\n".join(upward)
+    # What the package offers to others comes from all levels.
+    assert [name for name, module in modules().items() if module.room and "sayahead" in module.imports()] == []
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {name: {target for target in module.imports() if target != name} for name, module in modules().items()}
+    # The package's own names are imported when they are first asked for.
+    graph["sayahead"] = set()
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(" -> ".join(reversed(error.args[1])))
+
+
+def test_only_training_imports_torch_with_itself() -> None:
+    def at_import(node: ast.AST) -> Iterator[ast.AST]:
+        """The statements that run when a module is imported."""
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not types_only(node):
+            for child in ast.iter_child_nodes(node):
+                yield from at_import(child)
+
+    def types_only(node: ast.AST) -> bool:
+        return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+    heavy = [
+        module.name
+        for module in modules().values()
+        if module.room != "training"
+        for node in at_import(module.tree)
+        if any(name.split(".")[0] == "torch" for name in imported(node))
+    ]
+    assert not heavy
+
+
+def test_the_package_has_few_modules_beside_its_folders() -> None:
+    assert len(list((SOURCE / "sayahead").glob("*.py"))) <= MOST_MODULES
+
+
+def test_files_and_functions_are_short() -> None:
+    long = [
+        f"{module.name} has {lines} lines"
+        for module in modules().values()
+        if (lines := module.path.read_text(encoding="utf-8").count("\n")) > MOST_LINES
+    ]
+    long += [
+        f"{module.name}.{function.name} has {lines} lines"
+        for module in modules().values()
+        for function in functions(module)
+        if (lines := 1 + (function.end_lineno or 0) - function.lineno) > MOST_OF_FUNCTION
+    ]
+    assert not long, "\n".join(long)
+
+
+def test_everything_is_annotated() -> None:
+    assert not [
+        f"{module.name}.{function.name}"
+        for module in modules().values()
+        for function in functions(module)
+        if function.returns is None or any(argument.annotation is None for argument in arguments(function.args))
+    ]
+
+
+def arguments(given: ast.arguments) -> list[ast.arg]:
+    """All that is declared but the object or class itself."""
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    return [argument for argument in every if argument is not None and argument.arg not in ("self", "cls")]
+
+
+def test_the_document_names_the_rooms(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script: dict[str, Any] = runpy.run_path(str(SOURCE.parent / "docs" / "rooms.py"))
+    assert script["main"](["--check"]) == 0
+    document = tmp_path / "architecture.md"
+    document.write_text("Before.\n<!-- rooms -->\nold\n<!-- /rooms -->\nAfter.\n", encoding="utf-8")
+    monkeypatch.setitem(script["main"].__globals__, "DOCUMENT", document)
+    assert script["main"](["--check"]) == 1
+    assert script["main"]([]) == 0
+    rooms = {module.room for module in modules().values()} - {"", "__main__"}
+    assert set(re.findall(r"^\| `(\w+)", document.read_text(encoding="utf-8"), re.MULTILINE)) == rooms
