@@ -13,7 +13,7 @@ from sayahead.cli import main
 from sayahead.errors import ConfigError
 from sayahead.eval.measures.textgrid import Interval, read_textgrid, tier
 from sayahead.training.corpus.frontend import PRESETS
-from sayahead.training.corpus.recordings import read_recording, scan
+from sayahead.training.corpus.recordings import RecordingSpec, read_recording, scan
 from sayahead.training.corpus.store import Corpus
 
 RATE = 22050
@@ -255,7 +255,7 @@ def test_folders_that_are_none(folder: Path, capsys: pytest.CaptureFixture[str])
     assert command(folder, "--train", str(names)) == 2
     assert "does not have R-9" in capsys.readouterr().err
     with pytest.raises(ConfigError, match=r"no \.TextGrid files"):
-        scan(PRESETS["ma"], folder, folder / "LJSpeech-1.1", ["R-1"])
+        scan(RecordingSpec(PRESETS["ma"], folder, folder / "LJSpeech-1.1"), ["R-1"])
     (folder / "LJSpeech-1.1" / "metadata.csv").unlink()
     assert command(folder) == 2
     assert "LJ Speech's layout" in capsys.readouterr().err

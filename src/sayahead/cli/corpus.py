@@ -12,7 +12,7 @@ from sayahead.errors import ConfigError
 from sayahead.text.lists import read_texts
 from sayahead.training.corpus.frontend import PRESETS
 from sayahead.training.corpus.making import Spec, Texts, make_corpus
-from sayahead.training.corpus.recordings import read_metadata, scan
+from sayahead.training.corpus.recordings import RecordingSpec, read_metadata, scan
 from sayahead.training.corpus.store import Corpus
 from sayahead.training.corpus.teacher import TeacherSpec
 from sayahead.training.corpus.texts import CHARACTERS_A_SECOND, evenly, read_counts
@@ -54,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts a shard (default: 250)")
     add("--jobs", metavar="N", type=number(int, 1), default=1, help="processes (default: 1)")
     add = parser.add_argument_group("the voice").add_argument
-    add("--punctuation", metavar="all|final", type=one_of("all", "final"),
-        help="all (default), or only the sentence's last (Ma 5.1)")  # fmt: skip
+    marks, explained = one_of("all", "final"), "all (default), or only the sentence's last (Ma 5.1)"
+    add("--punctuation", metavar="all|final", type=marks, help=explained)
     add("--seed", metavar="N", type=number(int, 0), help="fixes its noise (default: 0)")
     add("--features", action="store_true", help="with its features, which the mel vocoder learns: large")
     add = parser.add_argument_group("recordings").add_argument
@@ -88,10 +88,9 @@ def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
     splits: dict[str, Texts] = {split: read_texts(path) for split, path in split_files(arguments).items()}
     if not splits:
         raise ConfigError("A corpus needs texts: name files of name|text with --train, --val and --test.")
-    spec = TeacherSpec(
-        PRESETS[arguments.front_end], arguments.punctuation or "all", arguments.lead, arguments.tail,
-        arguments.seed or 0, not arguments.no_audio, arguments.features,
-    )  # fmt: skip
+    kept = {"audio": not arguments.no_audio, "features": arguments.features}
+    ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
+    spec = TeacherSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **kept)
     return spec, part(splits, arguments)
 
 
@@ -113,12 +112,10 @@ def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Text
             f"{arguments.recordings / 'metadata.csv'} does not have {unknown[0]} ({len(unknown)} in all)."
         )
     splits = part(splits, arguments)
-    spec = scan(
-        PRESETS[arguments.front_end], arguments.recordings, arguments.alignments,
-        [name for own in splits.values() for name, _ in own],
-        lead=arguments.lead, tail=arguments.tail, audio=not arguments.no_audio, skip_missing=arguments.skip_missing,
-    )  # fmt: skip
-    return spec, splits
+    options = {name: getattr(arguments, name) for name in ("alignments", "lead", "tail", "skip_missing")}
+    front_end, audio = PRESETS[arguments.front_end], not arguments.no_audio
+    spec = RecordingSpec(front_end, arguments.recordings, **options, audio=audio)
+    return scan(spec, [name for script in splits.values() for name, _ in script]), splits
 
 
 def split_files(arguments: argparse.Namespace) -> dict[str, Path]:

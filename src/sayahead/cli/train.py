@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--minutes", metavar="N", type=number(float, 0), help="stop after so long, whatever earlier runs took")
     add("--steps", metavar="N", type=number(int, 1), help="stop after so many steps in all (default: the recipe's)")
     add("--resume", action="store_true", help="go on from the run's last checkpoint, exactly")
-    add("--device", metavar="cpu|cuda|auto", type=one_of("cpu", "cuda", "auto"), default="auto",
-        help="where to compute (default: auto, a GPU where there is one)")  # fmt: skip
+    device, explained = one_of("cpu", "cuda", "auto"), "where to compute (default: auto, a GPU where there is one)"
+    add("--device", metavar="cpu|cuda|auto", type=device, default="auto", help=explained)
     add("--threads", metavar="N", type=number(int, 1), help="processor threads (default: torch's)")
 
 
@@ -80,10 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
     log = logging.getLogger("sayahead")
     log.addHandler(console)
     try:
-        outcome = train(
-            recipe, arguments.corpus or Path(recipe.corpus), out, minutes=arguments.minutes, resume=arguments.resume,
-            device=arguments.device, threads=arguments.threads, progress=Progress(console), note=console.note,
-        )  # fmt: skip
+        options = {name: getattr(arguments, name) for name in ("minutes", "resume", "device", "threads")}
+        corpus, show = arguments.corpus or Path(recipe.corpus), Progress(console)
+        outcome = train(recipe, corpus, out, **options, progress=show, note=console.note)
     except TrainingError as error:
         return complain(str(error), FAILED)
     finally:

@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("out", metavar="FOLDER", type=Path, help="gets words.npz and axes.npy")
     add("--texts", metavar="FILE", type=Path, required=True, help="lines of name|text: the words that count")
-    add("--from", dest="source", metavar="FILE", type=Path,
-        help="fastText's .vec or .bin, or a language model's folder, for its embeddings (default: learn)")  # fmt: skip
+    source = "fastText's .vec or .bin, or a language model's folder, for its embeddings (default: learn)"
+    add("--from", dest="source", metavar="FILE", type=Path, help=source)
     add("--axes", metavar="N", type=number(int, 1), default=64, help="dimensions that are kept (default: 64)")
     add("--seed", metavar="N", type=number(int, 0), default=0, help="fixes the draws (default: 0)")
     add("--threads", metavar="N", type=number(int, 1), help="processor threads (default: torch's)")

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from sayahead.engine.context import NOTHING, Prediction
 from sayahead.errors import ConfigError
 
+CLOSING = (".", "!", "?")
+"""What ends a sentence."""
+
 
 class LanguageModel:
     """Pseudo lookahead: the words with which a causal language model continues the text (Saeki-a, II-B).
@@ -55,11 +58,19 @@ class LanguageModel:
                 break
             ids, tokens = [token], [*tokens, token]
             text = self._model.decode(tokens)
-            if len(text.split()) > self._words or text.rstrip()[-1:] in (".", "!", "?") or "\n" in text.strip(" "):
+            if ended(text, self._words):
                 break
-        # A continuation that does not begin with a space would only finish the last word, which is complete.
-        future = text.split() if text[:1].isspace() else text.split()[1:]
-        return Prediction(tuple(future[: self._words]))
+        return Prediction(tuple(future_words(text, self._words)))
+
+
+def ended(text: str, words: int) -> bool:
+    """Whether a continuation has as many whole words as are wanted, or its sentence has ended."""
+    return len(text.split()) > words or text.rstrip()[-1:] in CLOSING or "\n" in text.strip(" ")
+
+
+def future_words(text: str, words: int) -> list[str]:
+    """The first words of a continuation; what does not begin with a space would only finish the last word."""
+    return (text.split() if text[:1].isspace() else text.split()[1:])[:words]
 
 
 class CausalModel(Protocol):
@@ -78,9 +89,10 @@ class CausalModel(Protocol):
 
 
 class TransformersModel:
-    """A causal model of transformers on the processor, in float32."""
+    """A causal model of transformers on the processor."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, kind: str = "float32") -> None:
+        """``kind``: torch's name of the weights' type."""
         try:
             import torch
             from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -88,21 +100,21 @@ class TransformersModel:
             raise ConfigError(
                 f"The language model {name!r} needs torch and transformers: pip install 'sayahead[lm]'."
             ) from error
-        self._torch: Any = torch
+        self.torch: Any = torch
         try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(name)
-            self._model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32).eval()
+            self.tokenizer: Any = AutoTokenizer.from_pretrained(name)
+            self.model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=kind).eval()
         except (OSError, ValueError) as error:
             raise ConfigError(f"The language model {name!r} cannot be loaded: {error}") from error
-        self.end: int | None = self._tokenizer.eos_token_id
+        self.end: int | None = self.tokenizer.eos_token_id
 
     def encode(self, text: str) -> list[int]:
-        return list(self._tokenizer(text).input_ids)
+        return list(self.tokenizer(text).input_ids)
 
     def decode(self, ids: list[int]) -> str:
-        return str(self._tokenizer.decode(ids))
+        return str(self.tokenizer.decode(ids))
 
     def next(self, ids: list[int], cache: Any) -> tuple[NDArray[np.float64], Any]:
-        with self._torch.inference_mode():
-            out = self._model(input_ids=self._torch.tensor([ids]), past_key_values=cache, use_cache=True)
+        with self.torch.inference_mode():
+            out = self.model(input_ids=self.torch.tensor([ids]), past_key_values=cache, use_cache=True)
         return out.logits[0, -1].double().numpy(), out.past_key_values

@@ -26,8 +26,8 @@ class Deferred:
         self._weight: Tensor = _Shared.apply(weight, self._uses)  # type: ignore[no-untyped-call]
 
     def __call__(self, x: Tensor) -> Tensor:
-        made: Tensor = _Use.apply(x.to(self._weight.dtype), self._weight, self._uses)  # type: ignore[no-untyped-call]
-        return made
+        out: Tensor = _Use.apply(x.to(self._weight.dtype), self._weight, self._uses)  # type: ignore[no-untyped-call]
+        return out
 
 
 class _Shared(torch.autograd.Function):

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.parametrizations import weight_norm
 
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import CorpusInfo
+from sayahead.training.corpus.store import CorpusInfo
 
 HALF = math.sqrt(0.5)
 """Keeps the variance of a sum of two."""
@@ -63,13 +62,13 @@ class Conv(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         rows = x.shape[1]
         padded = functional.pad(x, (0, 0, self.left, self.kernel - 1 - self.left))
-        made: Tensor = self.dense(torch.cat([padded[:, at : at + rows] for at in range(self.kernel)], -1))
-        return made
+        out: Tensor = self.dense(torch.cat([padded[:, at : at + rows] for at in range(self.kernel)], -1))
+        return out
 
     def window(self, x: Tensor) -> Tensor:
         """The one row (B, E) that sees exactly the rows (B, kernel, D)."""
-        made: Tensor = self.dense(x.flatten(-2))
-        return made
+        out: Tensor = self.dense(x.flatten(-2))
+        return out
 
 
 class GatedBlock(nn.Module):
@@ -148,8 +147,8 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         mixed = self.dw(functional.pad(x.transpose(1, 2), (self.left, self.right))).transpose(1, 2)
-        made: Tensor = x + self.gamma * self.pw2(functional.gelu(self.pw1(self.norm(mixed))))
-        return made
+        out: Tensor = x + self.gamma * self.pw2(functional.gelu(self.pw1(self.norm(mixed))))
+        return out
 
 
 class MaskedNorm(nn.Module):
@@ -162,8 +161,8 @@ class MaskedNorm(nn.Module):
     def forward(self, x: Tensor, there: Tensor) -> Tensor:
         """(..., C) of (..., C); ``there`` (...) is true where there is a row."""
         if not self.training:
-            made: Tensor = self.norm(x.flatten(0, -2)).view(x.shape) * there[..., None]
-            return made
+            out: Tensor = self.norm(x.flatten(0, -2)).view(x.shape) * there[..., None]
+            return out
         rows = x[there]
         out = torch.zeros_like(x)
         # One row has no variance: there is nothing to learn from it.

@@ -156,8 +156,8 @@ class Sampler:
 
     def initial(self) -> SamplerState:
         """The state before the first step: silence."""
-        rings = (np.zeros((max(1, d * (self.config.kernel - 1)), self.config.residual), np.float32)
-                 for *_, d in self.layers)  # fmt: skip
+        sizes = [max(1, dilation * (self.config.kernel - 1)) for *_, dilation in self.layers]
+        rings = (np.zeros((size, self.config.residual), np.float32) for size in sizes)
         return SamplerState(0, np.zeros(self.config.conditioner.bands, np.float32), tuple(rings))
 
     def step(self, conditions: Floats, noise: Floats, state: SamplerState) -> tuple[Floats, SamplerState]:

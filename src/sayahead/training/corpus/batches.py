@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from sayahead.training.corpus.store import CorpusInfo
 from sayahead.types import Floats
@@ -82,6 +84,11 @@ def decoder_steps(mels: Sequence[NDArray[Any]], info: CorpusInfo, reduction: int
         frames[row, len(mel) :] = frames[row, len(mel) - 1]
         counts[row, : len(mel)], learned[row, : steps[row]] = 1, 1
     return Steps(frames.reshape(*learned.shape, -1), counts, learned)
+
+
+def tensors(**arrays: Any) -> dict[str, Tensor]:
+    """Arrays, or lists of numbers, as a batch's tensors."""
+    return {name: torch.from_numpy(np.asarray(array)) for name, array in arrays.items()}
 
 
 def padded(rows: Sequence[NDArray[Any]]) -> tuple[Numbers, Numbers]:

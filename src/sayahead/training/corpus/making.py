@@ -83,9 +83,14 @@ class Job:
 
 
 def make_corpus(
-    path: Path, spec: Spec, splits: Mapping[str, Texts], *, jobs: int = 1, shard_texts: int = 250,
+    path: Path,
+    spec: Spec,
+    splits: Mapping[str, Texts],
+    *,
+    jobs: int = 1,
+    shard_texts: int = 250,
     note: Callable[[str], None] = lambda line: None,
-) -> CorpusInfo:  # fmt: skip
+) -> CorpusInfo:
     """Make what a corpus lacks yet, and its description; ``note`` gets a line for each shard.
 
     What is there already is kept if it was asked for in the same way; ConfigError where it was not. The bytes do not
@@ -125,9 +130,21 @@ def describe(spec: Spec, splits: Mapping[str, Texts], shard_texts: int) -> Corpu
     }
     versions = {name: version for name in PACKAGES if (version := installed(name))}
     return CorpusInfo(
-        FORMAT, spec.front_end, phonemes, pad, spec.describe(), spec.punctuation, spec.seed, digests, shard_texts,
-        versions, dict.fromkeys(digests, ()), False, (), (),
-    )  # fmt: skip
+        format=FORMAT,
+        front_end=spec.front_end,
+        phonemes=phonemes,
+        pad=pad,
+        source=spec.describe(),
+        punctuation=spec.punctuation,
+        seed=spec.seed,
+        texts=digests,
+        shard_texts=shard_texts,
+        versions=versions,
+        splits=dict.fromkeys(digests, ()),
+        complete=False,
+        mel_mean=(),
+        mel_std=(),
+    )
 
 
 def installed(name: str) -> str | None:
@@ -224,17 +241,26 @@ def make_shard(source: Source, job: Job, corpus: str) -> None:
     os.rename(draft, job.path)
 
 
+EMPTY: dict[str, tuple[Any, ...]] = {
+    "ids": (np.int16,),
+    "words": (np.int16, 2),
+    "durations": (np.int16,),
+    "f0": (np.float16,),
+    "mel": (np.float16, 0),
+    "audio": (np.int16,),
+    "features": (np.float16, 0),
+}
+"""Arrays of a shard: kind, and columns where there are no items."""
+
+
 def joined(items: Sequence[Item]) -> dict[str, Any]:
     """The arrays of a shard by file name."""
     arrays: dict[str, Any] = {}
-    for name, kind, shape in (
-        ("ids", np.int16, (0,)), ("words", np.int16, (0, 2)), ("durations", np.int16, (0,)), ("f0", np.float16, (0,)),
-        ("mel", np.float16, (0, 0)), ("audio", np.int16, (0,)), ("features", np.float16, (0, 0)),
-    ):  # fmt: skip
+    for name, (kind, *shape) in EMPTY.items():
         parts = [getattr(item, name) for item in items]
         if parts and parts[0] is None:
             continue
-        arrays[name] = np.concatenate(parts).astype(kind) if parts else np.zeros(shape, kind)
+        arrays[name] = np.concatenate(parts).astype(kind) if parts else np.zeros((0, *shape), kind)
     for name, lengths in (
         ("ids", [len(item.ids) for item in items]),
         ("words", [len(item.words) for item in items]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +40,7 @@ class RecordingSpec:
     """With metadata.csv (name|...|text) and wavs/NAME.wav, 16-bit mono."""
     alignments: Path
     """With NAME.TextGrid, in itself or in its subfolders."""
-    symbols: tuple[str, ...]
+    symbols: tuple[str, ...] = ()
     """The aligner's, in order; the first has the id 2."""
     lead: int = 4
     """Most frames of silence kept in front of the first phoneme."""
@@ -82,22 +82,17 @@ class RecordingSpec:
         return Recordings(self)
 
 
-def scan(
-    front_end: FrontEnd, folder: Path, alignments: Path, names: Iterable[str], *, lead: int = 4, tail: int = 12,
-    audio: bool = True, skip_missing: bool = False,
-) -> RecordingSpec:  # fmt: skip
-    """The spec of the named recordings, with all symbols of their alignments; ConfigError where one is missing."""
-    files, symbols = textgrids(alignments), set[str]()
+def scan(spec: RecordingSpec, names: Iterable[str]) -> RecordingSpec:
+    """The spec with all symbols in the alignments of the named recordings; ConfigError where one is missing."""
+    files, symbols = textgrids(spec.alignments), set[str]()
     for name in names:
         try:
-            path = found(files, name, alignments)
+            path = found(files, name, spec.alignments)
             symbols.update(phone.label for phone in tier(read_textgrid(path), "phones", path))
         except ConfigError:
-            if not skip_missing:
+            if not spec.skip_missing:
                 raise
-    return RecordingSpec(
-        front_end, folder, alignments, tuple(sorted(symbols.difference(SILENCES))), lead, tail, audio, skip_missing
-    )
+    return replace(spec, symbols=tuple(sorted(symbols.difference(SILENCES))))
 
 
 class Recordings:

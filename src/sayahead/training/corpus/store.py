@@ -156,11 +156,16 @@ class Shard:
         arrays, long, pads = self._arrays, self._mapped, 2 * number
         audio, features = long.get("audio"), long.get("features")
         return Item(
-            self.names[number], self.texts[number], arrays["ids"][begin:stop], arrays["words"][words],
-            arrays["durations"][begin + pads : stop + pads + 2], arrays["f0"][first:end], long["mel"][first:end],
-            None if audio is None else audio[first * self._hop : end * self._hop],
-            None if features is None else features[first:end],
-        )  # fmt: skip
+            name=self.names[number],
+            text=self.texts[number],
+            ids=arrays["ids"][begin:stop],
+            words=arrays["words"][words],
+            durations=arrays["durations"][begin + pads : stop + pads + 2],
+            f0=arrays["f0"][first:end],
+            mel=long["mel"][first:end],
+            audio=None if audio is None else audio[first * self._hop : end * self._hop],
+            features=None if features is None else features[first:end],
+        )
 
     @functools.cached_property
     def _mapped(self) -> dict[str, Array]:

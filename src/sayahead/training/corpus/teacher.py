@@ -150,10 +150,16 @@ class Teacher:
         # Frames of the samples as they are written, so that whoever reads them gets the same.
         mel = front.log_mel(pcm.astype(np.float32) / np.float32(32767))
         return Item(
-            name, text, ids.astype(np.int16), words, np.diff(edges).astype(np.int16),
-            np.where(f0 < 40, 0, f0).astype(np.float16), mel.astype(np.float16), pcm if spec.audio else None,
-            take.features.astype(np.float16) if spec.features else None,
-        )  # fmt: skip
+            name=name,
+            text=text,
+            ids=ids.astype(np.int16),
+            words=words,
+            durations=np.diff(edges).astype(np.int16),
+            f0=np.where(f0 < 40, 0, f0).astype(np.float16),
+            mel=mel.astype(np.float16),
+            audio=pcm if spec.audio else None,
+            features=take.features.astype(np.float16) if spec.features else None,
+        )
 
     def speak(self, ids: Ids, name: str) -> Take:
         """The sentence of phoneme ids (P,), without pads; its noise is drawn by the name and the spec's seed."""

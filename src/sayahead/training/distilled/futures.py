@@ -1,4 +1,4 @@
-"""``sayahead train futures``: how a language model goes on from the prefixes of transcripts, laid by for training.
+"""``sayahead train futures``: how a language model goes on from the prefixes of transcripts, made ahead for training.
 
 A causal model reads a text once; all its prefixes are then continued side by side, from what it remembers of each. One
 line of JSON an item: ``{"name", "words", "futures"}``, where ``futures[n]`` are the words expected after the first
@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from sayahead.contexts.language_model import TransformersModel, ended, future_words
 from sayahead.errors import ConfigError
-
-CLOSING = (".", "!", "?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,70 +57,59 @@ def read_futures(path: Path) -> Iterator[Futures]:
 
 
 class Continuations:
-    """A causal language model that continues many prefixes of one text at a time."""
+    """A causal language model that continues many prefixes of one text at a time, in bfloat16; see LanguageModel."""
 
     def __init__(self, name: str, *, words: int = 5, top_k: int = 1, seed: int = 0) -> None:
-        import torch
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-
-        self._torch: Any = torch
-        try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(name)
-            self._model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=torch.bfloat16).eval()
-        except (OSError, ValueError) as error:
-            raise ConfigError(f"The language model {name!r} cannot be loaded: {error}") from error
+        self._language = TransformersModel(name, "bfloat16")
         self._words, self._top_k, self._random = words, top_k, np.random.default_rng(seed)
 
     def futures(self, words: Sequence[str], prefixes: Sequence[int]) -> list[list[str]]:
         """Words expected after the first ``n + 1`` words for each n of ``prefixes``."""
         if not prefixes:
             return []
-        torch = self._torch
-        tokens = [self._tokenizer((" " if i else "") + word).input_ids for i, word in enumerate(words)]
-        ends = np.cumsum([len(own) for own in tokens])
+        torch, model, encode = self._language.torch, self._language.model, self._language.encode
+        tokens = [encode((" " if number else "") + word) for number, word in enumerate(words)]
+        ends = np.cumsum([len(word) for word in tokens])
         lengths = torch.tensor([int(ends[n]) for n in prefixes])
-        ids = torch.tensor([[token for own in tokens[: prefixes[-1] + 1] for token in own]])
+        ids = torch.tensor([[token for word in tokens[: prefixes[-1] + 1] for token in word]])
+        continued = [Continuation(self._language, self._words) for _ in prefixes]
         with torch.inference_mode():
-            out = self._model(input_ids=ids, use_cache=True)
+            out = model(input_ids=ids, use_cache=True)
             logits, cache = out.logits[0, lengths - 1], out.past_key_values
             cache.batch_repeat_interleave(len(prefixes))
             mask = torch.arange(ids.shape[1])[None] < lengths[:, None]
-            made: list[list[int]] = [[] for _ in prefixes]
-            done = [False] * len(prefixes)
             for step in range(3 * self._words):
-                chosen = self._draw(logits.float().numpy())
-                for row, token in enumerate(chosen):
-                    if not done[row]:
-                        made[row].append(int(token))
-                        done[row] = self._complete(made[row])
-                if all(done):
+                drawn = self._draw(logits.float().numpy())
+                for one, token in zip(continued, drawn.tolist(), strict=True):
+                    one.take(token)
+                if all(one.ended for one in continued):
                     break
                 mask = torch.cat([mask, torch.ones(len(prefixes), 1, dtype=torch.bool)], dim=1)
-                out = self._model(
-                    input_ids=torch.tensor(chosen)[:, None], attention_mask=mask.long(),
-                    position_ids=(lengths + step)[:, None], past_key_values=cache, use_cache=True,
-                )  # fmt: skip
+                places = {"attention_mask": mask.long(), "position_ids": (lengths + step)[:, None]}
+                out = model(input_ids=torch.tensor(drawn)[:, None], **places, past_key_values=cache, use_cache=True)
                 logits, cache = out.logits[:, -1], out.past_key_values
-        return [self._split(own) for own in made]
+        return [future_words(one.text, self._words) for one in continued]
 
     def _draw(self, logits: Any) -> Any:
         """(B,) a token for each row, from its likeliest ``top_k``."""
         if self._top_k == 1:
             return logits.argmax(axis=1)
         top = np.argpartition(-logits, self._top_k, axis=1)[:, : self._top_k]
-        own = np.take_along_axis(logits, top, axis=1) + self._random.gumbel(size=top.shape)
-        return top[np.arange(len(top)), own.argmax(axis=1)]
+        noisy = np.take_along_axis(logits, top, axis=1) + self._random.gumbel(size=top.shape)
+        return top[np.arange(len(top)), noisy.argmax(axis=1)]
 
-    def _complete(self, made: list[int]) -> bool:
-        if made[-1] == self._tokenizer.eos_token_id:
-            return True
-        text = self._tokenizer.decode(made)
-        return len(text.split()) > self._words or text.rstrip()[-1:] in CLOSING or "\n" in text.strip(" ")
 
-    def _split(self, made: list[int]) -> list[str]:
-        if made and made[-1] == self._tokenizer.eos_token_id:
-            made = made[:-1]
-        text = str(self._tokenizer.decode(made))
-        # What does not begin with a space would only finish the last word, which is complete.
-        words = text.split() if text[:1].isspace() else text.split()[1:]
-        return words[: self._words]
+class Continuation:
+    """What follows one prefix, token by token."""
+
+    def __init__(self, language: TransformersModel, words: int) -> None:
+        self._language, self._words = language, words
+        self._tokens = list[int]()
+        self.text, self.ended = "", False
+
+    def take(self, token: int) -> None:
+        """One token more, unless it has ended."""
+        if not self.ended and token != self._language.end:
+            self._tokens.append(token)
+            self.text = self._language.decode(self._tokens)
+        self.ended = self.ended or token == self._language.end or ended(self.text, self._words)

@@ -41,5 +41,5 @@ class Student(nn.Module):
         ahead, _ = self.ahead(vectors)
         back, _ = self.back(vectors.gather(1, turned))
         ends = torch.cat([ahead.gather(1, last)[:, 0], back.gather(1, last)[:, 0]], -1)
-        made: Tensor = self.outward(self.inward(ends).relu())
-        return made
+        out: Tensor = self.outward(self.inward(ends).relu())
+        return out

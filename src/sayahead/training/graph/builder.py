@@ -37,6 +37,11 @@ def quantized(weight: Array) -> tuple[Array, Array]:
     return np.rint(weight / scale).astype(np.int8), scale.astype(np.float32)
 
 
+def fields(config: object, names: str) -> dict[str, Any]:
+    """The fields of a configuration that are named, apart by spaces."""
+    return {name: getattr(config, name) for name in names.split()}
+
+
 class Graph:
     """Collects nodes and weights under unique names and writes a checked model; linear layers keep int8 weights."""
 

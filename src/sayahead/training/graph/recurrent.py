@@ -22,8 +22,8 @@ LSTM_ORDER, GRU_ORDER = (0, 3, 1, 2), (1, 0, 2)
 
 def array(x: Any) -> Array:
     """A tensor's values."""
-    made: Array = x.detach().numpy()
-    return made
+    out: Array = x.detach().numpy()
+    return out
 
 
 def rounded(g: Graph, weight: Array) -> str:

@@ -126,9 +126,10 @@ class Cutter:
 
 
 def continuations(
-    items: Sequence[tuple[str, str]], expected: Mapping[str, Sequence[Sequence[str] | None]],
+    items: Sequence[tuple[str, str]],
+    expected: Mapping[str, Sequence[Sequence[str] | None]],
     phonemizer: EnglishPhonemizer,
-) -> dict[str, dict[int, Ids]]:  # fmt: skip
+) -> dict[str, dict[int, Ids]]:
     """Phonemes of a language model's continuations: item to number of words so far to ids.
 
     ``items``: name and text of each; ``expected``: by name, the words behind the first n + 1 (``futures.Futures``).
@@ -161,15 +162,6 @@ def seen_ids(item: Item, cut: Cut, *, pad: int, futures: int) -> Ids:
     whole = np.concatenate([[pad], item.ids, [pad]]).astype(np.int64)
     rows = whole[cut.begin : cut.seen]
     return rows if cut.seen == len(whole) else np.concatenate([rows, SYMBOLS + np.arange(futures)])
-
-
-def padded(rows: Sequence[Ids]) -> tuple[Ids, Ids]:
-    """(B, L) rows filled up with zeros, and their lengths (B,)."""
-    lengths = np.array([len(row) for row in rows], np.int64)
-    out = np.zeros((len(rows), max(1, int(lengths.max()))), np.int64)
-    for row, values in zip(out, rows, strict=True):
-        row[: len(values)] = values
-    return out, lengths
 
 
 def check_corpus(phonemes: Mapping[str, int], punctuation: str) -> None:

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +20,7 @@ from torch.nn import functional
 from sayahead.config import from_mapping
 from sayahead.contexts.word_vectors import WordVectors
 from sayahead.training.corpus.batches import Share, shuffled
+from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.distilled.network import Student, StudentConfig
 from sayahead.training.distilled.task import DistilTask, HasStudent
 from sayahead.training.heart.network import Heart
@@ -27,9 +28,6 @@ from sayahead.training.heart.prefixes import MODEL, TRUE, Cut, Cutter
 from sayahead.training.heart.task import HeartPrefixes, make_cutter
 from sayahead.training.loop.task import Batch, logged
 from sayahead.training.loop.trained import load_run_of
-
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus, Item
 
 FEW = 8
 """Sentences whose cuts are spoken in a batch; the embeddings of the others cost next to nothing."""

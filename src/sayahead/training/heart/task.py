@@ -11,24 +11,22 @@ import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from sayahead.config import from_mapping
-from sayahead.training.corpus.batches import Share, shuffled
+from sayahead.training.corpus.batches import Share, padded, shuffled, tensors
+from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.corpus.teacher import load_reader
 from sayahead.training.distilled.futures import read_futures
 from sayahead.training.heart.network import Heart, HeartConfig, load_imported
-from sayahead.training.heart.prefixes import Cut, Cutter, Cutting, Ids, check_corpus, continuations, padded, seen_ids
+from sayahead.training.heart.prefixes import Cut, Cutter, Cutting, Ids, check_corpus, continuations, seen_ids
 from sayahead.training.heart.weights import imported
 from sayahead.training.hibari import heart_weights
 from sayahead.training.loop.task import Batch, Task, logged
-
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus, Item
 
 LEAD_UNITS = 3
 """Duration of the first pad, as in the voice's ``lead_units``."""
@@ -92,19 +90,11 @@ class HeartPrefixes(Task[Heart]):
         pairs = [(number, cut) for number, drawn in enumerate(cuts) for cut in drawn]
         ids, seen = padded([seen_ids(items[number], cut, pad=pad, futures=tokens) for number, cut in pairs])
         future, future_lengths = padded([cut.future for _, cut in pairs])
-        arrays = {
-            "whole": whole,
-            "lengths": lengths,
-            "ids": ids,
-            "seen": seen,
-            "future": future,
-            "future_lengths": future_lengths,
-            "owner": np.array([number for number, _ in pairs]),
-            "begin": np.array([cut.begin for _, cut in pairs]),
-            "first": np.array([cut.first - cut.begin if cut.first else 0 for _, cut in pairs]),
-            "end": np.array([cut.end - cut.begin for _, cut in pairs]),
-        }
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+        begins = np.array([cut.begin for _, cut in pairs])
+        firsts = [cut.first - cut.begin if cut.first else 0 for _, cut in pairs]
+        ends, owners = np.array([cut.end for _, cut in pairs]) - begins, [number for number, _ in pairs]
+        rows = tensors(whole=whole, lengths=lengths, ids=ids, seen=seen, future=future, future_lengths=future_lengths)
+        return {**rows, **tensors(owner=owners, begin=begins, first=firsts, end=ends)}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""

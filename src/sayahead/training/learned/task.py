@@ -25,7 +25,7 @@ from sayahead.contexts.word_vectors import WordVectors
 from sayahead.errors import ConfigError
 from sayahead.policies.learned import PRICES, Clues, Network, Reader
 from sayahead.text.english.common_words import COMMON_WORDS
-from sayahead.training.corpus.batches import Share, shuffled
+from sayahead.training.corpus.batches import Share, shuffled, tensors
 from sayahead.training.learned.episodes import Chooser, Episodes, Outcome, fixed, scales
 from sayahead.training.learned.tables import PARTS, Tables, Values
 from sayahead.training.loop.task import Batch, Task
@@ -180,8 +180,7 @@ class LearnedTask(Task[Deciding]):
             clock = draw.integers(len(episodes.clocks), size=len(sentences))
             prices = np.exp(draw.uniform(bounds[0], bounds[1], size=len(sentences)))
             prices = np.clip(prices * episodes.words_per_min[clock] / 60, *PRICES)
-            arrays = {"sentence": sentences, "clock": clock, "price": prices, "seed": draw.integers(2**31, size=1)}
-            yield {name: torch.from_numpy(array) for name, array in arrays.items()}
+            yield tensors(sentence=sentences, clock=clock, price=prices, seed=draw.integers(2**31, size=1))
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task; of a validation, whose decisions are the likelier ones, the cost of a word."""

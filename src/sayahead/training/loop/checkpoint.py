@@ -17,9 +17,7 @@ from sayahead.errors import ConfigError
 
 NAME, PREVIOUS, PARTIAL = "checkpoint.pt", "checkpoint.previous.pt", "checkpoint.partial"
 FORMAT = 1
-KEYS = (
-    "format", "name", "recipe", "corpus", "versions", "counters", "model", "ema", "optimizer", "rng",
-)  # fmt: skip
+KEYS = ("format", "name", "recipe", "corpus", "versions", "counters", "model", "ema", "optimizer", "rng")
 logger = logging.getLogger("sayahead")
 
 

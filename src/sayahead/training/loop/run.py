@@ -61,9 +61,17 @@ def silent(line: str) -> None:
 
 
 def train(
-    recipe: Recipe, corpus_folder: Path, out: Path, *, minutes: float | None = None, resume: bool = False,
-    device: str = "auto", threads: int | None = None, progress: Teller = silent, note: Teller = silent,
-) -> Outcome:  # fmt: skip
+    recipe: Recipe,
+    corpus_folder: Path,
+    out: Path,
+    *,
+    minutes: float | None = None,
+    resume: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+    progress: Teller = silent,
+    note: Teller = silent,
+) -> Outcome:
     """How the run ended; its checkpoint, log, curve and samples are in the folder ``out``.
 
     ``minutes`` bounds this invocation, whatever earlier ones took. ``progress`` gets a line that replaces the one
@@ -289,12 +297,17 @@ class Run:
         if self.ranks.rank:
             return
         state = {
-            "name": self.recipe.name, "recipe": self.recipe.resolved(), "corpus": corpus_record(self.folder),
+            "name": self.recipe.name,
+            "recipe": self.recipe.resolved(),
+            "corpus": corpus_record(self.folder),
             "versions": {"torch": str(torch.__version__), "sayahead": __version__},
-            "counters": asdict(self.at), "rng": states, "found": dict(self.task.found),
-            "model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(),
+            "counters": asdict(self.at),
+            "rng": states,
+            "found": dict(self.task.found),
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
             "ema": None if self.average is None else self.average.state_dict(),
-        }  # fmt: skip
+        }
         checkpoints.save_checkpoint(self.out, state)
 
     def write_log(self) -> None:

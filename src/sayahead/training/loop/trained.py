@@ -5,18 +5,16 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import nn
 
 from sayahead.errors import ConfigError
+from sayahead.training.corpus.store import Corpus
 from sayahead.training.loop.checkpoint import load_checkpoint
 from sayahead.training.loop.recipe import Recipe, recipe_from
 from sayahead.training.loop.task import TASKS, M, Task, task_maker
-
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus
 
 T = TypeVar("T", bound=Task[Any])
 DESCRIPTION = "corpus.json"

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from sayahead.systems.ma import AttentionConfig
-from sayahead.training.graph.builder import Array, Graph, quantized
+from sayahead.training.graph.builder import Array, Graph, fields, quantized
 from sayahead.training.layers import HALF, GatedBlock, PositionedAttention
 from sayahead.training.ma.network import DeepVoice3
 from sayahead.training.part import Acoustic, Written
@@ -31,11 +31,13 @@ def export(model: DeepVoice3, folder: Path, *, frame_s: float) -> Written:
     for path, make in zip(paths, (encoder_graph, decoder_graph), strict=True):
         make(model).save(str(path))
     about = AttentionConfig(
-        n_mels=config.n_mels, reduction=config.reduction, channels=config.embedding, layers=config.decoder_layers,
-        kernel=config.decoder_kernel, window=config.window, own_windows=config.own_windows, clock=config.clock,
-        key_rate=config.key_rate, past=config.encoder_layers * (config.encoder_kernel // 2),
+        **fields(config, "n_mels reduction window own_windows clock key_rate"),
+        channels=config.embedding,
+        layers=config.decoder_layers,
+        kernel=config.decoder_kernel,
+        past=config.encoder_layers * (config.encoder_kernel // 2),
         longest=round(LONGEST_S / frame_s / config.reduction),
-    )  # fmt: skip
+    )
     return paths, asdict(about)
 
 
@@ -158,8 +160,8 @@ def linear(g: Graph, x: str, weight: Tensor, bias: Tensor) -> str:
 
 def array(x: Any) -> Array:
     """A tensor's values."""
-    made: Array = x.detach().numpy()
-    return made
+    out: Array = x.detach().numpy()
+    return out
 
 
 PART: Acoustic[DeepVoice3] = Acoustic(

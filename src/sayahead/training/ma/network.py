@@ -200,8 +200,8 @@ class DeepVoice3(Scaled):
                 own = self.decoder(previous, encoded, codes, hidden).frames.to(frames.dtype)
             drawn = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
             previous = functional.pad(torch.where(drawn, own, frames), (0, 0, 1, 0))[:, :-1]
-        made: Decoded = self.decoder(previous, encoded, codes, hidden)
-        return made
+        out: Decoded = self.decoder(previous, encoded, codes, hidden)
+        return out
 
     def codes(self, steps: Tensor, attended: Tensor, stayed: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
         """Position codes of queries (B, S, D) and keys (B, P, D); in decoder steps."""

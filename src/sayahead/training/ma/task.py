@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,15 +14,13 @@ from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.training.corpus.batches import Share, by_length, decoder_steps
+from sayahead.training.corpus.batches import Share, by_length, decoder_steps, tensors
 from sayahead.training.corpus.segments import AttentionPath, first_id, path_of
+from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.ma.network import Decoded, DeepVoice3, DeepVoice3Config, generate
-
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus, Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,33 +96,22 @@ class DeepVoice3Task(Task[DeepVoice3]):
         """
         cuts = [whole(item) if draw is None else self.cut(item, draw) for _, item in items]
         mels = [item.mel[:spoken] for (_, item), (_, spoken) in zip(items, cuts, strict=True)]
-        frames, counts, learned = decoder_steps(mels, self.corpus.info, self.config.reduction)
+        steps = decoder_steps(mels, self.corpus.info, self.config.reduction)
         ids = np.full((len(items), max(seen for seen, _ in cuts)), self.pad, np.int64)
-        path = np.zeros((*learned.shape, self.config.reduction), np.int64)
-        attended, stayed = np.zeros((2, *learned.shape), np.int64)
-        ends = np.zeros_like(learned)
+        path = np.zeros((*steps.learned.shape, self.config.reduction), np.int64)
+        attended, stayed = np.zeros((2, *steps.learned.shape), np.int64)
+        ends = np.zeros_like(steps.learned)
         for row, ((_, item), (seen, _)) in enumerate(zip(items, cuts, strict=True)):
             padded = np.concatenate([[self.pad], item.ids, [self.pad]])
             ids[row, :seen] = padded[:seen]
-            steps = int(learned[row].sum())
-            walk = self.path(item, steps, draw)
+            count = int(steps.learned[row].sum())
+            walk = self.path(item, count, draw)
             # The last step may reach into a phoneme that a prefix does not show.
-            path[row, :steps] = np.minimum(walk.phonemes, seen - 1)
-            attended[row, :steps], stayed[row, :steps] = np.minimum(walk.attended, seen - 1), walk.stayed
-            ends[row, steps - 1] = seen == len(padded)
-        arrays = {
-            "items": np.array([number for number, _ in items]),
-            "ids": ids,
-            "lengths": np.array([seen for seen, _ in cuts]),
-            "frames": frames,
-            "counts": counts,
-            "path": path,
-            "attended": attended,
-            "stayed": stayed,
-            "ends": ends,
-            "learned": learned,
-        }
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+            path[row, :count] = np.minimum(walk.phonemes, seen - 1)
+            attended[row, :count], stayed[row, :count] = np.minimum(walk.attended, seen - 1), walk.stayed
+            ends[row, count - 1] = seen == len(padded)
+        texts = tensors(items=[number for number, _ in items], ids=ids, lengths=[seen for seen, _ in cuts])
+        return {**texts, **tensors(**steps._asdict(), path=path, attended=attended, stayed=stayed, ends=ends)}
 
     def cut(self, item: Item, draw: np.random.Generator) -> tuple[int, int]:
         """Ids with pads that are seen of an item, and frames that are spoken of it: both whole, or a prefix."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,16 +14,14 @@ from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.training.corpus.batches import Share, shuffled
+from sayahead.training.corpus.batches import Share, shuffled, tensors
+from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.hibari import dense, heart_weights
 from sayahead.training.layers import BINS, Block
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
 from sayahead.types import Floats
-
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus, Item
 
 REFERENCE_HZ = 200.0
 """Pitch is learned as its logarithm relative to this."""
@@ -116,8 +114,7 @@ class MelVocoderTask(Task[MelVocoder]):
             mel[row, :size], features[row, :size] = item.mel[first:end], item.features[first:end]
             f0[row, :size] = item.f0[first:end]
             counts[row, self.data.edge if first else 0 : size] = 1
-        arrays = {"mel": mel, "features": features, "f0": f0, "counts": counts}
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+        return tensors(mel=mel, features=features, f0=f0, counts=counts)
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""

@@ -9,7 +9,7 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.batches import Share, by_length
+from sayahead.training.corpus.store import Corpus
 from sayahead.training.loop.pictures import shown
 from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.loop.trained import load_run_of
@@ -27,9 +28,6 @@ from sayahead.training.mohan.network import ModifiedTacotron
 from sayahead.training.mohan.paths import followed, policies
 from sayahead.training.mohan.reinforce import Learning, Sampled, outcome, reinforce
 from sayahead.training.mohan.task import MohanTask, Row
-
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus
 
 
 @dataclass(frozen=True, slots=True)

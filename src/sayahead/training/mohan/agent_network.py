@@ -52,10 +52,9 @@ class Agent(nn.Module):
         self.first = nn.Linear(config.recurrent, config.dense)
         self.second = nn.Linear(config.dense, config.dense)
         self.out = nn.Linear(config.dense, 2)
-        self.baseline = nn.Sequential(
-            nn.Linear(observed, config.baseline), nn.ReLU(), nn.Linear(config.baseline, config.baseline), nn.ReLU(),
-            nn.Linear(config.baseline, 1),
-        )  # fmt: skip
+        wide = config.baseline
+        hidden = (nn.Linear(observed, wide), nn.ReLU(), nn.Linear(wide, wide), nn.ReLU())
+        self.baseline = nn.Sequential(*hidden, nn.Linear(wide, 1))
         # Both actions are as likely at first, whatever is observed.
         nn.init.zeros_(self.out.weight)
         nn.init.zeros_(self.out.bias)

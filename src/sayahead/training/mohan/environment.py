@@ -101,9 +101,15 @@ class Episodes:
     """
 
     def __init__(
-        self, speaker: Speaker, sentences: Sequence[Sentence], rewards: RewardConfig, *, scale: Tensor,
-        taught: bool = True, most: int = 1000,
-    ) -> None:  # fmt: skip
+        self,
+        speaker: Speaker,
+        sentences: Sequence[Sentence],
+        rewards: RewardConfig,
+        *,
+        scale: Tensor,
+        taught: bool = True,
+        most: int = 1000,
+    ) -> None:
         """``scale`` (n_mels,): nats of log mel that the normalized frames' 1 is."""
         self.speaker, self.rewards, self.taught, self.most = speaker, rewards, taught, most
         self.scale, device = scale / rewards.unit, scale.device
@@ -149,10 +155,8 @@ class Episodes:
         late = self.rewards.beta * (self.proportion - self.rewards.proportion).clamp(min=0)
         over, zeros = going & self.ended, torch.zeros_like(self.area)
         self.look = self.speaker.look(self.memory, self.read, self.state, self.previous)
-        return Earned(
-            self.rewards.omega * many * reading, torch.where(over, late, zeros), quality,
-            torch.where(over, (self.read - self.characters).float(), zeros),
-        )  # fmt: skip
+        unread = torch.where(over, (self.read - self.characters).float(), zeros)
+        return Earned(self.rewards.omega * many * reading, torch.where(over, late, zeros), quality, unread)
 
     def _speak(self, speaking: Tensor) -> Tensor:
         """Speak where (B,) is true; r_Q (B,)."""
@@ -228,23 +232,24 @@ def walk(episodes: Episodes, choose: Chooser) -> Path:
         deciding = ~(episodes.ended | episodes.all_read)
         number += 1
         if bool(deciding.any()):
-            seen = episodes.observe()
-            chose = choose(seen, number)
-            observations.append(seen)
-            actions.append(chose)
+            observations.append(episodes.observe())
+            actions.append(choose(observations[-1], number))
             decided.append(deciding)
-            earned = episodes.step(chose)
+            earned = episodes.step(actions[-1])
             rewards.append(earned.total() * deciding)
         else:
             earned = episodes.step(torch.full_like(episodes.read, SPEAK))
         forced += earned.total() * ~deciding
         sums = [total + part for total, part in zip(sums, earned, strict=True)]
-    found = Earned(*sums)
-    made = torch.stack(decided, 1)
-    paid = torch.stack(rewards, 1)
-    paid[episodes.rows, made.sum(1) - 1] += forced
-    error = found.quality / (episodes.rewards.lam * episodes.spoken)
+    chosen, paid = torch.stack(decided, 1), torch.stack(rewards, 1)
+    paid[episodes.rows, chosen.sum(1) - 1] += forced
     return Path(
-        torch.stack(observations, 1), torch.stack(actions, 1), paid, made, found, episodes.proportion, error,
-        episodes.spoken,
-    )  # fmt: skip
+        torch.stack(observations, 1),
+        torch.stack(actions, 1),
+        rewards=paid,
+        decided=chosen,
+        earned=Earned(*sums),
+        proportion=episodes.proportion,
+        error=Earned(*sums).quality / (episodes.rewards.lam * episodes.spoken),
+        spoken=episodes.spoken,
+    )

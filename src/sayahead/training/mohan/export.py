@@ -11,7 +11,7 @@ from torch import nn
 
 from sayahead.systems.mohan import GRAPHS, CharacterConfig
 from sayahead.text.english.spelling import ALPHABET
-from sayahead.training.graph.builder import Graph
+from sayahead.training.graph.builder import Graph, fields
 from sayahead.training.graph.recurrent import FLOAT, array, dense, lstm_step
 from sayahead.training.mohan.network import ModifiedTacotron
 from sayahead.training.part import Acoustic, Written
@@ -35,11 +35,9 @@ def export(model: ModifiedTacotron, folder: Path, *, frame_s: float) -> Written:
     for path, make in zip(paths, makers, strict=True):
         make(model).save(str(path))
     back, ahead = config.window or EVERYWHERE
-    about = CharacterConfig(
-        n_mels=config.n_mels, reduction=config.reduction, encoder=config.encoder, attention=config.attention,
-        attention_rnn=config.attention_rnn, decoder_rnn=config.decoder_rnn, location_kernel=config.location_kernel,
-        back=back, ahead=ahead, longest=round(LONGEST_S / frame_s / config.reduction), pace=round(PACE_S / frame_s, 3),
-    )  # fmt: skip
+    sizes = fields(config, "n_mels reduction encoder attention attention_rnn decoder_rnn location_kernel")
+    longest, pace = round(LONGEST_S / frame_s / config.reduction), round(PACE_S / frame_s, 3)
+    about = CharacterConfig(**sizes, back=back, ahead=ahead, longest=longest, pace=pace)
     return paths, asdict(about)
 
 

@@ -143,8 +143,8 @@ class Attention(nn.Module):
 
     def ask(self, before: Tensor, state: State) -> tuple[Tensor, Tensor]:
         """(B, D) output and cell after the prenet's view (B, D) of the previous frames."""
-        made: tuple[Tensor, Tensor] = self.rnn(torch.cat([before, state.context], -1), state.attention)
-        return made
+        out: tuple[Tensor, Tensor] = self.rnn(torch.cat([before, state.context], -1), state.attention)
+        return out
 
     def around(self, state: State) -> Tensor:
         """(B, P, 2 K) where attention was in the step before and in all, around each character."""
@@ -249,9 +249,9 @@ class ModifiedTacotron(Scaled):
         self, memory: Memory, scope: Tensor, previous: Tensor, meant: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Frames (B, S, F), stops (B, S) and log weights (B, S, P) after the frames (B, S, F) before each step."""
-        return self.one_by_one(memory, scope, previous) if meant is None else self.at_once(
-            memory, scope, previous, meant
-        )  # fmt: skip
+        if meant is None:
+            return self.one_by_one(memory, scope, previous)
+        return self.at_once(memory, scope, previous, meant)
 
     def at_once(self, memory: Memory, scope: Tensor, previous: Tensor, meant: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """As ``one_by_one``, but that attention is taken to have been where it was meant to be, not where it was."""

@@ -98,7 +98,5 @@ def outcome(path: Path) -> dict[str, Tensor]:
     """What to log of paths: means of the reward and its parts, of d_T and of the error."""
     earned = {name: part.mean() for name, part in path.earned._asdict().items()}
     speaking = ((path.actions == SPEAK) & path.decided).sum() / path.decided.sum()
-    return {
-        "reward": path.earned.total().mean(), **earned, "d_T": path.proportion.mean(), "mse": path.error.mean(),
-        "speaking": speaking,
-    }  # fmt: skip
+    means = {"d_T": path.proportion.mean(), "mse": path.error.mean(), "speaking": speaking}
+    return {"reward": path.earned.total().mean(), **earned, **means}

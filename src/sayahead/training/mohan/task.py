@@ -16,7 +16,7 @@ from torch.nn import functional
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.text.english.spelling import final_mark, ids, spelled
-from sayahead.training.corpus.batches import Share, by_length, decoder_steps, padded
+from sayahead.training.corpus.batches import Share, by_length, decoder_steps, padded, tensors
 from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
@@ -150,29 +150,19 @@ class MohanTask(Task[ModifiedTacotron]):
         places of its word, scope (B, S) characters that may be seen.
         """
         r = self.config.reduction
-        frames, counts, learned = decoder_steps([item.mel for _, item, _ in rows], self.corpus.info, r)
+        steps = decoder_steps([item.mel for _, item, _ in rows], self.corpus.info, r)
         ids, lengths = padded([spelling.ids for _, _, spelling in rows])
-        ends, spoken = np.zeros_like(learned), np.zeros(learned.shape, np.int64)
-        group, scope = np.zeros((*learned.shape, 2), np.int64), np.zeros_like(spoken)
+        ends, spoken = np.zeros_like(steps.learned), np.zeros(steps.learned.shape, np.int64)
+        group, scope = np.zeros((*steps.learned.shape, 2), np.int64), np.zeros_like(spoken)
         for row, (_, item, spelling) in enumerate(rows):
-            ends[row, int(learned[row].sum()) - 1] = 1
-            middles = np.minimum(np.arange(learned.shape[1]) * r + r // 2, len(item.mel) - 1)
+            ends[row, int(steps.learned[row].sum()) - 1] = 1
+            middles = np.minimum(np.arange(steps.learned.shape[1]) * r + r // 2, len(item.mel) - 1)
             spoken[row] = np.clip(np.searchsorted(spelling.edges, middles, side="right") - 1, 0, lengths[row] - 1)
             group[row], scope[row] = spelling.groups[spoken[row]], lengths[row]
             if draw is not None and draw.random() < self.data.scope_share:
                 scope[row] = np.minimum(spoken[row] + 1 + int(draw.choice(self.data.scope_margins)), lengths[row])
-        arrays = {
-            "items": np.array([number for number, _, _ in rows]),
-            "ids": ids,
-            "counts": counts,
-            "ends": ends,
-            "frames": frames,
-            "learned": learned,
-            "own": spoken,
-            "group": group,
-            "scope": scope,
-        }
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+        texts = tensors(items=[number for number, _, _ in rows], ids=ids)
+        return {**texts, **tensors(**steps._asdict(), ends=ends, own=spoken, group=group, scope=scope)}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""

@@ -39,8 +39,8 @@ class ReferenceEncoder(nn.Module):
             x = norm(x, there).relu().permute(0, 3, 1, 2)
         outputs, _ = self.recurrent(x.permute(0, 2, 3, 1).flatten(2))
         last = (lengths - 1).clamp(min=0)[:, None, None].expand(-1, 1, outputs.shape[2])
-        made: Tensor = outputs.gather(1, last)[:, 0] * (lengths > 0)[:, None]
-        return made
+        out: Tensor = outputs.gather(1, last)[:, 0] * (lengths > 0)[:, None]
+        return out
 
 
 class ContextEmbedding(nn.Module):
@@ -54,5 +54,5 @@ class ContextEmbedding(nn.Module):
     def forward(self, past: Tensor, past_lengths: Tensor, future: Tensor, future_lengths: Tensor) -> Tensor:
         """(B, E) of the encoder's states (B, P, D) of past and future."""
         sides = [self.reference(past, past_lengths), self.reference(future, future_lengths)]
-        made: Tensor = self.attention(torch.cat(sides, -1))
-        return made
+        out: Tensor = self.attention(torch.cat(sides, -1))
+        return out

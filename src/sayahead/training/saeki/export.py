@@ -11,7 +11,7 @@ from torch import nn
 
 from sayahead.errors import ConfigError
 from sayahead.systems.saeki import GRAPHS, SegmentalConfig
-from sayahead.training.graph.builder import Graph
+from sayahead.training.graph.builder import Graph, fields
 from sayahead.training.graph.recurrent import (
     FLOAT,
     Gru,
@@ -44,11 +44,8 @@ def export(model: Tacotron, folder: Path, *, frame_s: float, past: int) -> Writt
     paths = [folder / f"{name}.onnx" for name in GRAPHS]
     for path, make in zip(paths, makers, strict=True):
         make(model).save(str(path))
-    about = SegmentalConfig(
-        n_mels=config.n_mels, reduction=config.reduction, attention_rnn=config.attention_rnn,
-        decoder_rnn=config.decoder_rnn, location_kernel=config.location_kernel, window=config.window, past=past,
-        longest=round(LONGEST_S / frame_s / config.reduction),
-    )  # fmt: skip
+    sizes = fields(config, "n_mels reduction attention_rnn decoder_rnn location_kernel window")
+    about = SegmentalConfig(**sizes, past=past, longest=round(LONGEST_S / frame_s / config.reduction))
     return paths, asdict(about)
 
 

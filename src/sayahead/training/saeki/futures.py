@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sayahead.contexts.language_model import CLOSING
 from sayahead.errors import ConfigError
 from sayahead.text.phonemizer import EnglishPhonemizer
 from sayahead.training.corpus.segments import Cutter, Numbers, Piece
-from sayahead.training.distilled.futures import CLOSING, Futures, read_futures
+from sayahead.training.corpus.store import Corpus, Item
+from sayahead.training.distilled.futures import Futures, read_futures
 from sayahead.types import Word
-
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus, Item
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,14 +16,12 @@ from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.batches import Share, shuffled
 from sayahead.training.corpus.segments import Numbers
+from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.loop.task import Batch, logged
 from sayahead.training.loop.trained import load_run_of
 from sayahead.training.saeki.futures import Expected, Prefix, last_segment, read_prefixes
 from sayahead.training.saeki.network import Decoded, Taught, Texts
 from sayahead.training.saeki.task import HasTacotron, SaekiTask, Speaking, inputs, target_loss, texts_of
-
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus, Item
 
 
 @dataclass(frozen=True, slots=True)

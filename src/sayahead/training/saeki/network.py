@@ -186,8 +186,8 @@ class Decoder(nn.Module):
     def logits(self, query: Tensor, keys: Tensor, seen: Tensor) -> Tensor:
         """(..., W) how much each place is wanted: of (..., D) states, (..., W, A) keys, (..., W, 2 K) what was seen."""
         placed = self.placed(self.place(seen))
-        made: Tensor = self.energy((self.query(query)[..., None, :] + keys + placed).tanh())[..., 0]
-        return made
+        out: Tensor = self.energy((self.query(query)[..., None, :] + keys + placed).tanh())[..., 0]
+        return out
 
     def forget(self, x: Tensor) -> Tensor:
         return functional.dropout(x, self.config.rnn_dropout, self.training)
@@ -293,8 +293,8 @@ class Tacotron(Scaled):
 
     def embedding(self, past: Texts, future: Texts) -> Tensor:
         """(B, E) the contextual embedding (Saeki-a, Eq. 4)."""
-        made: Tensor = self.contextual(self.encoder(past), past.lengths, self.encoder(future), future.lengths)
-        return made
+        out: Tensor = self.contextual(self.encoder(past), past.lengths, self.encoder(future), future.lengths)
+        return out
 
     def memory(self, texts: Texts, embedding: Tensor) -> Memory:
         """What the decoder attends to: the segment's states, with the embedding joined to each."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from sayahead.contexts.word_vectors import WordVectors, tokens_of
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.batches import Share, shuffled
 from sayahead.training.corpus.segments import Piece
+from sayahead.training.corpus.store import Corpus
 from sayahead.training.distilled.network import Student, StudentConfig
 from sayahead.training.distilled.task import DistilTask, HasStudent
 from sayahead.training.loop.task import Batch, logged
@@ -25,9 +26,6 @@ from sayahead.training.saeki.futures import Expected, Prefix, last_segment, read
 from sayahead.training.saeki.network import Decoded, Tacotron, Taught, Texts
 from sayahead.training.saeki.task import HasTacotron, SaekiTask, inputs, target_loss, texts_of
 from sayahead.types import Floats
-
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus
 
 
 @dataclass(frozen=True, slots=True)

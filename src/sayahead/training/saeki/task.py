@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,16 +14,14 @@ from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.training.corpus.batches import POOL, Share, dealt, decoder_steps, padded
+from sayahead.training.corpus.batches import POOL, Share, dealt, decoder_steps, padded, tensors
 from sayahead.training.corpus.segments import NOTHING, Cutter, Numbers, Piece, path_of
+from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.saeki.network import Decoded, Tacotron, TacotronConfig, Taught, Texts, generate
 from sayahead.types import Floats
-
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus, Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,39 +128,25 @@ class SaekiTask(Task[HasTacotron]):
         """
         r, info = self.config.reduction, self.corpus.info
         mels = [items[number].mel[piece.first : piece.first + piece.frames] for number, piece in pieces]
-        frames, counts, learned = decoder_steps(mels, info, r)
+        steps = decoder_steps(mels, info, r)
         ids, lengths = padded([piece.ids for _, piece in pieces])
         past, past_lengths = padded([piece.past for _, piece in pieces])
         future, future_lengths = padded([piece.future for _, piece in pieces])
-        ends = np.zeros_like(counts)
-        path, attended = np.zeros((*learned.shape, r), np.int64), np.zeros(learned.shape, np.int64)
-        looked = np.zeros((*learned.shape, ids.shape[1]), np.float32)
+        shape, ends = steps.learned.shape, np.zeros_like(steps.counts)
+        path, attended = np.zeros((*shape, r), np.int64), np.zeros(shape, np.int64)
+        looked = np.zeros((*shape, ids.shape[1]), np.float32)
         for row, (_, piece) in enumerate(pieces):
-            steps = int(learned[row].sum())
-            walk = path_of(piece.durations, steps, reduction=r, window=self.config.window, draw=draw)
-            path[row, :steps] = np.minimum(walk.phonemes, len(piece.ids) - 1)
-            attended[row, :steps], attended[row, steps:] = walk.attended, walk.attended[-1]
+            count = int(steps.learned[row].sum())
+            walk = path_of(piece.durations, count, reduction=r, window=self.config.window, draw=draw)
+            path[row, :count] = np.minimum(walk.phonemes, len(piece.ids) - 1)
+            attended[row, :count], attended[row, count:] = walk.attended, walk.attended[-1]
             ends[row, piece.frames - 1 :] = 1
-            looked[row, np.arange(1, steps), walk.attended[1:]] = 1
+            looked[row, np.arange(1, count), walk.attended[1:]] = 1
             looked[row] = looked[row].cumsum(0)
-        arrays = {
-            "items": np.array([number for number, _ in pieces]),
-            "ids": ids,
-            "lengths": lengths,
-            "past": past,
-            "past_lengths": past_lengths,
-            "future": future,
-            "future_lengths": future_lengths,
-            "frames": frames,
-            "spoken": np.array([piece.frames for _, piece in pieces]),
-            "counts": counts,
-            "path": path,
-            "attended": attended,
-            "looked": looked,
-            "ends": ends,
-            "learned": learned,
-        }
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+        numbers, spoken = [number for number, _ in pieces], [piece.frames for _, piece in pieces]
+        around = tensors(past=past, past_lengths=past_lengths, future=future, future_lengths=future_lengths)
+        segment = tensors(items=numbers, ids=ids, lengths=lengths, spoken=spoken, **steps._asdict(), ends=ends)
+        return {**around, **segment, **tensors(path=path, attended=attended, looked=looked)}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""

@@ -26,13 +26,13 @@ def about(model: WaveRNN) -> WaveRNNModel:
 
 def turned(weight: Tensor) -> Floats:
     """A layer's weights (N, K), to be multiplied from the right."""
-    made: Floats = np.ascontiguousarray(weight.detach().cpu().numpy().T)
-    return made
+    out: Floats = np.ascontiguousarray(weight.detach().cpu().numpy().T)
+    return out
 
 
 def plain(value: Tensor) -> Floats:
-    made: Floats = value.detach().cpu().numpy()
-    return made
+    out: Floats = value.detach().cpu().numpy()
+    return out
 
 
 def arrays(model: WaveRNN) -> dict[str, Floats]:

@@ -70,8 +70,8 @@ class Residual(nn.Module):
         self.norms = nn.ModuleList(nn.BatchNorm1d(channels) for _ in range(2))
 
     def forward(self, x: Tensor) -> Tensor:
-        made: Tensor = x + self.norms[1](self.second(self.norms[0](self.first(x)).relu()))
-        return made
+        out: Tensor = x + self.norms[1](self.second(self.norms[0](self.first(x)).relu()))
+        return out
 
 
 class Conditions(Scaled):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -13,13 +13,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead.config import from_mapping
+from sayahead.training.corpus.store import Corpus
 from sayahead.training.crops import Crops, CropTask
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch
 from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig, decoded, encoded
-
-if TYPE_CHECKING:
-    from sayahead.training.corpus.store import Corpus
 
 
 @dataclass(frozen=True, slots=True)
