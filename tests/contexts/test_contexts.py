@@ -30,10 +30,10 @@ def test_random_words_depend_on_seed_and_text_alone() -> None:
 
 def test_the_truth_is_what_follows_up_to_the_sentence_end() -> None:
     truth = Truth.of("Mr. Fox paid $5 million for it. He, he said\n\nThen left,", 3)
-    first = ["Mr", "Fox", "paid", "5 million dollars"]
+    first = ["Mr", "Fox", "paid", "five million dollars"]
     assert [word.text for word in truth.words][:4] == first
     assert truth.predict([]).words == ("Mr", "Fox", "paid")
-    assert truth.predict(first[:1]).words == ("Fox", "paid", "5 million dollars")
+    assert truth.predict(first[:1]).words == ("Fox", "paid", "five million dollars")
     assert truth.predict(first).words == ("for", "it.")
     # Sentences that a paragraph or the text's end closes show it.
     assert truth.predict([*first, "for", "it."]).words == ("He,", "he", "said.")

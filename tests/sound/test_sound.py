@@ -244,7 +244,7 @@ def test_player_takes_sound_in_real_time() -> None:
     assert player.backend == "Null"
     begun = time.monotonic()
     player.write(tone(RATE // 2))
-    assert time.monotonic() - begun < 0.4
+    assert player.played() < RATE // 2
     player.drain()
     assert time.monotonic() - begun > 0.4
     assert player.played() == RATE // 2

@@ -258,14 +258,14 @@ def test_other_scripts_are_skipped_and_reported() -> None:
 
 @pytest.mark.parametrize("unit", ["a", "你", "1", ".", "(", "[", "](x", "12 ", "a.", "—", "\n", "<a", "'"])
 def test_long_text_in_linear_time_and_little_memory(unit: str) -> None:
-    normalizer, longest, began = Normalizer(), 0, time.perf_counter()
+    normalizer, longest, began = Normalizer(), 0, time.process_time()
     for char in unit * 10_000:
         normalizer.push(char)
         held = len(normalizer._text) + sum(len(token.raw) for token in normalizer._waiting)
         longest = max(longest, held)
     normalizer.flush()
     assert longest <= 4 * PIECE
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_a_long_word_is_spoken_in_pieces() -> None:

@@ -40,9 +40,8 @@ def test_any_split_gives_the_same_sound_and_takes_as_long_as_speech_does(voice: 
     letters, again = joined(voice, list(TEXT), name)
     assert np.array_equal(whole, letters)
     assert words == again
-    assert [word.strip(".,") for word, _, _ in words] == TEXT.replace(".", "").replace(
-        ",", ""
-    ).split()  # fmt: skip
+    spoken = TEXT.replace("12", "twelve").replace(".", "").replace(",", "").split()
+    assert [word.strip(".,") for word, _, _ in words] == spoken
     edges = [edge for _, onset, offset in words for edge in (onset, offset)]
     assert edges == sorted(edges)
     assert 2.5 < len(whole) / 24000 < 7
