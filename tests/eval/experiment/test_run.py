@@ -31,8 +31,7 @@ name = "llm"
 kind = "tokens"
 [[clocks]]
 name = "typist"
-kind = "typist"
-words_per_min = 60
+kind = "typist:words_per_min=60"
 """
 
 
@@ -75,7 +74,7 @@ def test_a_run_and_its_continuation(files: Path) -> None:
     ("old", "new", "message"),
     [
         ('policy = "wait-all"', 'policy = "wait-al"', r"policy 'wait-al' is not known \(did you mean 'wait-all'"),
-        ('kind = "tokens"', 'kind = "token"', r"kind 'token' is not known \(did you mean 'tokens'"),
+        ('kind = "tokens"', 'kind = "token"', r"Clock 'llm': kind 'token' is not known \(did you mean 'tokens'"),
         ('"random"', '"rnd"', "Condition 'k = 0, random': context 'rnd' is not known"),
         ("count = 5", "count = 5.5", "context 'random': count: expected int, found float 5.5"),
         ("count = 5", "counts = 5", r"context 'random': unknown option 'counts' \(did you mean 'count'"),
@@ -88,7 +87,8 @@ def test_a_run_and_its_continuation(files: Path) -> None:
         ('name = "llm"', 'name = "a/b"', "cannot be the name of a folder"),
         ("count = 2", "count = 0", "count is 0"),
         ("count = 2", "count = ", "is not TOML"),
-        ("words_per_min = 60", "words_per_min = 0", "words_per_min is 0"),
+        ("words_per_min=60", "words_per_min=0", "words_per_min is 0"),
+        ("words_per_min=60", "pace=60", "Clock 'typist': kind 'typist': unknown option 'pace'"),
     ],
 )
 def test_a_bad_matrix_says_where(files: Path, old: str, new: str, message: str) -> None:

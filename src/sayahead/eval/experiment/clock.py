@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -138,6 +138,16 @@ class WordEnds:
         if any(later < earlier for earlier, later in itertools.pairwise(self.ends_s)):
             raise ConfigError("WordEnds: the times must not go back.")
         return [Arrival(word, at_s) for word, at_s in zip(words, self.ends_s, strict=True)]
+
+
+CLOCKS: dict[str, Callable[..., TextClock]] = {
+    "all-at-once": AllAtOnce,
+    "tokens": Tokens,
+    "reader": Reader,
+    "typist": Typist,
+    "word-ends": WordEnds,
+}
+"""Every text clock by the name that experiments call it; options are its fields."""
 
 
 def words_with_space_behind(text: str) -> list[str]:

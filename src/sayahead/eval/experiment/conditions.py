@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from sayahead import contexts, policies
-from sayahead.config import Spec, from_mapping, named, nearest
+from sayahead.config import Spec, call, from_mapping, named, nearest
 from sayahead.contexts import CONTEXTS
 from sayahead.contexts.recorded import ENDING, recorded_futures
 from sayahead.engine.context import ContextPredictor
 from sayahead.engine.policy import Policy
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
-from sayahead.eval.experiment.clock import AllAtOnce, Reader, TextClock, Tokens, Typist, WordEnds
+from sayahead.eval.experiment.clock import CLOCKS, TextClock
 from sayahead.eval.experiment.machine import check_cores
 from sayahead.policies import POLICIES
 from sayahead.voice import Voice, load_voice
@@ -109,28 +109,19 @@ def recorded_condition(settings: Mapping[str, Any], where: str) -> Condition:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A way in which text arrives; which of the fields count depends on the kind."""
+    """A way in which text arrives. ConfigError for a kind that is not known."""
 
     name: str
     """What the tables call it."""
-    kind: str
-    """all-at-once, tokens, reader, typist or word-ends."""
-    tokens_per_s: float = 50.0
-    """tokens: the language model's pace."""
-    jitter: float = 0.1
-    """tokens: standard deviation of a token's time as a share of the mean."""
-    words_per_min: float = 180.0
-    """reader, typist: the pace."""
-    pause_s: float = 1.0
-    """typist: mean thinking pause."""
-    corrections: float = 0.05
-    """typist: share of words typed twice."""
-    seed: int = 0
-    """Fixes the draws."""
+    kind: Any
+    """A name of ``CLOCKS`` with its options, as a string ("reader:words_per_min=180") or a table; kept as a string."""
     folder: str | None = None
     """word-ends: where each utterance's NAME.json or NAME.TextGrid lies, seen from the experiment's file."""
     voice: str = "heart"
     """word-ends without a folder: the voice whose whole sentences stand for the speaker's."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", in_full(f"Clock {self.name!r}: kind", self.kind, CLOCKS))
 
     @property
     def speaker(self) -> str:
@@ -191,23 +182,12 @@ def located(clock: Clock, folder: Path) -> Clock:
     return replace(clock, folder=str(folder / clock.folder))
 
 
-CLOCKS = ("all-at-once", "tokens", "reader", "typist", "word-ends")
-
-
 def text_clock(clock: Clock, ends_s: tuple[float, ...] = ()) -> TextClock:
     """The clock that a table of the matrix describes; ``ends_s`` are an utterance's word ends, where it wants them."""
-    match clock.kind:
-        case "all-at-once":
-            return AllAtOnce()
-        case "tokens":
-            return Tokens(clock.tokens_per_s, jitter=clock.jitter, seed=clock.seed)
-        case "reader":
-            return Reader(clock.words_per_min)
-        case "typist":
-            return Typist(clock.words_per_min, clock.pause_s, clock.corrections, clock.seed)
-        case "word-ends":
-            return WordEnds(ends_s)
-    raise ConfigError(f"clock {clock.name!r}: kind {clock.kind!r} is not known{nearest(clock.kind, CLOCKS)}.")
+    name, options = named("kind", clock.kind)
+    if name == "word-ends":
+        options["ends_s"] = ends_s
+    return call(CLOCKS[name], options, where=f"Clock {clock.name!r}: {name}")
 
 
 def policy(condition: Condition) -> Policy:
