@@ -68,14 +68,14 @@ def test_cancel_is_silent_at_once_and_tells_what_was_sent(server: Running) -> No
             speech = client.speech()
             await speech.push(TEXT * 20)
             first = await anext(speech)
-            told = await speech.cancel()
+            heard = await speech.cancel()
             assert [chunk async for chunk in speech] == []
-            assert 0 < told["words"] < 100
-            assert told["audio_s"] >= len(first.samples) / first.sample_rate
-            assert told["text_end"] <= len(TEXT * 20)
+            assert 0 < heard.words < 100
+            assert heard.played_s >= len(first.samples) / first.sample_rate
+            assert heard.text == (TEXT * 20)[: heard.end]
             # A second time, and before any text: nothing happens.
-            assert await speech.cancel() == told
-            assert (await client.speech().cancel())["audio_s"] == 0
+            assert await speech.cancel() == heard
+            assert (await client.speech().cancel()).played_s == 0
             with pytest.raises(SessionError, match="after the end"):
                 await speech.push("More")
             # The connection goes on.

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sayahead.engine.context import ContextPredictor as ContextPredictor
     from sayahead.engine.context import NoContext as NoContext
     from sayahead.engine.context import Prediction as Prediction
+    from sayahead.engine.heard import Heard as Heard
     from sayahead.engine.policy import READ as READ
     from sayahead.engine.policy import LetterPolicy as LetterPolicy
     from sayahead.engine.policy import LetterView as LetterView
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from sayahead.engine.policy import Steps as Steps
     from sayahead.engine.policy import View as View
     from sayahead.engine.policy import WordPolicy as WordPolicy
-    from sayahead.engine.session import Heard as Heard
     from sayahead.engine.session import Session as Session
     from sayahead.errors import ConfigError as ConfigError
     from sayahead.errors import SayaheadError as SayaheadError
@@ -51,7 +51,8 @@ _HOMES = {
     "contexts.language_model": "LanguageModel",
     "engine.context": "ContextPredictor NoContext Prediction",
     "engine.policy": "READ LetterPolicy LetterView Policy Read Speak Steps View WordPolicy",
-    "engine.session": "Heard Session",
+    "engine.heard": "Heard",
+    "engine.session": "Session",
     "errors": "ConfigError SayaheadError SessionError TextError VoiceError",
     "policies.characters": "WaitEnd WaitKSteps",
     "policies.rules": "Independent LookaheadK WaitAll",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sayahead.engine.heard import Heard, Transcript
 from sayahead.errors import ConfigError, SayaheadError, SessionError
 from sayahead.types import AudioChunk, WordTiming
 
@@ -44,7 +45,7 @@ class Client:
 
     def __init__(self, url: str = "ws://127.0.0.1:8000", *, key: str | None = None, **session: Any) -> None:
         """``session`` is what the server's session.update takes: voice, policy, context, speed, seed, idle_s,
-        sample_rate, volume."""
+        breath_s, sample_rate, volume."""
         if session.get("encoding", "pcm_s16le") != "pcm_s16le":
             raise ConfigError("Client: encoding must be pcm_s16le, or left out.")
         self._url, self._session = url.rstrip("/") + "/v1/stream", session
@@ -156,9 +157,9 @@ class Speech:
         self._client, self._name = client, name
         self._chunks: asyncio.Queue[AudioChunk | ServerError | None] = asyncio.Queue()
         self._room = asyncio.Event()
-        self._samples = self._words = self._text_end = 0
+        self._samples, self._transcript = 0, Transcript()
         self._over = self._begun = self._silent = False
-        self._cancelled: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def push(self, text: str) -> None:
         """More text. SessionError after the end."""
@@ -167,12 +168,13 @@ class Speech:
         most = int(self._client.created["limits"]["message_characters"])
         for at in range(0, len(text), most):
             self._begun = True
+            self._transcript.write(text[at : at + most])
             await self._client._say("input_text.append", context_id=self._name, text=text[at : at + most])
 
-    async def flush(self) -> None:
-        """Have all so far spoken without waiting for more."""
+    async def flush(self, *, end: bool = False) -> None:
+        """Have all so far spoken without waiting for more: before a tool call, say. With ``end`` its sentence ends."""
         if self._begun:
-            await self._client._say("input_text.flush", context_id=self._name)
+            await self._client._say("input_text.flush", context_id=self._name, end=end)
 
     async def finish(self) -> None:
         """Say that no more text comes."""
@@ -180,15 +182,23 @@ class Speech:
             self._over = True
             await self._client._say("input_text.end", context_id=self._name)
 
-    async def cancel(self) -> dict[str, Any]:
-        """Fall silent at once (barge-in). Returns what was sent before: audio_s, words, text_end (characters)."""
+    def heard(self, played_s: float | None = None) -> Heard:
+        """What a listener has heard who has played so many seconds of this text's sound; None: all that has arrived.
+
+        Good at any time, also when the server has long sent all. ConfigError for more seconds than have arrived.
+        """
+        return self._transcript.heard(played_s, samples=self._samples, sample_rate=self._client.sample_rate)
+
+    async def cancel(self, played_s: float | None = None) -> Heard:
+        """Fall silent at once (barge-in), even where ``heard`` then raises. What was heard."""
         self._over = self._silent = True
         self._empty()
         if self._name in self._client._open and self._begun:
             await self._client._say("input_text.cancel", context_id=self._name)
-            return await self._cancelled
-        self._end(None)
-        return self._cancelled.result()
+            await self._ended
+        else:
+            self._end(None)
+        return self.heard(played_s)
 
     async def write(self, fragments: Iterable[str] | AsyncIterable[str]) -> None:
         """Push all fragments, then finish."""
@@ -231,18 +241,14 @@ class Speech:
                 for w in data["words"]
             )
             chunk = AudioChunk(samples, self._samples, rate, words)
-            self._samples, self._words = self._samples + len(samples), self._words + len(words)
-            self._text_end = words[-1].end if words else self._text_end
+            self._samples += len(samples)
+            self._transcript.add(words)
             while self._chunks.qsize() >= QUEUE and not self._silent:
                 self._room.clear()
                 await self._room.wait()
             if not self._silent:
                 self._chunks.put_nowait(chunk)
-        elif data["type"] == "speech.cancelled":
-            if not self._cancelled.done():
-                self._cancelled.set_result({name: data[name] for name in ("audio_s", "words", "text_end")})
-            self._end(None)
-        elif data["type"] == "speech.done":
+        elif data["type"] in ("speech.cancelled", "speech.done"):
             self._end(None)
         elif data["type"] == "error":
             self._end(ServerError(data["code"], data["message"]))
@@ -251,10 +257,8 @@ class Speech:
         """Nothing more comes after what waits, with ``item`` because of an error."""
         self._over = True
         self._client._forget(self._name)
-        if not self._cancelled.done():
-            # Cancelling a text that is over is too late, but no error.
-            audio_s = self._samples / self._client.sample_rate
-            self._cancelled.set_result({"audio_s": audio_s, "words": self._words, "text_end": self._text_end})
+        if not self._ended.done():
+            self._ended.set_result(None)
         if self._silent:
             self._empty()
         self._chunks.put_nowait(item)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from sayahead.config import check_number
-from sayahead.engine.session import Heard, Session
+from sayahead.engine.heard import Heard
+from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.sound.device import Player
 from sayahead.sound.files import FORMATS
@@ -55,10 +56,11 @@ class Speech:
 
     def cancel(self, played_s: float | None = None) -> Heard:
         """Fall silent at once; what was heard, as ``heard`` says it."""
-        heard = self._session.cancel(self._played_s(played_s))
-        if self._player is not None:
-            self._player.close()
-        return heard
+        try:
+            return self._session.cancel(self._played_s(played_s))
+        finally:
+            if self._player is not None:
+                self._player.close()
 
     def _played_s(self, played_s: float | None) -> float | None:
         if played_s is None and self._player is not None:

@@ -133,7 +133,7 @@ class Speaker:
     def _speak(self, source: Source, idle_s: float | None, by_line: bool) -> None:
         for fragment in source.fragments(idle_s):
             if fragment is None:
-                self._session.flush()
+                self._session.flush(end=False)
                 self._pull()
                 continue
             self._read += len(fragment)

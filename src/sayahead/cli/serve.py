@@ -17,7 +17,8 @@ EPILOG = """examples:
 Every setting can also be set by an environment variable: SAYAHEAD_SERVE_PORT=9000, SAYAHEAD_SERVE_LIMITS_IDLE_S=60.
 """
 # Flags that are settings under the same name.
-SAME = "host port keys_file workers wyoming log certificate certificate_key drain_s".split()
+SAME = "host port keys_file workers wyoming log certificate certificate_key breath_s drain_s".split()
+BREATH_HELP = "speak what is there when no text has come for so long, and go on; 0 is never (default: 0.6)"
 VOICE_HELP = "offer only this voice, a name or a folder; the first is the default one (default: all that are installed)"
 
 
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--workers", type=number(int, 1, 1024), metavar="N", help="synthesis threads (default: one a processor core)")
     add("--certificate", metavar="FILE", help="PEM certificate, for https and wss")
     add("--certificate-key", metavar="FILE", help="its private key")
+    add("--breath", dest="breath_s", type=seconds, metavar="S", help=BREATH_HELP)
     add("--drain", dest="drain_s", type=seconds, metavar="S", help="how long texts go on after SIGTERM (default: 30)")
     add("--log", type=one_of("text", "json"), metavar="FORM", help="form of the log: text (default) or json")
     add("--config", type=Path, metavar="FILE", help="TOML file with settings")

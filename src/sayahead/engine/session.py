@@ -2,40 +2,21 @@
 
 from __future__ import annotations
 
-import bisect
 import logging
-import math
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
-from sayahead.config import check_number
+from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
-from sayahead.errors import ConfigError, SessionError, TextError
+from sayahead.errors import SessionError, TextError
 from sayahead.text import Normalizer
 from sayahead.types import AudioChunk, Floats, Rendering, Speech, Word, WordTiming
 
 log = logging.getLogger("sayahead")
-TOLERANCE_S = 0.05
-"""By how much a player's clock may be ahead of what it was given."""
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """How far a listener has come."""
-
-    words: int
-    """Words that were heard: more than half of the sound of each was played."""
-    end: int
-    """End in the source text of the last of them: what lies behind was not heard."""
-    text: str
-    """The source text up to there."""
-    played_s: float
-    """Seconds of sound that were played."""
 
 
 class Flush(Enum):
@@ -71,9 +52,7 @@ class Session:
         self._state = synthesizer.initial(rendering)
         self._observation: Floats | None = None
         self._samples = 0
-        # What was pushed, and of each word handed out: the sample in its middle, its end in that text.
-        self._source: list[str] = []
-        self._middles, self._ends = list[int](), list[int]()
+        self._transcript = Transcript()
         self._ended = self._cancelled = False
 
     @property
@@ -93,7 +72,7 @@ class Session:
         if self._cancelled or self._ended:
             raise SessionError(f"push() after {'cancel' if self._cancelled else 'finish'}(): start a new session.")
         if fragment:
-            self._source.append(fragment)
+            self._transcript.write(fragment)
             self._inbox.append(fragment)
 
     def flush(self, *, end: bool = True) -> None:
@@ -116,20 +95,12 @@ class Session:
         Synthesis runs ahead of playback, often by many seconds: only the player knows how far it is. None: all that was
         handed out. ConfigError where that is more than there is.
         """
-        handed_s = self._samples / self.sample_rate
-        played_s = handed_s if played_s is None else played_s
-        check_number("played_s", played_s, 0.0, math.inf)
-        if played_s > handed_s + TOLERANCE_S:
-            raise ConfigError(f"played_s is {played_s:.3f}, but only {handed_s:.3f} s of sound were handed out.")
-        words = bisect.bisect_left(self._middles, played_s * self.sample_rate)
-        end = self._ends[words - 1] if words else 0
-        return Heard(words, end, "".join(self._source)[:end], float(min(played_s, handed_s)))
+        return self._transcript.heard(played_s, samples=self._samples, sample_rate=self.sample_rate)
 
     def cancel(self, played_s: float | None = None) -> Heard:
-        """Fall silent at once: no pull gives anything any more. What was heard: see ``heard``."""
-        heard = self.heard(played_s)
+        """Fall silent at once, even where ``heard`` then raises: no pull gives anything any more. What was heard."""
         self._cancelled = True
-        return heard
+        return self.heard(played_s)
 
     def pull(self) -> AudioChunk | None:
         """The next chunk, or None where more text (or its end) is needed first."""
@@ -185,8 +156,7 @@ class Session:
         for onset, offset in speech.words:
             word = self._untimed.popleft()
             timings.append(WordTiming(word.text, word.start, word.end, onset, offset))
-            self._middles.append((onset + offset) // 2)
-            self._ends.append(word.end)
+        self._transcript.add(timings)
         samples = speech.samples if self._volume == 1.0 else speech.samples * np.float32(self._volume)
         samples = np.clip(np.nan_to_num(samples, nan=0.0), -1.0, 1.0)
         chunk = AudioChunk(samples, self._samples, self.sample_rate, tuple(timings))

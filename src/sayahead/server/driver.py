@@ -116,8 +116,8 @@ class Connection:
                 utterance.flush(command)
             case m.Finish():
                 utterance.finish()
-            case m.Cancel():
-                await utterance.cancel()
+            case m.Cancel(_, played_s):
+                await utterance.cancel(played_s)
 
     async def _open(self, command: m.Open) -> None:
         name, options = command.utterance, command.options

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sayahead.config import Spec
+from sayahead.engine.heard import Heard
 from sayahead.errors import ConfigError, SayaheadError, VoiceError
 from sayahead.server.synthesis.formats import AudioFormat
 
@@ -45,6 +46,8 @@ class Options:
     cut."""
     idle_s: float | None = None
     """Seconds without text after which the utterance fails; None: the server's."""
+    breath_s: float | None = None
+    """Seconds without text after which all of it is spoken and the sentence goes on; 0: never, None: the server's."""
     sole: bool = False
     """Whether the connection ends when the utterance fails."""
 
@@ -75,6 +78,8 @@ class Flush:
     utterance: str
     mark: str | int | None = None
     """Returned in Flushed."""
+    end: bool = True
+    """Whether the sentence ends there; otherwise it goes on after a breath."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,8 @@ class Cancel:
     """Fall silent at once, as for a barge-in; answered by Cancelled. The name can be reused."""
 
     utterance: str
+    played_s: float | None = None
+    """Seconds of the utterance's audio that the listener has played; None: all that was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +196,10 @@ class Cancelled:
     """An utterance fell silent; it is gone."""
 
     utterance: str
-    audio_s: float
-    """Seconds of audio that were handed to the transport."""
-    words: int
-    """Words that begin in it."""
-    end: int
-    """End of the last of them in the utterance's text: nothing behind it was sent."""
+    heard: Heard
+    """What the listener has heard of it."""
+    message: str | None = None
+    """What is wrong with the seconds in Cancel, a sentence for people."""
 
 
 @dataclass(frozen=True, slots=True)

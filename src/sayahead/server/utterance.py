@@ -8,6 +8,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 
+from sayahead.engine.heard import TOLERANCE_S, Heard
 from sayahead.errors import SayaheadError
 from sayahead.server import messages as m
 from sayahead.server.hub import Hub, Lease
@@ -16,6 +17,8 @@ from sayahead.server.synthesis.pacing import Pacing
 from sayahead.server.synthesis.threads import EncodedChunk, Speaking
 
 log = logging.getLogger("sayahead.server")
+GRACE_S = 0.01
+"""Time in which a busy event loop can read text that arrived before a breath was due."""
 
 
 class Utterance:
@@ -36,6 +39,9 @@ class Utterance:
         self._options, self._hub, self._lease, self._outbox, self._leave = options, hub, lease, outbox, leave
         limits = hub.limits
         self.idle_s = min(options.idle_s or limits.idle_s, limits.idle_most_s)
+        self._breath_s = hub.settings.breath_s if options.breath_s is None else options.breath_s
+        # When a breath is due, unless more text comes; None: all was flushed.
+        self._breath_at: float | None = None
         self.sent_s = 0.0
         # What was pushed and not yet passed on to the session.
         self._inbox: deque[str | m.Flush] = deque()
@@ -44,7 +50,7 @@ class Utterance:
         self._text, self._reported, self._characters = "", 0, 0
         # End of the last word that was sent; blanks behind it may have been reported, too.
         self._spoken = 0
-        self._waiting = self._words = 0
+        self._waiting = 0
         # Words whose audio an encoder still holds, and how long that is.
         self._held, self._held_s = list[m.SpokenWord](), 0.0
         self._over = self._resting = False
@@ -52,6 +58,7 @@ class Utterance:
         self._pacing = Pacing(hub.metrics, self._loop)
         self._heard = self._loop.time()
         self._task: asyncio.Task[None] | None = None
+        self._speaking: Speaking | None = None
 
     # Commands; none of them waits for speech.
 
@@ -77,6 +84,7 @@ class Utterance:
             self._text += text
             self._characters += len(text)
             self._waiting += len(text)
+            self._breath_at = self._heard + self._breath_s if self._breath_s else None
             self._pacing.text(self._characters)
             self._hub.metrics.characters.labels(self._lease.protocol).inc(len(text))
             self._wake.set()
@@ -86,6 +94,7 @@ class Utterance:
         """Speak all so far."""
         self.touch()
         self._inbox.append(flush)
+        self._breath_at = None
         self._pacing.settled()
         self._wake.set()
 
@@ -104,9 +113,21 @@ class Utterance:
         quiet_s = now - max(self._heard, self._pacing.last_sent)
         return self._resting and not self._wake.is_set() and quiet_s > self.idle_s
 
-    async def cancel(self) -> None:
-        """Fall silent at once, and report what was sent."""
-        await self._close(lambda: m.Cancelled(self.name, self.sent_s, self._words, self._spoken), "cancelled")
+    async def cancel(self, played_s: float | None) -> None:
+        """Fall silent at once, and report what was heard by a player that has come so far; None: to the end."""
+        await self._close(lambda: self._cancelled(played_s), "cancelled")
+
+    def _cancelled(self, played_s: float | None) -> m.Cancelled:
+        message = None
+        if played_s is not None and played_s > self.sent_s + TOLERANCE_S:
+            message = (
+                f"played_s is {played_s:.3f}, but only {self.sent_s:.3f} s of this context's audio were sent: "
+                "count its audio alone, from its first sample."
+            )
+        played_s = self.sent_s if played_s is None else min(played_s, self.sent_s)
+        # What a thread is adding right now lies behind all that was sent.
+        heard = self._speaking.session.heard(played_s) if self._speaking else Heard(0, 0, "", 0.0)
+        return m.Cancelled(self.name, heard, message)
 
     async def fail(self, code: str, message: str) -> None:
         """Report why the utterance ends, and end it."""
@@ -137,7 +158,8 @@ class Utterance:
 
     async def _run(self) -> None:
         try:
-            await self._speak(await self._hub.speaking(self._options))
+            self._speaking = await self._hub.speaking(self._options)
+            await self._speak(self._speaking)
         except m.GoneError:
             return
         except SayaheadError as error:
@@ -166,22 +188,22 @@ class Utterance:
                 await self._close(lambda: m.Finished(self.name, self.sent_s, self._characters), "done")
                 return
             elif not (self._inbox or self.finishing):
-                await self._rest()
+                await self._rest(speaking)
 
     def _feed(self, speaking: Speaking) -> m.Flush | None:
         """Pass on the text up to the next flush, which is returned, or all of it, and the end if that came."""
         while self._inbox:
             item = self._inbox.popleft()
             if isinstance(item, m.Flush):
-                speaking.session.flush()
+                speaking.session.flush(end=item.end)
                 return item
             speaking.session.push(item)
         if self.finishing:
             speaking.session.finish()
         return None
 
-    async def _rest(self) -> None:
-        """Wait for a command: all text so far was read."""
+    async def _rest(self, speaking: Speaking) -> None:
+        """Wait for a command, or until it is time for a breath: all text so far was read."""
         self._waiting = 0
         surplus = len(self._text) - self._hub.limits.pending_characters
         if surplus > 0:
@@ -189,7 +211,15 @@ class Utterance:
             self._text, self._reported = self._text[surplus:], self._reported + surplus
         self._wake.clear()
         self._resting = True
-        await self._wake.wait()
+        try:
+            async with asyncio.timeout_at(self._breath_at):
+                await self._wake.wait()
+        except TimeoutError:
+            await asyncio.sleep(GRACE_S)
+            if not self._wake.is_set():
+                speaking.session.flush(end=False)
+                self._breath_at = None
+                self._pacing.settled()
         self._resting = False
 
     async def _send(self, event: m.Event) -> None:
@@ -234,7 +264,6 @@ class Utterance:
             rest = self._text[max(0, self._spoken - start) :].lstrip()
             text = self._text[: len(self._text) - len(rest)]
             self._text, self._reported = rest, start + len(text)
-            self._words += len(words)
         self.sent_s += duration_s
         self._hub.metrics.audio.labels(self._lease.protocol).inc(duration_s)
         return m.Audio(self.name, data, start_s, duration_s, words, text, start)

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from sayahead.config import from_mapping, nearest
 from sayahead.errors import ConfigError
+from sayahead.speech import IDLE_S
 
 PREFIX = "SAYAHEAD_SERVE_"
 FORMS = ("text", "json")
@@ -100,6 +101,9 @@ class Settings:
     """Whether to serve the page at /."""
     metrics: bool = True
     """Whether to serve /metrics; it needs no key."""
+    breath_s: float = IDLE_S
+    """Seconds without text after which what is there is spoken to its end and the sentence goes on; 0: never. Native
+    clients may choose another."""
     drain_s: float = 30.0
     """How long texts that are being spoken may go on after SIGTERM."""
     log: str = "text"

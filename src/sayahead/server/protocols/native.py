@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from sayahead.config import convert, nearest
+from sayahead.config import check_number, convert, nearest
 from sayahead.server import messages as m
 from sayahead.server.hub import Hub
 from sayahead.server.synthesis.formats import ENCODINGS, AudioFormat
 from sayahead.server.synthesis.offers import OFFERS, choices
 from sayahead.server.websocket import SocketProtocol, serve_socket
-from sayahead.server.wire import MessageError, compact, text_frame, utterance_name
+from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name
 
 FRAME_S = 0.08
 KINDS = (
@@ -47,13 +47,17 @@ class Choice:
     """Fixes the noise in the sound."""
     idle_s: float | None = None
     """Seconds without text after which an utterance fails."""
+    breath_s: float | None = None
+    """Seconds without text after which all of it is spoken and the sentence goes on; 0: never."""
 
     def options(self) -> m.Options:
         """As the driver takes it. ConfigError for what is unknown or out of range."""
         form = AudioFormat(self.encoding, self.sample_rate, self.bit_rate)
         form.check()
+        if self.breath_s is not None:
+            check_number("breath_s", self.breath_s, 0.0, 3600.0)
         named = choices({"policy": self.policy, "context": self.context})
-        shared = {name: getattr(self, name) for name in ("voice", "speed", "volume", "seed", "idle_s")}
+        shared = {name: getattr(self, name) for name in ("voice", "speed", "volume", "seed", "idle_s", "breath_s")}
         return m.Options(format=form, frame_s=FRAME_S, **shared, **named)
 
 
@@ -95,13 +99,19 @@ class Native(SocketProtocol):
                 yield m.Text(name, text)
             case "input_text.flush":
                 mark = data.get("flush_id")
-                yield m.Flush(name, mark if isinstance(mark, str | int) else None)
+                if not isinstance(end := data.get("end", True), bool):
+                    raise MessageError("input_text.flush: end must be true or false.", utterance=name)
+                yield m.Flush(name, mark if isinstance(mark, str | int) else None, end)
             case "input_text.end":
                 # A text may be empty: it begins, and ends.
                 yield m.Open(name, self._options)
                 yield m.Finish(name)
             case "input_text.cancel":
-                yield m.Cancel(name)
+                played_s = number(data.get("played_s"))
+                if data.get("played_s") is not None and (played_s is None or played_s < 0):
+                    played_s, message = None, "input_text.cancel: played_s must be a number of seconds, at least 0."
+                    yield m.Refuse("invalid_message", message, name)
+                yield m.Cancel(name, played_s)
             case "session.ping":
                 yield m.KeepAlive(name if "context_id" in data else None)
                 yield m.Reply(say("session.pong"))
@@ -135,11 +145,11 @@ class Native(SocketProtocol):
                 yield say("speech.flushed", context_id=name, flush_id=mark, audio_s=round(audio_s, 6))
             case m.Finished(name, audio_s, characters):
                 yield say("speech.done", context_id=name, audio_s=round(audio_s, 6), characters=characters)
-            case m.Cancelled(name, audio_s, words_sent, end):
-                figures = {"audio_s": round(audio_s, 6), "words": words_sent, "text_end": end}
-                yield say("speech.cancelled", context_id=name, **figures)
-            case m.Failed(code, message, failed, gone):
-                yield say("error", code=code, message=message, context_id=failed, gone=gone)
+            case m.Cancelled(name, heard, message):
+                figures = {"audio_s": round(heard.played_s, 6), "words": heard.words, "text_end": heard.end}
+                yield say("speech.cancelled", context_id=name, **figures, text=heard.text, message=message)
+            case m.Failed(code, why, failed, gone):
+                yield say("error", code=code, message=why, context_id=failed, gone=gone)
             case m.Echo(message):
                 yield str(message)
 

@@ -1,0 +1,65 @@
+"""What a listener has heard: worked out from the words' times and the seconds that were played."""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sayahead.config import check_number
+from sayahead.errors import ConfigError
+from sayahead.types import WordTiming
+
+TOLERANCE_S = 0.05
+"""By how much a player's clock may be ahead of what it was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """How far a listener has come."""
+
+    words: int
+    """Words that were heard: more than half of the sound of each was played."""
+    end: int
+    """End in the source text of the last of them: what lies behind was not heard."""
+    text: str
+    """The source text up to there."""
+    played_s: float
+    """Seconds of sound that were played."""
+
+
+class Transcript:
+    """The text of one utterance, and where in its sound the words are."""
+
+    def __init__(self) -> None:
+        self._source: list[str] = []
+        # Of each word: the sample in its middle, its end in the text.
+        self._middles, self._ends = list[int](), list[int]()
+
+    def write(self, fragment: str) -> None:
+        """More text has come."""
+        self._source.append(fragment)
+
+    def add(self, words: Iterable[WordTiming]) -> None:
+        """More words have their times."""
+        for word in words:
+            self._ends.append(word.end)
+            self._middles.append((word.onset + word.offset) // 2)
+
+    def heard(self, played_s: float | None, *, samples: int, sample_rate: int) -> Heard:
+        """What was heard in so many seconds, where so many samples were handed out; None: in all of them.
+
+        ConfigError where ``played_s`` is no number of seconds, or more than there is.
+        """
+        handed_s = samples / sample_rate
+        played_s = handed_s if played_s is None else played_s
+        check_number("played_s", played_s, 0.0, math.inf)
+        if played_s > handed_s + TOLERANCE_S:
+            raise ConfigError(
+                f"played_s is {played_s:.3f}, but only {handed_s:.3f} s of sound were handed out: "
+                "count the sound of this text alone, from its first sample."
+            )
+        words = bisect.bisect_left(self._middles, played_s * sample_rate)
+        end = self._ends[words - 1] if words else 0
+        return Heard(words, end, "".join(self._source)[:end], float(min(played_s, handed_s)))
