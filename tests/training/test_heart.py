@@ -132,7 +132,7 @@ def test_the_whole_sentence_is_what_the_teacher_says(task: HeartPrefixes) -> Non
         errors = task.errors(model(inputs), inputs, target)
     assert errors["durations"] < 1e-5
     assert errors["sound"] < 1e-5
-    # The teacher pauses before a sentence, the student does not: pitch differs a little at the begin.
+    # The teacher pauses before a sentence, the student does not: pitch differs a little at the start.
     assert errors["pitch"] < 0.1
 
 

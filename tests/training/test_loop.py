@@ -225,7 +225,7 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before(
     train(toy(steps=4, checkpoint_s=0.0), corpus, tmp_path, device="cpu")
     hurt(tmp_path / "checkpoint.pt", damage)
     train(toy(steps=6), corpus, tmp_path, device="cpu", resume=True)
-    assert "Going on from checkpoint.previous.pt, step 3." in caplog.text
+    assert "Resuming from checkpoint.previous.pt, step 3." in caplog.text
     steps = [line["step"] for line in read_log(tmp_path / "log.jsonl") if "loss" in line]
     assert steps == [5, 6]
     whole = tmp_path / "whole"
@@ -253,7 +253,7 @@ def test_a_checkpoint_that_cannot_be_written_leaves_the_last_one(tmp_path: Path)
 
 def test_a_run_is_not_begun_over_another_one(corpus: Path, tmp_path: Path) -> None:
     train(toy(steps=2), corpus, tmp_path, device="cpu")
-    with pytest.raises(ConfigError, match="holds a run already: go on with --resume"):
+    with pytest.raises(ConfigError, match="holds a run already: use --resume"):
         train(toy(), corpus, tmp_path, device="cpu")
     with pytest.raises(ConfigError, match="has no checkpoint"):
         train(toy(), corpus, tmp_path / "new", device="cpu", resume=True)

@@ -26,7 +26,7 @@ TINY = WaveRNNConfig(
 
 
 def tiny(config: WaveRNNConfig = TINY) -> WaveRNN:
-    """Random weights, sharp enough that mel matters, with statistics that are not those at the begin."""
+    """Random weights, sharp enough that mel matters, with statistics that are not those at the start."""
     torch.manual_seed(0)
     model = WaveRNN(config).eval()
     model.conditions.mean.fill_(-2.0)

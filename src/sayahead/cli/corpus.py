@@ -35,18 +35,18 @@ From recordings in LJ Speech's layout, aligned by the Montreal Forced Aligner:
 
   sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --alignments aligned --train train.csv --val val.csv
 
-Stopped at any moment, the same command goes on. docs/corpora.md says what is where.
+Stopped at any moment, the same command resumes. docs/corpora.md explains the files.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
-    add("out", metavar="FOLDER", type=Path, help="where the corpus goes; what is there already is not made again")
+    add("out", metavar="FOLDER", type=Path, help="where the corpus goes; what is there is not made again")
     for split in SPLITS:
         add(f"--{split}", metavar="FILE", type=Path, help=f"texts of the {split} split: lines of name|text")
     add("--count", metavar="N", help="an evenly spaced part of the texts: of train, or train=2400,val=60")
-    add("--hours", metavar="H", type=number(float, 0), help="an evenly spaced part of train, about so many hours")
+    add("--hours", metavar="H", type=number(float, 0), help="an evenly spaced part of train, about H hours")
     add("--front-end", metavar="NAME", type=one_of(*PRESETS), default="ma", help="ma (default), saeki or mohan")
     add("--lead", metavar="N", type=number(int, 1), default=4, help="frames kept before the first phoneme (default: 4)")
     add("--tail", metavar="N", type=number(int, 4), default=12, help="frames of silence kept at the end (default: 12)")
@@ -131,7 +131,7 @@ def part(texts: dict[str, Texts], arguments: argparse.Namespace) -> dict[str, Te
     if arguments.hours is not None and "train" in texts:
         hours = sum(len(text) for _, text in texts["train"]) / CHARACTERS_A_SECOND / 3600
         counts["train"] = max(1, round(len(texts["train"]) * min(1.0, arguments.hours / max(hours, 1e-9))))
-    return {split: evenly(own, counts.get(split, len(own))) for split, own in texts.items()}
+    return {split: evenly(script, counts.get(split, len(script))) for split, script in texts.items()}
 
 
 def summary(path: Path) -> list[str]:

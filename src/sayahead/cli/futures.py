@@ -26,15 +26,15 @@ EPILOG = """For the language-model-guided recipes:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
-    add("out", metavar="FILE.jsonl", type=Path, help="where the lines go; what is there already is not made again")
+    add("out", metavar="FILE.jsonl", type=Path, help="where the lines go; what is there is not made again")
     add("--texts", metavar="FILE", type=Path, required=True, help="lines of name|text")
     add("--lm", metavar="MODEL", required=True, help="a causal model of transformers: name or folder")
-    add("--prefixes", metavar="N", type=number(int, 1), help="at most so many of a text's prefixes (default: all)")
+    add("--prefixes", metavar="N", type=number(int, 1), help="at most N of a text's prefixes (default: all)")
     add("--words", metavar="N", type=number(int, 1), default=5, help="words of each continuation (default: 5)")
     add("--top-k", metavar="K", type=number(int, 1), default=1, help="draw from the likeliest K (default: 1)")
     add("--seed", metavar="N", type=number(int, 0), default=0, help="fixes prefixes and draws (default: 0)")
-    add("--count", metavar="N", type=number(int, 1), help="only so many texts, at even distances")
-    add("--minutes", metavar="N", type=number(float, 0), help="stop after so long")
+    add("--count", metavar="N", type=number(int, 1), help="only N texts, at even distances")
+    add("--minutes", metavar="N", type=number(float, 0), help="stop after N minutes")
     add("--threads", metavar="N", type=number(int, 1), help="processor threads (default: torch's)")
 
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     there = {item.name for item in read_futures(arguments.out)} if arguments.out.exists() else set[str]()
     model = Continuations(arguments.lm, words=arguments.words, top_k=arguments.top_k, seed=arguments.seed)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    begun_s, made, shown_s = time.monotonic(), 0, time.monotonic()
+    begun_s, count, shown_s = time.monotonic(), 0, time.monotonic()
     with arguments.out.open("a", encoding="utf-8") as file:
         for index in order:
             name, text = texts[index]
@@ -64,13 +64,13 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.minutes is not None and time.monotonic() - begun_s > arguments.minutes * 60:
                 break
             words = tuple(word.text for word in normalize(text))
-            chosen = choose(len(words), arguments.prefixes, seed=arguments.seed + int(index))
-            expected = dict(zip(chosen, model.futures(words, chosen), strict=True))
+            prefixes = choose(len(words), arguments.prefixes, seed=arguments.seed + int(index))
+            expected = dict(zip(prefixes, model.futures(words, prefixes), strict=True))
             item = {"name": name, "words": words, "futures": [expected.get(n) for n in range(len(words))]}
             file.write(json.dumps(item, ensure_ascii=False) + "\n")
-            made += len(chosen)
+            count += len(prefixes)
             if time.monotonic() - shown_s > 30:
                 shown_s = time.monotonic()
-                console.note(f"{made} prefixes, {made / (shown_s - begun_s):.1f} a second")
-    console.note(f"{made} prefixes continued in {(time.monotonic() - begun_s) / 60:.1f} min.")
+                console.note(f"{count} prefixes, {count / (shown_s - begun_s):.1f} a second")
+    console.note(f"{count} prefixes continued in {(time.monotonic() - begun_s) / 60:.1f} min.")
     return 0

@@ -1,4 +1,4 @@
-"""``sayahead train``: a recipe and a corpus become a model; interrupted at any moment, it goes on."""
+"""``sayahead train``: a recipe and a corpus become a model; interrupted at any moment, it can be resumed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EPILOG = """First a corpus, then a model:
   sayahead train corpus --help                          a corpus from transcripts and a voice, or from recordings
   sayahead train recipes/ma/dv3-small.toml              train until the recipe's steps are done
   sayahead train recipes/ma/dv3-small.toml --minutes 5  or for five minutes
-  sayahead train recipes/ma/dv3-small.toml --resume     go on where it was stopped: Ctrl-C loses nothing
+  sayahead train recipes/ma/dv3-small.toml --resume     resume where it was stopped: Ctrl-C loses nothing
 
 The run's folder gets checkpoint.pt, log.jsonl, loss.png, recipe.toml and samples. Several GPUs:
   torchrun --nproc-per-node 4 -m sayahead train RECIPE.toml
@@ -43,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--corpus", metavar="FOLDER", type=Path, help="the corpus (default: the recipe's)")
     add("--out", metavar="FOLDER", type=Path, help="where the run goes (default: runs/NAME, by the recipe's name)")
-    add("--minutes", metavar="N", type=number(float, 0), help="stop after so long, whatever earlier runs took")
-    add("--steps", metavar="N", type=number(int, 1), help="stop after so many steps in all (default: the recipe's)")
-    add("--resume", action="store_true", help="go on from the run's last checkpoint, exactly")
+    add("--minutes", metavar="N", type=number(float, 0), help="stop after N minutes, whatever earlier runs took")
+    add("--steps", metavar="N", type=number(int, 1), help="stop after N steps in all (default: the recipe's)")
+    add("--resume", action="store_true", help="resume from the run's last checkpoint, exactly")
     device, explained = one_of("cpu", "cuda", "auto"), "where to compute (default: auto, a GPU where there is one)"
     add("--device", metavar="cpu|cuda|auto", type=device, default="auto", help=explained)
     add("--threads", metavar="N", type=number(int, 1), help="processor threads (default: torch's)")
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.progress("")
         log.removeHandler(console)
     if outcome.signal:
-        console.note(f"Stopped after step {outcome.step}, all saved: --resume goes on.")
+        console.note(f"Stopped after step {outcome.step}, all saved: --resume continues.")
         return 128 + outcome.signal
     console.note(f"{out}: {outcome.step} steps ({'all' if outcome.reason == 'steps' else 'the minutes are over'})")
     return 0

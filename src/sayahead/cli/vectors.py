@@ -60,8 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     short, axes = principal(vectors, min(arguments.axes, *vectors.shape))
     arguments.out.mkdir(parents=True, exist_ok=True)
     listed = {word: row for row, word in enumerate(words)}
-    made = WordVectors.of(listed, short, buckets=buckets, shortest=how.shortest, longest=how.longest)
-    made.save(arguments.out / "words.npz")
+    table = WordVectors.of(listed, short, buckets=buckets, shortest=how.shortest, longest=how.longest)
+    table.save(arguments.out / "words.npz")
     np.save(arguments.out / "axes.npy", axes)
     kept = 1 - float(np.square(vectors - short @ axes).sum() / np.square(vectors).sum())
     console.note(f"{arguments.out}: {len(words)} words, {buckets} rows of n-grams, {kept:.1%} of their square kept")

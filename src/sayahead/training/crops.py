@@ -54,7 +54,7 @@ class Crops:
         crops = []
         for number, length in enumerate(items.lengths.tolist()):
             spare = length % self.frames
-            # Sentences' begins and ends are rare: every other pass has one of them.
+            # Sentences' starts and ends are rare: every other pass has one of them.
             first = int(draw.choice([0, spare, int(draw.integers(spare + 1))], p=[0.25, 0.25, 0.5]))
             crops += [(number, at) for at in range(first, length - self.frames + 1, self.frames)]
         for _, numbers in shuffled(len(crops), draw, Share(batch_size, rank, ranks)):

@@ -83,8 +83,8 @@ class GatedBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, T, D) to (B, T, D)."""
-        made = functional.glu(self.conv(functional.dropout(x, self.dropout, self.training)), -1)
-        return (x + made) * HALF
+        mixed = functional.glu(self.conv(functional.dropout(x, self.dropout, self.training)), -1)
+        return (x + mixed) * HALF
 
     def step(self, x: Tensor, cache: Tensor) -> tuple[Tensor, Tensor]:
         """The next row (B, D) of a causal block and its next cache, after the ``kernel - 1`` rows in the cache."""

@@ -110,11 +110,11 @@ class Writer:
         h = g.op("Conv", x, late, g.constant(bias), pads=[1, 0])
         total = ""
         for layer in range(layers):
-            own, dilation = f"{name}.layers.{layer}", 2 ** (layer % config.cycle)
-            mixed = self.conv(h, f"{own}.conv", (dilation * (config.kernel - 1), 0), dilation)
-            mixed = g.op("Add", mixed, self.conv(conditions, f"{own}.condition"))
+            layer_name, dilation = f"{name}.layers.{layer}", 2 ** (layer % config.cycle)
+            mixed = self.conv(h, f"{layer_name}.conv", (dilation * (config.kernel - 1), 0), dilation)
+            mixed = g.op("Add", mixed, self.conv(conditions, f"{layer_name}.condition"))
             signal, gate = g.op("Split", mixed, outputs=2, axis=1)
-            skip = self.conv(g.op("Mul", g.op("Tanh", signal), g.op("Sigmoid", gate)), f"{own}.out")
+            skip = self.conv(g.op("Mul", g.op("Tanh", signal), g.op("Sigmoid", gate)), f"{layer_name}.out")
             if layer < layers - 1:
                 sizes = g.constant(np.array([config.residual, config.skip]))
                 onward, skip = g.op("Split", skip, sizes, outputs=2, axis=1)

@@ -85,8 +85,8 @@ class FilterBank(nn.Module):
         if self.bands == 1:
             return x[:, 0]
         reach = bank_reach(self.bands)
-        made = functional.conv_transpose1d(x, self.filters, stride=self.bands)
-        return made[:, 0, reach : reach + x.shape[-1] * self.bands]
+        samples = functional.conv_transpose1d(x, self.filters, stride=self.bands)
+        return samples[:, 0, reach : reach + x.shape[-1] * self.bands]
 
 
 def bank_reach(bands: int) -> int:

@@ -98,10 +98,10 @@ class ClariNetTask(CropTask[GaussianIAF]):
         bands = self.config.conditioner.bands
         z = torch.randn(len(audio), bands, audio.shape[1] // bands, device=audio.device)
         x, mean, log_deviation = model(z, mel, pulses)
-        theirs, their_deviation, _ = teacher(x, mel, pulses)
+        their_mean, their_deviation, _ = teacher(x, mel, pulses)
         ours, their_deviation = log_deviation.clamp(min=data.floor), their_deviation.clamp(min=data.floor)
         weights = steps_that_count(batch["counts"], x)
-        divergence = average(gaussian_divergence(mean, ours, theirs, their_deviation), weights)
+        divergence = average(gaussian_divergence(mean, ours, their_mean, their_deviation), weights)
         unlike = average((ours - their_deviation) ** 2, weights)
         # Samples whose past is known in both, the same for all rows.
         heard = slice(data.edge * audio.shape[1] // mel.shape[1], None)
@@ -152,21 +152,21 @@ def magnitudes(samples: Tensor, *, fft: int, window: int, hop: int) -> Tensor:
     return torch.sqrt(spectra.real**2 + spectra.imag**2 + 1e-8)
 
 
-def frame_loss(made: Tensor, meant: Tensor, *, window: int, hop: int) -> Tensor:
+def frame_loss(samples: Tensor, meant: Tensor, *, window: int, hop: int) -> Tensor:
     """Mean squared difference of magnitudes of samples (B, S), over bins and frames (Ping et al. 2018, 3.3)."""
     sizes = {"fft": FRAME_FFT, "window": window, "hop": hop}
-    return ((magnitudes(made, **sizes) - magnitudes(meant, **sizes)) ** 2).mean()
+    return ((magnitudes(samples, **sizes) - magnitudes(meant, **sizes)) ** 2).mean()
 
 
-def log_frame_loss(made: Tensor, meant: Tensor) -> Tensor:
+def log_frame_loss(samples: Tensor, meant: Tensor) -> Tensor:
     """Mean absolute difference of log magnitudes of samples (B, S), over frames, bins and three resolutions.
 
     Magnitudes below -60 dB of a full scale sine count as that.
     """
-    total = torch.zeros((), device=made.device)
+    total = torch.zeros((), device=samples.device)
     for fft, window, hop in RESOLUTIONS:
         sizes = {"fft": fft, "window": window, "hop": hop}
         least = window / 4 * 1e-3
-        own, other = (torch.log(magnitudes(samples, **sizes) + least) for samples in (made, meant))
-        total = total + (own - other).abs().mean()
+        ours, wanted = (torch.log(magnitudes(one, **sizes) + least) for one in (samples, meant))
+        total = total + (ours - wanted).abs().mean()
     return total / len(RESOLUTIONS)

@@ -166,11 +166,11 @@ class Sampler:
         bands = noise.shape[1]
         begin = conditions[:, -bands:] if self.config.conditioner.pulses else np.zeros_like(noise)
         given = [conditions @ weight[0] + bias + conv[1] for conv, (weight, bias), *_ in self.layers]
-        made, last = np.empty_like(noise), state.last
+        out, last = np.empty_like(noise), state.last
         for i in range(len(noise)):
             mean, log_deviation = np.split(self._step(last, [g[i] for g in given], rings, state.step + i), 2)
-            last = made[i] = begin[i] + mean + np.exp(np.maximum(log_deviation, self.floor)) * noise[i]
-        return made, SamplerState(state.step + len(noise), last, tuple(rings))
+            last = out[i] = begin[i] + mean + np.exp(np.maximum(log_deviation, self.floor)) * noise[i]
+        return out, SamplerState(state.step + len(noise), last, tuple(rings))
 
     def _step(self, last: Floats, given: list[Floats], rings: list[Floats], step: int) -> Floats:
         """Mean and log deviation, side by side, of the step after ``last``; the layers' inputs go into their rings."""
@@ -184,9 +184,9 @@ class Sampler:
                 mixed += ring[(step - (taps - 1 - tap) * dilation) % len(ring)] @ weight[tap]
             ring[step % len(ring)] = h
             gated = np.tanh(mixed[:residual]) * (0.5 + 0.5 * np.tanh(0.5 * mixed[residual:]))
-            made = gated @ out[0] + out_bias
-            total += made[-self.config.skip :]
-            if len(made) > len(total):
-                h = (h + made[:residual]) * np.float32(0.5**0.5)
+            outputs = gated @ out[0] + out_bias
+            total += outputs[-self.config.skip :]
+            if len(outputs) > len(total):
+                h = (h + outputs[:residual]) * np.float32(0.5**0.5)
         hidden = np.maximum(total * np.float32(len(self.layers) ** -0.5), 0) @ self.hidden[0][0] + self.hidden[1]
         return np.asarray(np.maximum(hidden, 0) @ self.output[0][0] + self.output[1], np.float32)

@@ -47,9 +47,9 @@ def by_length(
 
     All but what does not go into equal shares is taken once; ``filled``: batches that are not full are left out.
     """
-    chosen = draw.permutation(np.flatnonzero(lengths <= longest) if longest else len(lengths))
+    order = draw.permutation(np.flatnonzero(lengths <= longest) if longest else len(lengths))
     size = share.size * share.ranks
-    pools = [chosen[at : at + size * POOL] for at in range(0, len(chosen), size * POOL)]
+    pools = [order[at : at + size * POOL] for at in range(0, len(order), size * POOL)]
     # Stable, so that equal lengths stay in the order that was drawn.
     pools = [pool[np.argsort(lengths[pool], kind="stable")] for pool in pools]
     groups = [pool[at : at + size] for pool in pools for at in range(0, len(pool), size)]

@@ -193,7 +193,7 @@ def made(spec: Spec, open_jobs: Sequence[Job], jobs: int, corpus: str) -> Iterat
     except BrokenProcessPool as error:
         raise SayaheadError(
             "A process that made shards was ended from outside, perhaps for want of memory: use fewer --jobs. "
-            "The same command goes on with what is missing."
+            "The same command resumes with what is missing."
         ) from error
     finally:
         # Shards at work are finished, no others begun.
@@ -222,8 +222,8 @@ def make_shard(source: Source, job: Job, corpus: str) -> None:
     items: list[Item] = []
     left_out: list[str] = []
     for name, text in job.texts:
-        own, missing = source.items(name, text)
-        items += own
+        sentences, missing = source.items(name, text)
+        items += sentences
         left_out += missing
     draft = job.path.parent / f".{job.path.name}"
     shutil.rmtree(draft, ignore_errors=True)
@@ -276,10 +276,10 @@ def write_info(path: Path, wanted: CorpusInfo, plan: Mapping[str, Sequence[Job]]
     there = {name: [job for job in shards if job.path.is_dir()] for name, shards in plan.items()}
     sums = {job.path: read_sums(job, fingerprint(wanted)) for shards in there.values() for job in shards}
     counted = [sums[job.path] for job in there.get("train", [])] or list(sums.values())
-    frames = max(1, sum(own["frames"] for own in counted))
-    total = sum((np.array(own["sum"]) for own in counted), np.zeros(1))
+    frames = max(1, sum(shard["frames"] for shard in counted))
+    total = sum((np.array(shard["sum"]) for shard in counted), np.zeros(1))
     mean = total / frames
-    squares = sum((np.array(own["squares"]) for own in counted), np.zeros(1)) / frames
+    squares = sum((np.array(shard["squares"]) for shard in counted), np.zeros(1)) / frames
     data = plain(wanted)
     data["splits"] = {name: [job.path.name for job in shards] for name, shards in there.items()}
     data["complete"] = all(len(there[name]) == len(shards) for name, shards in plan.items())
@@ -322,7 +322,7 @@ class Progress:
         self._done = self._number = self._frames = 0
 
     def shard(self, job: Job) -> None:
-        """Tell of one more."""
+        """Report one more."""
         self._done, self._number = self._done + len(job.texts), self._number + 1
         self._frames += int(np.load(job.path / "frames_at.npy")[-1])
         hours = self._frames * self._front.hop / self._front.sample_rate / 3600

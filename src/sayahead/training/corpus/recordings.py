@@ -124,11 +124,11 @@ class Recordings:
         if unknown:
             raise ConfigError(f"{path} has the phone {unknown[0]!r}, which it had not before: make the corpus again.")
         edges = np.rint(np.array(edges_s) * front.sample_rate / front.hop).astype(np.int64)
-        whole = len(samples) // front.hop
-        if edges[-1] > whole + 1:
-            raise ConfigError(f"{path} goes on behind the end of its recording, which lasts {whole} frames.")
-        edges = np.minimum(edges, whole)
-        begin, end = max(0, int(edges[0]) - spec.lead), min(whole, int(edges[-1]) + spec.tail)
+        frames = len(samples) // front.hop
+        if edges[-1] > frames + 1:
+            raise ConfigError(f"{path} goes on behind the end of its recording, which lasts {frames} frames.")
+        edges = np.minimum(edges, frames)
+        begin, end = max(0, int(edges[0]) - spec.lead), min(frames, int(edges[-1]) + spec.tail)
         pcm = to_pcm16(samples[begin * front.hop : end * front.hop])
         heard = pcm.astype(np.float32) / np.float32(32767)
         ids = np.array([self._ids[symbol] for symbol in symbols], np.int16)
@@ -148,16 +148,16 @@ def lay_out(
     symbols: list[str] = []
     spans, edges_s = [], list[float]()
     for word in spoken:
-        own = [p for p in sounding if word.begin_s <= (p.begin_s + p.end_s) / 2 < word.end_s]
-        if not own:
+        inside = [p for p in sounding if word.begin_s <= (p.begin_s + p.end_s) / 2 < word.end_s]
+        if not inside:
             raise ConfigError(f"{path}: the word {word.label!r} at {word.begin_s:.2f} s has no phones.")
         if symbols:
             symbols.append(" ")
-        edges_s.append(own[0].begin_s)
-        spans.append((len(symbols), len(symbols) + len(own)))
-        symbols += [phone.label for phone in own]
+        edges_s.append(inside[0].begin_s)
+        spans.append((len(symbols), len(symbols) + len(inside)))
+        symbols += [phone.label for phone in inside]
         # A silence inside a word counts to the phone before it.
-        edges_s += [*(phone.begin_s for phone in own[1:]), own[-1].end_s]
+        edges_s += [*(phone.begin_s for phone in inside[1:]), inside[-1].end_s]
     if not symbols or sum(end - first for first, end in spans) != len(sounding):
         raise ConfigError(f"{path}: some phones belong to no word, or there are none: align the recording again.")
     return symbols, np.array(spans, np.int16), edges_s

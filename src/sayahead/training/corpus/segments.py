@@ -67,8 +67,8 @@ class Cutter:
         durations = item.durations.astype(np.int64)
         pad, zero = np.array([self.pad]), np.zeros(1, np.int64)
         ids = np.concatenate([pad, item.ids[start - 1 : stop - 1].astype(np.int64), pad])
-        own = np.concatenate([zero, durations[start:stop], zero])
-        return Piece(ids, own, int(durations[:start].sum()), NOTHING, NOTHING, end)
+        lasting = np.concatenate([zero, durations[start:stop], zero])
+        return Piece(ids, lasting, int(durations[:start].sum()), NOTHING, NOTHING, end)
 
     def padded(self, item: Item) -> Numbers:
         """(P + 2,) ids with the pads at both ends."""

@@ -189,9 +189,9 @@ class Shard:
         for name, factor in LONG.items():
             if name != "mel" and not (self.path / f"{name}.npy").exists():
                 continue
-            found = self._rows(name)
-            if found != frames * (factor or self._hop):
-                raise self._damaged(f"{name}.npy", f"it has {found} rows where {frames * (factor or self._hop)} belong")
+            count = self._rows(name)
+            if count != frames * (factor or self._hop):
+                raise self._damaged(f"{name}.npy", f"it has {count} rows where {frames * (factor or self._hop)} belong")
 
     def _rows(self, name: str) -> int:
         """Rows of an array's file, from its header and its size alone."""

@@ -125,16 +125,16 @@ class Teacher:
         """The sentences of a text; and the names of those without a sound, which are left out."""
         normalizer = Normalizer()
         sentences = list(split([*normalizer.push(text), *normalizer.flush()]))
-        made, left_out = [], [] if sentences else [name]
+        items, left_out = [], [] if sentences else [name]
         for number, words in enumerate(sentences, 1):
-            own = name if len(sentences) == 1 else f"{name}.{number}"
-            said = self._phonemizer.phonemize(words, left=[])
-            ids = np.concatenate([word.ids for word in said])
+            item_name = name if len(sentences) == 1 else f"{name}.{number}"
+            pronounced = self._phonemizer.phonemize(words, left=[])
+            ids = np.concatenate([word.ids for word in pronounced])
             if all(int(i) in self._pauses for i in ids):
-                left_out.append(own)
+                left_out.append(item_name)
             else:
-                made.append(self._item(own, " ".join(word.text for word in words), ids, spans(said)))
-        return made, left_out
+                items.append(self._item(item_name, " ".join(word.text for word in words), ids, spans(pronounced)))
+        return items, left_out
 
     def _item(self, name: str, text: str, ids: Ids, words: NDArray[np.int16]) -> Item:
         spec, front = self.spec, self.spec.front_end
@@ -186,12 +186,12 @@ def trim(edges: Frames, samples: Floats, marks: int, *, lead: int, tail: int) ->
     phoneme: ``tail`` frames are kept behind the last audible one; the phoneme gets two of them, marks and pad share
     the rest.
     """
-    whole, edges = int(edges[-1]), np.maximum(edges - EARLY, 0)
+    total, edges = int(edges[-1]), np.maximum(edges - EARLY, 0)
     loud = audible(samples)
     silent = int(loud[-1]) // HOP + 1 if len(loud) else 0
     last = len(edges) - 3 - marks
     sounding = min(int(edges[last + 1]), max(silent, int(edges[last])) + 2)
-    end = min(whole, max(silent, sounding - 2) + tail)
+    end = min(total, max(silent, sounding - 2) + tail)
     edges[last + 1 :] = np.rint(np.linspace(min(sounding, end), end, marks + 2))
     first = max(0, int(edges[1]) - lead)
     edges -= first
@@ -209,10 +209,10 @@ def split(words: Sequence[Word]) -> list[list[Word]]:
     return [[*sentence[:-1], replace(sentence[-1], ends=True)] for sentence in sentences if sentence]
 
 
-def spans(said: Sequence[Pronunciation]) -> NDArray[np.int16]:
+def spans(words: Sequence[Pronunciation]) -> NDArray[np.int16]:
     """(N, 2) sounding phonemes of each word, in the ids of all, as ``Session`` joins them."""
-    starts = np.cumsum([0, *(len(word.ids) for word in said[:-1])])
-    edges = [(start + word.first, start + word.end) for start, word in zip(starts, said, strict=True)]
+    starts = np.cumsum([0, *(len(word.ids) for word in words[:-1])])
+    edges = [(start + word.first, start + word.end) for start, word in zip(starts, words, strict=True)]
     return np.array(edges, np.int16).reshape(-1, 2)
 
 

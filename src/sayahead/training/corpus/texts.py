@@ -27,7 +27,7 @@ def read_counts(given: str | None, texts: dict[str, Texts]) -> dict[str, int]:
 
 
 def evenly(texts: Texts, count: int) -> Texts:
-    """So many of the texts at even distances, in their order."""
+    """At most ``count`` of the texts, at even distances, in their order."""
     if count >= len(texts):
         return texts
     return [texts[i * len(texts) // count] for i in range(count)]

@@ -28,20 +28,20 @@ def student_graph(model: Student, axes: Array | None = None) -> Graph:
         layers = [folded(layer, axes) for layer in (model.ahead, model.back)]
     x = g.input("vectors", np.float32, ["N", layers[0].input_size])
     _, ends = lstm(g, x, layers)
-    made = g.op("Relu", dense(g, ends, model.inward.weight, model.inward.bias))
-    made = dense(g, made, model.outward.weight, model.outward.bias)
-    flat = g.op("Reshape", made, g.constant(np.array([-1])))
+    hidden = g.op("Relu", dense(g, ends, model.inward.weight, model.inward.bias))
+    hidden = dense(g, hidden, model.outward.weight, model.outward.bias)
+    flat = g.op("Reshape", hidden, g.constant(np.array([-1])))
     g.output(flat, "embedding", np.float32, [config.embedding])
     return g
 
 
 def folded(layer: nn.LSTM, axes: Array) -> nn.LSTM:
     """The layer for inputs (N, K) in place of inputs times axes (K, D)."""
-    made = nn.LSTM(len(axes), layer.hidden_size)
+    short = nn.LSTM(len(axes), layer.hidden_size)
     weights = {name: weight.detach() for name, weight in layer.named_parameters()}
     weights["weight_ih_l0"] = weights["weight_ih_l0"] @ torch.from_numpy(axes).T
-    made.load_state_dict(weights)
-    return made
+    short.load_state_dict(weights)
+    return short
 
 
 def write_student(run: Trained[Any, Any], folder: Path) -> Written:

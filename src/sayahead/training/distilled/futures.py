@@ -2,7 +2,7 @@
 
 A causal model reads a text once; all its prefixes are then continued side by side, from what it remembers of each. One
 line of JSON an item: ``{"name", "words", "futures"}``, where ``futures[n]`` are the words expected after the first
-``n + 1`` words (Saeki-a, II-B), or null where the prefix was left out. Interrupted, the same command goes on.
+``n + 1`` words (Saeki-a, II-B), or null where the prefix was left out. Interrupted, the same command resumes.
 """
 
 from __future__ import annotations

@@ -80,25 +80,25 @@ def learn(texts: Sequence[list[str]], words: list[str], how: Learning, *, seed: 
         pairs = pairs_of(texts, listed, counts, how, draw)
         steps = len(pairs) // how.batch
         for step in range(steps):
-            own = pairs[step * how.batch : (step + 1) * how.batch]
-            own = own[np.argsort(own[:, 0], kind="stable")]
+            batch = pairs[step * how.batch : (step + 1) * how.batch]
+            batch = batch[np.argsort(batch[:, 0], kind="stable")]
             optimizer.param_groups[0]["lr"] = how.rate * (1 - (epoch + step / steps) / how.passes)
             # A word that stands there several times is read once.
-            centres, which = np.unique(own[:, 0], return_inverse=True)
+            centres, which = np.unique(batch[:, 0], return_inverse=True)
             bags = [rows[centre] for centre in centres]
             offsets = np.cumsum([0, *[len(bag) for bag in bags[:-1]]])
             read = functional.embedding_bag(torch.from_numpy(np.concatenate(bags)), inner, torch.from_numpy(offsets))
             read = read[torch.from_numpy(which)]
             others = torch.from_numpy(draw.choice(len(words), how.negatives, p=chances))
-            right = (read * outer[torch.from_numpy(own[:, 1])]).sum(1)
+            right = (read * outer[torch.from_numpy(batch[:, 1])]).sum(1)
             wrong = read @ outer[others].T
             loss = -functional.logsigmoid(right).mean() - 5 * functional.logsigmoid(-wrong).mean()
             optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimizer.step()
         note(f"pass {epoch + 1}: {steps} steps, loss {float(loss.detach()):.3f}, {time.monotonic() - begun_s:.0f} s")
-    found: Floats = inner.detach().numpy()
-    return found
+    vectors: Floats = inner.detach().numpy()
+    return vectors
 
 
 def bare(listed: dict[str, int], buckets: int, shortest: int, longest: int) -> WordVectors:
@@ -112,14 +112,14 @@ def pairs_of(
     """(M, 2) words and words near them, in a random order; words that stand everywhere are left out at times."""
     shares = counts / counts.sum()
     kept = np.minimum(1, np.sqrt(how.often / np.maximum(shares, 1e-12)))
-    found = []
+    near_words = []
     for text in texts:
         ids = np.array([listed[token] for token in text if token in listed], np.int64)
         ids = ids[draw.random(len(ids)) < kept[ids]] if len(ids) else ids
         for at, reach in enumerate(draw.integers(1, how.window + 1, size=len(ids))):
             near = np.concatenate([ids[max(0, at - reach) : at], ids[at + 1 : at + 1 + reach]])
-            found.append(np.stack([np.full(len(near), ids[at]), near], 1))
-    pairs = np.concatenate(found)
+            near_words.append(np.stack([np.full(len(near), ids[at]), near], 1))
+    pairs = np.concatenate(near_words)
     return pairs[draw.permutation(len(pairs))]
 
 
@@ -148,21 +148,21 @@ def read_embeddings(path: Path, words: list[str]) -> Floats:
     matrix = model.get_input_embeddings().weight.detach().float().numpy()
     # Marks stand at a word's end, without a space before them.
     tokens = [tokenizer(word if word in PUNCTUATION else f" {word}").input_ids for word in words]
-    made: Floats = np.stack([matrix[own].mean(axis=0) for own in tokens])
-    made -= made.mean(axis=0)
-    return made
+    vectors: Floats = np.stack([matrix[numbers].mean(axis=0) for numbers in tokens])
+    vectors -= vectors.mean(axis=0)
+    return vectors
 
 
 def read_vec(file: BinaryIO, words: list[str]) -> Floats:
     """Of the text form: a line of counts, then a line a word."""
     _, channels = (int(part) for part in file.readline().split())
     listed = {word.encode(): row for row, word in enumerate(words)}
-    made = np.zeros((len(words), channels), np.float32)
+    vectors = np.zeros((len(words), channels), np.float32)
     for line in file:
         word, _, values = line.rstrip().partition(b" ")
         if word in listed:
-            made[listed[word]] = np.array(values.split(), np.float32)
-    return made
+            vectors[listed[word]] = np.array(values.split(), np.float32)
+    return vectors
 
 
 def read_bin(file: BinaryIO, path: Path, words: list[str]) -> Floats:
@@ -172,7 +172,7 @@ def read_bin(file: BinaryIO, path: Path, words: list[str]) -> Floats:
         raise ConfigError(f"{path} is no fastText model of version {VERSION}.")
     channels, *_, buckets, shortest, longest, _ = struct.unpack("<12i", file.read(48))
     file.read(8)
-    size, known, _, _, pruned = struct.unpack("<3i2q", file.read(28))
+    size, count, _, _, pruned = struct.unpack("<3i2q", file.read(28))
     if pruned >= 0:
         raise ConfigError(f"{path} is a pruned fastText model, whose rows are not in their places: take a whole one.")
     listed = {}
@@ -181,16 +181,16 @@ def read_bin(file: BinaryIO, path: Path, words: list[str]) -> Floats:
         while (letter := file.read(1)) not in (b"\0", b""):
             word += letter
         file.read(9)
-        if row < known:
+        if row < count:
             listed[word.decode(errors="replace")] = row
     if file.read(1) != b"\0":
         raise ConfigError(f"{path} is a quantized fastText model: take the whole one.")
     rows, wide = struct.unpack("<2q", file.read(16))
     matrix = np.memmap(path, np.float32, "r", file.tell(), (rows, wide))
     table = bare(listed, buckets, shortest, longest)
-    made = np.zeros((len(words), channels), np.float32)
+    vectors = np.zeros((len(words), channels), np.float32)
     for row, wanted in enumerate(words):
-        own = table.rows(wanted)
-        if own:
-            made[row] = matrix[own].mean(axis=0)
-    return made
+        numbers = table.rows(wanted)
+        if numbers:
+            vectors[row] = matrix[numbers].mean(axis=0)
+    return vectors

@@ -29,8 +29,8 @@ def array(x: Any) -> Array:
 def rounded(g: Graph, weight: Array) -> str:
     """Weights (..., N, K) kept as int8 with a scale for each row; ONNX Runtime makes them float when it loads them."""
     scale = np.maximum(np.abs(weight).max(axis=-1, keepdims=True), 1e-12).astype(np.float32) / 127
-    whole = g.op("Cast", g.constant(np.rint(weight / scale).astype(np.int8)), to=FLOAT)
-    return str(g.op("Mul", whole, g.constant(scale)))
+    integers = g.op("Cast", g.constant(np.rint(weight / scale).astype(np.int8)), to=FLOAT)
+    return str(g.op("Mul", integers, g.constant(scale)))
 
 
 def halved(g: Graph, weight: Array) -> str:
@@ -42,8 +42,8 @@ def gates(layers: list[nn.RNNBase], order: tuple[int, ...]) -> tuple[Array, Arra
     """W (L, G H, D), R (L, G H, H) and B (L, 2 G H) of layers of one size, each a direction, gates as ONNX has them."""
     parts = []
     for name in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"):
-        own = [np.split(array(getattr(layer, name)), len(order)) for layer in layers]
-        parts.append(np.stack([np.concatenate([split[at] for at in order]) for split in own]))
+        split_gates = [np.split(array(getattr(layer, name)), len(order)) for layer in layers]
+        parts.append(np.stack([np.concatenate([split[at] for at in order]) for split in split_gates]))
     return parts[0], parts[1], np.concatenate(parts[2:], axis=1)
 
 
@@ -76,8 +76,8 @@ def lstm_step(g: Graph, x: str, state: str, layer: nn.LSTM | nn.LSTMCell) -> tup
     """The next output (1, H) and the next state (2, H), output and cell, of one row (1, D)."""
     was, cell = g.op("Split", state, outputs=2, axis=0)
     inner, outer, *biases = (weight.detach() for weight in layer.parameters())
-    made = dense(g, g.op("Concat", x, was, axis=1), torch.cat([inner, outer], 1), biases[0] + biases[1])
-    inward, forget, new, outward = g.op("Split", made, outputs=4, axis=1)
+    sums = dense(g, g.op("Concat", x, was, axis=1), torch.cat([inner, outer], 1), biases[0] + biases[1])
+    inward, forget, new, outward = g.op("Split", sums, outputs=4, axis=1)
     kept = g.op("Mul", g.op("Sigmoid", forget), cell)
     cell = g.op("Add", kept, g.op("Mul", g.op("Sigmoid", inward), g.op("Tanh", new)))
     out = g.op("Mul", g.op("Sigmoid", outward), g.op("Tanh", cell))
@@ -119,5 +119,5 @@ def tokens(g: Graph, query: str, attention: TokenAttention) -> str:
     keys, values = (layer(learned).view(shape).transpose(0, 1) for layer in (attention.key, attention.value))
     asked = g.op("Reshape", dense(g, query, attention.query.weight), g.constant(np.array([heads, 1, each])))
     scores = g.op("MatMul", asked, g.constant(array(keys.transpose(1, 2) / math.sqrt(each))))
-    found = g.op("MatMul", g.op("Softmax", scores, axis=-1), g.constant(array(values)))
-    return str(g.op("Reshape", found, g.constant(np.array([-1]))))
+    mixed = g.op("MatMul", g.op("Softmax", scores, axis=-1), g.constant(array(values)))
+    return str(g.op("Reshape", mixed, g.constant(np.array([-1]))))

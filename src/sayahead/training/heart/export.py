@@ -30,9 +30,9 @@ def encoder(g: Graph, t: Weights, ids: str, first: str, part: str, context: str 
     if context is not None:
         # The future tokens: what they say in general, and what the context embedding says of this place.
         tokens = t[f"{part}.text.future"]
-        said = g.op("MatMul", g.constant(t[f"{part}.text.context"]), context)
-        said = g.op("Add", g.op("Reshape", said, g.constant(np.array(tokens.shape))), g.constant(tokens))
-        table = str(g.op("Concat", table, said, axis=0))
+        expected = g.op("MatMul", g.constant(t[f"{part}.text.context"]), context)
+        expected = g.op("Add", g.op("Reshape", expected, g.constant(np.array(tokens.shape))), g.constant(tokens))
+        table = str(g.op("Concat", table, expected, axis=0))
     x = g.op("Gather", table, ids)
     for i in range(2):
         name = f"{part}.text.convs.{i}"

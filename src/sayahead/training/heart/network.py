@@ -64,8 +64,8 @@ class TextEncoder(nn.Module):
         seen = known.bool()[:, None, None, :]
         for _ in range(self.layers):
             q, k, v = self.in_proj(self.norm1(x)).view(*x.shape[:2], 3, 2, -1).permute(2, 0, 3, 1, 4)
-            made = functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
-            x = x + self.out_proj(made.transpose(1, 2).flatten(2))
+            mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+            x = x + self.out_proj(mixed.transpose(1, 2).flatten(2))
             x = x + self.linear2(functional.gelu(self.linear1(self.norm2(x))))
         out: Tensor = self.norm(x) * rows
         return out
@@ -151,15 +151,15 @@ BEHIND_WEIGHT = 0.2
 
 
 def windows(logs: Tensor, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
-    """Row of each unit (B, W) around what is spoken now (-1: none), its number from the begin, and what it counts."""
+    """Row of each unit (B, W) around what is spoken now (-1: none), its number from the start, and what it counts."""
     known, units = batch["known"].bool().cpu().numpy(), batch["units"].cpu().numpy()
     expected = np.clip(np.rint(np.expm1(logs.cpu().numpy())), 1, 60).astype(np.int64)
     units = np.where(units > 0, units, expected) * known
     edges = np.pad(np.cumsum(units, axis=1), ((0, 0), (1, 0)))
     spans = []
-    for own, first, end in zip(edges, batch["first"].tolist(), batch["end"].tolist(), strict=True):
-        low, high = max(0, int(own[first]) - HELD), min(int(own[-1]), int(own[end]) + BEHIND)
-        spans.append((max(0, low - REACH), low, int(own[end]), high, min(int(own[-1]), high + REACH)))
+    for row_edges, first, end in zip(edges, batch["first"].tolist(), batch["end"].tolist(), strict=True):
+        low, high = max(0, int(row_edges[first]) - HELD), min(int(row_edges[-1]), int(row_edges[end]) + BEHIND)
+        spans.append((max(0, low - REACH), low, int(row_edges[end]), high, min(int(row_edges[-1]), high + REACH)))
     width = max(stop - start for start, _, _, _, stop in spans)
     rows, at = np.full((2, len(units), width), -1, np.int64)
     weight = np.zeros((len(units), width), np.float32)
@@ -178,8 +178,8 @@ def load_imported(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
 
     ``weights``: by the names of ``state_dict``; ValueError for one that the model does not have or that is missing.
     """
-    own = {"future", "context", "expect"}
+    fresh = {"future", "context", "expect"}
     missing, unexpected = model.load_state_dict(dict(weights), strict=False)
-    left = [name for name in missing if not own & set(name.split("."))]
+    left = [name for name in missing if not fresh & set(name.split("."))]
     if left or unexpected:
         raise ValueError(f"the imported weights do not fit: missing {left}, unexpected {list(unexpected)}")

@@ -77,7 +77,7 @@ def whole(item: Item) -> Cut:
 
 
 class Cutter:
-    """Draws cuts of items; stateless but for the continuations of a language model that it was given."""
+    """Draws cuts of items; stateless but for a language model's continuations."""
 
     def __init__(self, cutting: Cutting, *, space: int, futures: Mapping[str, Mapping[int, Ids]]) -> None:
         """``futures``: item name to number of words so far to phonemes of the continuation."""
@@ -85,18 +85,18 @@ class Cutter:
 
     def draw(self, items: Sequence[Item], random: np.random.Generator) -> list[list[Cut]]:
         """Each item's cuts, for one batch."""
-        own = self.cutting
-        if random.random() < own.whole_share:
+        config = self.cutting
+        if random.random() < config.whole_share:
             return [[whole(item)] for item in items]
-        window = int(random.choice(own.windows))
-        return [[self._one(item, window, random) for _ in range(own.cuts)] for item in items]
+        window = int(random.choice(config.windows))
+        return [[self._one(item, window, random) for _ in range(config.cuts)] for item in items]
 
     def _one(self, item: Item, window: int, random: np.random.Generator) -> Cut:
-        own, words = self.cutting, len(item.words)
+        config, words = self.cutting, len(item.words)
         continued = self.futures.get(item.name, {})
-        source = NOTHING if random.random() < own.nothing_share else (MODEL if len(continued) else TRUE)
-        blind = own.blind_share > 0 and random.random() < own.blind_share
-        ahead = 0 if blind else int(random.integers(own.lookahead + 1))
+        source = NOTHING if random.random() < config.nothing_share else (MODEL if len(continued) else TRUE)
+        blind = config.blind_share > 0 and random.random() < config.blind_share
+        ahead = 0 if blind else int(random.integers(config.lookahead + 1))
         if source == MODEL and random.random() < 0.5:
             # The words seen are those that the model continued: with them the cut is fixed but for the lookahead.
             seen_words = int(random.choice(list(continued)))
@@ -109,7 +109,7 @@ class Cutter:
 
     def at(self, item: Item, word: int, ahead: int, *, source: int = NOTHING, window: int = 80) -> Cut:
         """The cut that speaks word number ``word`` with ``ahead`` words of lookahead and ``window`` rows of past."""
-        own, starts = self.cutting, word_starts(item, self.space)
+        config, starts = self.cutting, word_starts(item, self.space)
         words, rows = len(starts) - 1, len(item.ids) + 2
         last = min(word + ahead + 1, words)
         ends = last == words
@@ -119,7 +119,7 @@ class Cutter:
         begin = max(0, first - window)
         future = np.zeros(0, np.int64)
         if not ends and source == TRUE:
-            future = np.asarray(item.ids, np.int64)[seen - 1 : starts[min(last + own.future_words, words)] - 1]
+            future = np.asarray(item.ids, np.int64)[seen - 1 : starts[min(last + config.future_words, words)] - 1]
         if not ends and source == MODEL:
             future = self.futures[item.name][last]
         return Cut(begin, 0 if word == 0 else first, end, seen, source if len(future) else NOTHING, future)
@@ -135,19 +135,19 @@ def continuations(
     ``items``: name and text of each; ``expected``: by name, the words behind the first n + 1 (``futures.Futures``).
     An item that is a part of its text (``name.2``) has none: the words before it would be missing.
     """
-    found: dict[str, dict[int, Ids]] = {}
+    futures: dict[str, dict[int, Ids]] = {}
     for name, text in items:
         words = text.split()
-        own = expected.get(name)
-        if own is None or len(own) != len(words):
+        words_behind = expected.get(name)
+        if words_behind is None or len(words_behind) != len(words):
             continue
-        made = {}
-        for n, future in enumerate(own[:-1]):
+        ids = {}
+        for n, future in enumerate(words_behind[:-1]):
             if future:
-                made[n + 1] = pronounce(words[max(0, n - 2) : n + 1], future, phonemizer)
-        if made:
-            found[name] = made
-    return found
+                ids[n + 1] = pronounce(words[max(0, n - 2) : n + 1], future, phonemizer)
+        if ids:
+            futures[name] = ids
+    return futures
 
 
 def pronounce(left: Sequence[str], future: Sequence[str], phonemizer: EnglishPhonemizer) -> Ids:
@@ -159,9 +159,9 @@ def pronounce(left: Sequence[str], future: Sequence[str], phonemizer: EnglishPho
 
 def seen_ids(item: Item, cut: Cut, *, pad: int, futures: int) -> Ids:
     """(P,) what the encoders get: rows ``begin`` to ``seen``, and the future tokens where the sentence goes on."""
-    whole = np.concatenate([[pad], item.ids, [pad]]).astype(np.int64)
-    rows = whole[cut.begin : cut.seen]
-    return rows if cut.seen == len(whole) else np.concatenate([rows, SYMBOLS + np.arange(futures)])
+    ids = np.concatenate([[pad], item.ids, [pad]]).astype(np.int64)
+    rows = ids[cut.begin : cut.seen]
+    return rows if cut.seen == len(ids) else np.concatenate([rows, SYMBOLS + np.arange(futures)])
 
 
 def check_corpus(phonemes: Mapping[str, int], punctuation: str) -> None:

@@ -41,8 +41,8 @@ def waits_s(table: Table, arrivals: Sequence[Arrival]) -> tuple[Values, Values]:
     ends = np.cumsum([len(arrival.text) for arrival in arrivals])
     times = np.array([arrival.at_s for arrival in arrivals])
     ready = np.minimum(np.searchsorted(ends, np.array(table.needs)), len(times) - 1)
-    whole = np.minimum(np.searchsorted(ends, [word.end for word in table.words], side="right"), len(times) - 1)
-    return times[ready], times[whole]
+    complete = np.minimum(np.searchsorted(ends, [word.end for word in table.words], side="right"), len(times) - 1)
+    return times[ready], times[complete]
 
 
 def scales(tables: Sequence[Table]) -> Values:

@@ -241,9 +241,9 @@ def advantages(outcome: Outcome, prices: Values, *, siblings: int, discount: flo
     stood = np.concatenate([outcome.begun * share for share in (1.0, left, weight, weight * left)], axis=2)
     dearer = against(rest[..., None], siblings)[outcome.words][:, 0]
     other = against(stood, siblings)[outcome.words]
-    known = other.T @ other + 1e-3 * np.eye(other.shape[1])
+    covariance = other.T @ other + 1e-3 * np.eye(other.shape[1])
     gain = np.zeros_like(rest)
-    gain[outcome.words] = other @ np.linalg.solve(known, other.T @ dearer) - dearer
+    gain[outcome.words] = other @ np.linalg.solve(covariance, other.T @ dearer) - dearer
     return gain
 
 

@@ -48,7 +48,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether a run left something to go on from."""
+    """Whether a run left something to resume from."""
     return any((folder / name).exists() for name in (NAME, PREVIOUS))
 
 
@@ -72,9 +72,9 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
             failures.append(str(error))
             continue
         for failure in failures:
-            logger.warning("%s Going on from %s, step %d.", failure, name, state["counters"]["step"])
+            logger.warning("%s Resuming from %s, step %d.", failure, name, state["counters"]["step"])
         return state
-    raise ConfigError(" ".join(failures) + " Nothing is left to go on from: train anew into another folder.")
+    raise ConfigError(" ".join(failures) + " Nothing is left to resume from: train anew into another folder.")
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:

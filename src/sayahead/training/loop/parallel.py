@@ -96,30 +96,30 @@ def emulates_bfloat16(device: torch.device) -> bool:
     """Whether the device computes bfloat16 by way of float32, slower than that; False where it cannot be told."""
     if device.type != "cpu" or platform.machine() not in ("x86_64", "AMD64"):
         return False
-    known = [getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile")]
-    return all(ask is not None and not ask() for ask in known)
+    checks = [getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile")]
+    return all(ask is not None and not ask() for ask in checks)
 
 
 def ahead(items: Iterator[T], count: int) -> Iterator[T]:
     """The same items, up to ``count`` of them made in another thread before they are asked for."""
-    made: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(count)
+    ready: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(count)
     ended = threading.Event()
 
     def make() -> None:
         try:
             for item in items:
-                made.put((item, None))
+                ready.put((item, None))
                 if ended.is_set():
                     return
-            made.put((None, None))
+            ready.put((None, None))
         except BaseException as error:
-            made.put((None, error))
+            ready.put((None, error))
 
     worker = threading.Thread(target=make, daemon=True)
     worker.start()
     try:
         while True:
-            item, error = made.get()
+            item, error = ready.get()
             if error is not None:
                 raise error
             if item is None:
@@ -127,5 +127,5 @@ def ahead(items: Iterator[T], count: int) -> Iterator[T]:
             yield item
     finally:
         ended.set()
-        while not made.empty():
-            made.get()
+        while not ready.empty():
+            ready.get()

@@ -42,8 +42,8 @@ def write_sample(
     spectrogram(folder / f"{name}.png", mel, np.asarray(meant, np.float32), alignment=alignment)
 
 
-def spectrogram(path: Path, made: Floats, meant: Floats, *, alignment: Floats | None = None) -> None:
-    """Draw the log mel made (T, D) over the one meant (T', D), and an alignment (T'', P) below where there is one."""
+def spectrogram(path: Path, spoken: Floats, meant: Floats, *, alignment: Floats | None = None) -> None:
+    """Draw the log mel spoken (T, D) over the one meant (T', D), and an alignment (T'', P) below where there is one."""
     from matplotlib.figure import Figure
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def spectrogram(path: Path, made: Floats, meant: Floats, *, alignment: Floats | 
     figure = Figure(figsize=(8, 2.2 * rows), layout="constrained")
     axes = figure.subplots(rows, 1)
     low, high = float(meant.min()), float(meant.max())
-    for axis, mel, title in zip(axes, (made, meant), ("made", "meant"), strict=False):
+    for axis, mel, title in zip(axes, (spoken, meant), ("spoken", "meant"), strict=False):
         axis.imshow(mel.T, origin="lower", aspect="auto", vmin=low, vmax=high)
         axis.set(title=title, xlabel="frame", ylabel="mel band")
     if alignment is not None:

@@ -1,4 +1,4 @@
-"""The one training loop: any task, one process or several, stopped at any moment and gone on with exactly."""
+"""The one training loop: any task, one process or several, stopped at any moment and resumed exactly."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Outcome:
 
 
 def silent(line: str) -> None:
-    """Tell nobody."""
+    """Say nothing."""
 
 
 def train(
@@ -79,7 +79,7 @@ def train(
     """
     budget, interrupt = Budget(recipe.train, minutes, time.monotonic()), Interrupt()
     if not resume and checkpoints.has_checkpoint(out):
-        raise ConfigError(f"{out} holds a run already: go on with --resume, or name another folder with --out.")
+        raise ConfigError(f"{out} holds a run already: use --resume, or name another folder with --out.")
     if threads is not None:
         torch.set_num_threads(threads)
     with join(device) as ranks, interrupt.watching():
@@ -130,7 +130,7 @@ class Run:
         return average.eval().requires_grad_(False)
 
     def prepare(self, resume: bool) -> None:
-        """Begin afresh or where the checkpoint stands; says what is trained, on what."""
+        """Start afresh or from the checkpoint; says what is trained, on what."""
         self.note(
             f"{self.recipe.name}: {sum(weight.numel() for weight in self.weights):,} parameters, "
             f"{self.ranks.count} x {self.ranks.device.type}, {torch.get_num_threads()} threads, "
@@ -141,7 +141,7 @@ class Run:
         state = checkpoints.load_checkpoint(self.out) if resume else None
         if state is not None:
             self._load(state)
-            self.note(f"Going on after step {self.at.step} ({self.at.seconds / 60:.1f} minutes).")
+            self.note(f"Resuming after step {self.at.step} ({self.at.seconds / 60:.1f} minutes).")
         elif self.settings.start:
             self._begin(Path(self.settings.start))
         self.trained = self.ranks.wrap(self.model)
@@ -164,10 +164,10 @@ class Run:
 
     def _begin(self, other: Path) -> None:
         """Take over what another run learned; what this one does not train stays as the task made it."""
-        state, own = checkpoints.load_checkpoint(other), self.model.state_dict()
+        state, fresh = checkpoints.load_checkpoint(other), self.model.state_dict()
         check_corpus(state, self.folder, str(other))
         learned = state["model"] if state["ema"] is None else state["ema"]
-        fixed = {n: own[n] for n, weight in self.model.named_parameters() if not weight.requires_grad}
+        fixed = {n: fresh[n] for n, weight in self.model.named_parameters() if not weight.requires_grad}
         load_weights(self.model, {**learned, **fixed}, str(other))
         if self.average is not None:
             self.average.load_state_dict(self.model.state_dict())
@@ -176,8 +176,8 @@ class Run:
     def _load(self, state: dict[str, Any]) -> None:
         """Take over weights, optimizer and counters; ConfigError where recipe or corpus is another."""
         # Keys that came after the checkpoint was made have their defaults.
-        made = recipe_from(state["recipe"], name=state["name"], where=str(self.out)).resolved()
-        difference = first_difference(made, self.recipe.resolved())
+        earlier = recipe_from(state["recipe"], name=state["name"], where=str(self.out)).resolved()
+        difference = first_difference(earlier, self.recipe.resolved())
         if difference is not None:
             raise ConfigError(
                 f"{self.out} was trained by another recipe: {difference}. Name another folder with --out."
@@ -318,9 +318,9 @@ class Run:
         values = dict(zip(keys, means, strict=True))
         parts = {key.removeprefix("parts."): value for key, value in values.items() if key.startswith("parts.")}
         if self.ranks.rank == 0:
-            whole = {key: values.get(key) for key in ("loss", "lr", "norm")}
+            totals = {key: values.get(key) for key in ("loss", "lr", "norm")}
             pace = {"items_per_s": round(self.pace() * self.settings.batch_size, 3), "skipped": self.at.skipped}
-            self.log.write({**self.place(), **whole, "parts": parts, **pace})
+            self.log.write({**self.place(), **totals, "parts": parts, **pace})
 
     def place(self) -> dict[str, Any]:
         """What every line of the log begins with."""
@@ -370,7 +370,7 @@ class Run:
             self.undrawn = True
 
     def _sample(self, model: nn.Module) -> None:
-        """Have the task write its samples; what goes wrong there is told and does not end the run."""
+        """Have the task write its samples; what goes wrong there is reported and does not end the run."""
         folder = self.out / "samples" / f"step-{self.at.step:06}"
         folder.mkdir(parents=True, exist_ok=True)
         try:

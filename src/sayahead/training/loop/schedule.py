@@ -100,7 +100,7 @@ class Interrupt:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        # Who runs in the background of a shell ignores SIGINT, and goes on doing so.
+        # A process in the background of a shell ignores SIGINT, and must go on doing so.
         numbers = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
         previous = {number: signal.signal(number, self._note) for number in numbers}
         try:

@@ -54,7 +54,7 @@ class DeepVoice3Config:
     key_rate: float = 0.0
     """Decoder steps a phoneme, the rate of the keys' positions; 0: the corpus's mean."""
     clock: str = "steps"
-    """The queries' positions: steps since the begin, or attended: where attention was, and how long it has been there.
+    """The queries' positions: steps since the start, or attended: where attention was, and how long it has been there.
 
     The first is Deep Voice 3's. The second does not drift from the keys' positions, however long a sentence is.
     """
@@ -88,11 +88,11 @@ class Past(NamedTuple):
     """What step-by-step decoding carries on, for one sentence."""
 
     frames: Tensor
-    """(F,) of the step before; zeros, the mean frame, at the begin."""
+    """(F,) of the step before; zeros, the mean frame, at the start."""
     caches: Tensor
     """(layers, kernel - 1, D) last inputs of each convolution."""
     attended: Tensor
-    """(2,) phoneme that each attention looked at last, counted from the begin of the sentence."""
+    """(2,) phoneme that each attention looked at last, counted from the start of the sentence."""
     stayed: Tensor
     """(2,) steps that it has been looking there."""
     number: Tensor
@@ -197,9 +197,9 @@ class DeepVoice3(Scaled):
         previous = functional.pad(frames, (0, 0, 1, 0))[:, :-1]
         if sampling > 0:
             with torch.no_grad():
-                own = self.decoder(previous, encoded, codes, hidden).frames.to(frames.dtype)
+                predicted = self.decoder(previous, encoded, codes, hidden).frames.to(frames.dtype)
             drawn = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
-            previous = functional.pad(torch.where(drawn, own, frames), (0, 0, 1, 0))[:, :-1]
+            previous = functional.pad(torch.where(drawn, predicted, frames), (0, 0, 1, 0))[:, :-1]
         out: Decoded = self.decoder(previous, encoded, codes, hidden)
         return out
 
@@ -215,7 +215,7 @@ class DeepVoice3(Scaled):
         return encoded.keys[0], encoded.values[0]
 
     def initial(self) -> Past:
-        """The past at the begin of a sentence."""
+        """The past at the start of a sentence."""
         config, device = self.config, self.mean.device
         caches = torch.zeros(config.decoder_layers, config.decoder_kernel - 1, config.embedding, device=device)
         places = torch.zeros(2, dtype=torch.long, device=device)
@@ -270,7 +270,7 @@ def generate(
     config = model.config
     keys, values = model.encode(ids)
     past, first = model.initial(), torch.zeros((), dtype=torch.long, device=ids.device)
-    made, looked = [], []
+    parts, looked = [], []
     for _ in range(most * len(ids) // config.reduction):
         start = int(past.attended[0])
         frames, probability, weights, past = model.step(past, keys, values, first, window=window)
@@ -278,7 +278,7 @@ def generate(
         at = 0 if window == 0 else start
         row[at : at + weights.shape[1]] = weights[0]
         looked.append(row[: len(ids)])
-        made.append(frames.view(config.reduction, config.n_mels))
+        parts.append(frames.view(config.reduction, config.n_mels))
         if float(probability) > stop:
             break
-    return torch.cat(made) * model.std + model.mean, torch.stack(looked)
+    return torch.cat(parts) * model.std + model.mean, torch.stack(looked)

@@ -82,10 +82,10 @@ class DeepVoice3Task(Task[DeepVoice3]):
         """See Task: items of like length together; all but what does not go into equal shares is there once."""
         items, draw = self.corpus.split(split), np.random.default_rng([seed, 11])
         share = Share(batch_size, rank, ranks)
-        for number, chosen in by_length(items.lengths, draw, share, longest=self.data.longest):
-            if len(chosen):
+        for number, numbers in by_length(items.lengths, draw, share, longest=self.data.longest):
+            if len(numbers):
                 cuts = np.random.default_rng([seed, number, rank]) if split == "train" else None
-                yield self.batch([(int(i), items[int(i)]) for i in chosen], cuts)
+                yield self.batch([(int(i), items[int(i)]) for i in numbers], cuts)
 
     def batch(self, items: list[tuple[int, Item]], draw: np.random.Generator | None) -> Batch:
         """Tensors of items with their numbers; in training, which has a ``draw``, some are cut to prefixes.

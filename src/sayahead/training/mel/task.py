@@ -109,7 +109,7 @@ class MelVocoderTask(Task[MelVocoder]):
             if item.features is None:
                 raise ConfigError("The corpus has no features: make it with sayahead train corpus --features.")
             first, end = max(0, at), min(at + frames, len(item.mel))
-            # A crop that holds an item's begin or end begins or ends there: zeros are what the network sees outside.
+            # A crop that holds an item's start or end begins or ends there: zeros are what the network sees outside.
             size = end - first
             mel[row, :size], features[row, :size] = item.mel[first:end], item.features[first:end]
             f0[row, :size] = item.f0[first:end]

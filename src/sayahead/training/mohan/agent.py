@@ -65,9 +65,9 @@ class AgentTask(Task[Agent]):
         """See Task: sentences of like length together; ids (B, P), frames (B, S, F), and how many of both count."""
         items, draw = self.corpus.split(split), np.random.default_rng([seed, 37])
         share = Share(batch_size, rank, ranks)
-        for _, chosen in by_length(items.lengths, draw, share, longest=self.data.longest, filled=True):
+        for _, numbers in by_length(items.lengths, draw, share, longest=self.data.longest, filled=True):
             # A text of one character leaves nothing to decide.
-            rows = [row for row in self.speaking.rows(split, chosen) if len(row[2].ids) > 1]
+            rows = [row for row in self.speaking.rows(split, numbers) if len(row[2].ids) > 1]
             if rows:
                 yield self.batch(rows)
 

@@ -29,8 +29,8 @@ def agent_graph(agent: Agent) -> Graph:
     # (1 - z) n + z h, as in torch.
     after = g.op("Add", new, g.op("Mul", update, g.op("Sub", was, new)))
 
-    def layer(value: str, own: nn.Linear) -> str:
-        return dense(g, value, own.weight, own.bias)
+    def layer(value: str, linear: nn.Linear) -> str:
+        return dense(g, value, linear.weight, linear.bias)
 
     hidden = g.op("Relu", layer(str(g.op("Relu", layer(str(after), agent.first))), agent.second))
     g.output(str(g.op("Reshape", layer(str(hidden), agent.out), flat)), "logits", np.float32, [2])

@@ -32,7 +32,7 @@ class AgentConfig:
     window_scale: float = 1.0
     """Factor on the observed attention weights, which are few and small beside the other parts of an observation."""
     frame_scale: float = 1.0
-    """Factor on the observed frame, which is large; the paper tells of no factors."""
+    """Factor on the observed frame, which is large; the paper mentions none."""
 
 
 class Agent(nn.Module):

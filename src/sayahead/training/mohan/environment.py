@@ -163,17 +163,17 @@ class Episodes:
         quality = torch.zeros_like(self.area)
         if not bool(speaking.any()):
             return quality
-        made = self.speaker.step(self.memory, self.read, self.state, self.previous, look=self.look)
-        said = made.frames
+        step = self.speaker.step(self.memory, self.read, self.state, self.previous, look=self.look)
+        frames = step.frames
         if self.taught:
-            said = self.truth[self.rows, self.spoken.clamp(max=self.truth.shape[1] - 1)]
-            error = ((made.frames - said) * self.scale).square().mean((1, 2))
+            frames = self.truth[self.rows, self.spoken.clamp(max=self.truth.shape[1] - 1)]
+            error = ((step.frames - frames) * self.scale).square().mean((1, 2))
             quality = torch.where(speaking, self.rewards.lam * error, quality)
-        self.state = chosen(speaking, made.state, self.state)
-        self.previous = chosen(speaking, said, self.previous)
+        self.state = chosen(speaking, step.state, self.state)
+        self.previous = chosen(speaking, frames, self.previous)
         self.spoken += speaking
         done = self.spoken >= (self.lengths if self.taught else self.most)
-        self.ended = self.ended | (done if self.taught else done | (speaking & self.all_read & (made.stop > 0)))
+        self.ended = self.ended | (done if self.taught else done | (speaking & self.all_read & (step.stop > 0)))
         return quality
 
 

@@ -88,7 +88,7 @@ class State(NamedTuple):
     context: Tensor
     """(B, M) what attention saw in the step before."""
     weights: Tensor
-    """(B, P) where it looked then; zeros at the begin."""
+    """(B, P) where it looked then; zeros at the start."""
     seen: Tensor
     """(B, P) sum of the weights so far."""
 
@@ -154,8 +154,8 @@ class Attention(nn.Module):
     def logits(self, asked: Tensor, keys: Tensor, state: State, visible: Tensor) -> Tensor:
         """(B, P) how much each character is wanted, of a query (B, D); ``visible`` (B, P) is the scope."""
         compared = self.query(asked)[:, None] + keys + self.placed(self.place(self.around(state)))
-        made: Tensor = self.energy(compared.tanh())[..., 0]
-        return made.float().masked_fill(~visible, UNSEEN)
+        energy: Tensor = self.energy(compared.tanh())[..., 0]
+        return energy.float().masked_fill(~visible, UNSEEN)
 
 
 class ModifiedTacotron(Scaled):
@@ -209,9 +209,9 @@ class ModifiedTacotron(Scaled):
         look = look or self.look(memory, read, state, previous)
         inward = torch.cat([self.forget(look.asked[0]), look.context], -1)
         # As one row through the layer, which would first lay out its weights anew.
-        made, cell = torch.lstm_cell(inward, state.decoder, *self.decoder.all_weights[0])
-        frames, stop = self.outward(made, look.context)
-        after = State(look.asked, (made, cell), look.context, look.weights, state.seen + look.weights)
+        output, cell = torch.lstm_cell(inward, state.decoder, *self.decoder.all_weights[0])
+        frames, stop = self.outward(output, look.context)
+        after = State(look.asked, (output, cell), look.context, look.weights, state.seen + look.weights)
         return Step(frames.view(len(frames), self.config.reduction, -1), stop, look, after)
 
     def visible(self, read: Tensor, weights: Tensor) -> Tensor:
@@ -236,14 +236,14 @@ class ModifiedTacotron(Scaled):
         previous = functional.pad(frames, (0, 0, 1, 0))[:, :-1]
         if sampling > 0:
             with torch.no_grad():
-                own, _, weights = self.steps(memory, scope, previous, meant)
+                predicted, _, weights = self.steps(memory, scope, previous, meant)
             drawn = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
-            previous = functional.pad(torch.where(drawn, own.to(frames.dtype), frames), (0, 0, 1, 0))[:, :-1]
+            previous = functional.pad(torch.where(drawn, predicted.to(frames.dtype), frames), (0, 0, 1, 0))[:, :-1]
             if meant is not None:
                 whose = torch.rand(len(meant), 1, 1, device=meant.device) < sampling
                 meant = torch.where(whose, weights.exp(), meant)
-        made, stop, weights = self.steps(memory, scope, previous, meant)
-        return Decoded(made.view(len(made), -1, self.config.n_mels), stop.float(), weights)
+        decoded, stop, weights = self.steps(memory, scope, previous, meant)
+        return Decoded(decoded.view(len(decoded), -1, self.config.n_mels), stop.float(), weights)
 
     def steps(
         self, memory: Memory, scope: Tensor, previous: Tensor, meant: Tensor | None
@@ -280,8 +280,8 @@ class ModifiedTacotron(Scaled):
             ..., :characters
         ]
         contexts = logs.exp().to(memory.rows.dtype) @ memory.rows
-        made, _ = self.decoder(torch.cat([asked, contexts], -1))
-        return *self.outward(made, contexts), logs
+        outputs, _ = self.decoder(torch.cat([asked, contexts], -1))
+        return *self.outward(outputs, contexts), logs
 
     def one_by_one(self, memory: Memory, scope: Tensor, previous: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Frames (B, S, F), stops (B, S) and log weights (B, S, P) after the frames (B, S, F) before each step.
@@ -314,8 +314,8 @@ class ModifiedTacotron(Scaled):
             looked.append(log)
         logs = torch.stack(looked, 1)
         contexts = logs.exp().to(rows.dtype) @ memory.rows
-        made, _ = self.decoder(torch.cat([torch.stack(asked, 1), contexts], -1))
-        return *self.outward(made, contexts), logs
+        outputs, _ = self.decoder(torch.cat([torch.stack(asked, 1), contexts], -1))
+        return *self.outward(outputs, contexts), logs
 
     def before(self, previous: Tensor) -> Tensor:
         """(..., D) of the frames (..., F) of the step before."""
@@ -323,9 +323,9 @@ class ModifiedTacotron(Scaled):
             previous = functional.dropout(layer(previous).relu(), self.config.prenet_dropout, self.training)
         return previous
 
-    def outward(self, made: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+    def outward(self, output: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
         """Frames (..., F) and stops (...) of the second layer's output and what attention saw."""
-        inward = torch.cat([self.forget(made), context], -1)
+        inward = torch.cat([self.forget(output), context], -1)
         return self.frames(inward), self.stop(inward)[..., 0]
 
     def forget(self, x: Tensor) -> Tensor:
@@ -342,12 +342,12 @@ def generate(model: ModifiedTacotron, ids: Tensor, *, most: int = 12, stop: floa
     memory = model.memory(model.encode(ids[None]))
     state, read = model.initial(memory), torch.tensor([len(ids)], device=ids.device)
     previous = model.mean.new_zeros(1, model.config.reduction, model.config.n_mels)
-    made, looked = list[Tensor](), list[Tensor]()
-    while len(made) * model.config.reduction < most * len(ids):
+    frames, looked = list[Tensor](), list[Tensor]()
+    while len(frames) * model.config.reduction < most * len(ids):
         step = model.step(memory, read, state, previous)
         state, previous = step.state, step.frames
-        made.append(previous[0])
+        frames.append(previous[0])
         looked.append(step.look.weights[0])
         if float(torch.sigmoid(step.stop[0])) > stop and int(looked[-1].argmax()) >= len(ids) - 3:
             break
-    return torch.cat(made) * model.std + model.mean, torch.stack(looked)
+    return torch.cat(frames) * model.std + model.mean, torch.stack(looked)

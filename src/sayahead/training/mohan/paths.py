@@ -20,8 +20,9 @@ ENOUGH = 4
 
 def policies(agent: Agent | None) -> dict[str, Chooser]:
     """The paper's policies by name, the agent's last, if there is one; an agent's is good for one walk."""
-    made: dict[str, Chooser] = {"wait-end": wait_end, "wait-2-steps": wait_k_steps(2), "wait-3-steps": wait_k_steps(3)}
-    return made if agent is None else {**made, "agent": Sampled(agent, greedy=True)}
+    choosers: dict[str, Chooser] = {"wait-end": wait_end}
+    choosers |= {f"wait-{k}-steps": wait_k_steps(k) for k in (2, 3)}
+    return choosers if agent is None else {**choosers, "agent": Sampled(agent, greedy=True)}
 
 
 @torch.no_grad()

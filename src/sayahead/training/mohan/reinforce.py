@@ -45,11 +45,11 @@ class Sampled:
 
 def returns(rewards: Tensor, discount: float) -> Tensor:
     """(B, J) G_j: the sum of the rewards (B, J) from j on, each discounted by its distance."""
-    made, after = torch.empty_like(rewards), torch.zeros_like(rewards[:, 0])
+    sums, after = torch.empty_like(rewards), torch.zeros_like(rewards[:, 0])
     for j in range(rewards.shape[1] - 1, -1, -1):
         after = rewards[:, j] + discount * after
-        made[:, j] = after
-    return made
+        sums[:, j] = after
+    return sums
 
 
 def reinforce(agent: nn.Module, path: Path, learning: Learning) -> tuple[Tensor, dict[str, Tensor]]:
@@ -82,7 +82,7 @@ def common(values: Tensor, path: Path, paths: int) -> Tensor:
     at = speaking.cumsum(1) - speaking
     sums = values.new_zeros(len(values), int(at.max()) + 1)
     counts = sums.scatter_add(1, at, path.decided.to(values.dtype))
-    own = sums.scatter_add(1, at, values * path.decided) / counts.clamp(min=1)
+    mine = sums.scatter_add(1, at, values * path.decided) / counts.clamp(min=1)
     there = (counts > 0).to(values.dtype)
 
     def others(x: Tensor) -> Tensor:
@@ -90,7 +90,7 @@ def common(values: Tensor, path: Path, paths: int) -> Tensor:
         return (grouped.sum(1, keepdim=True) - grouped).view_as(x)
 
     number = others(there)
-    mean = torch.where(number > 0, others(own * there) / number.clamp(min=1), own)
+    mean = torch.where(number > 0, others(mine * there) / number.clamp(min=1), mine)
     return torch.where(path.decided, mean.gather(1, at), values)
 
 

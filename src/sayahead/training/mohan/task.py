@@ -76,7 +76,7 @@ def spelling(item: Item) -> Spelling | None:
     letters = [spelled(token) for token in tokens]
     if len(tokens) != len(item.words) or not any(letters):
         return None
-    whole = np.concatenate([[0], np.cumsum(item.durations, dtype=np.int64)])
+    id_edges = np.concatenate([[0], np.cumsum(item.durations, dtype=np.int64)])
     text, ended, edges, groups = "", 0, list[int](), list[tuple[int, int]]()
     for word, (first, end) in zip(letters, item.words.astype(np.int64) + 1, strict=True):
         if not word:
@@ -86,7 +86,7 @@ def spelling(item: Item) -> Spelling | None:
             text += " "
             edges.append(ended)
         places = np.linspace(first, end, len(word) + 1)
-        starts = np.rint(np.interp(places, np.arange(len(whole)), whole)).astype(np.int64)
+        starts = np.rint(np.interp(places, np.arange(len(id_edges)), id_edges)).astype(np.int64)
         edges += starts[:-1].tolist()
         text, ended = text + word, int(starts[-1])
         groups += [(begin, len(text))] * (len(text) - begin)
@@ -124,17 +124,17 @@ class MohanTask(Task[ModifiedTacotron]):
         """See Task: items of like length together; all but what does not go into equal shares is there once."""
         items, draw = self.corpus.split(split), np.random.default_rng([seed, 31])
         share = Share(batch_size, rank, ranks)
-        for number, chosen in by_length(items.lengths, draw, share, longest=self.data.longest):
+        for number, numbers in by_length(items.lengths, draw, share, longest=self.data.longest):
             scopes = np.random.default_rng([seed, number, rank]) if split == "train" else None
-            rows = self.rows(split, chosen)
+            rows = self.rows(split, numbers)
             if rows:
                 yield self.batch(rows, scopes)
 
     def rows(self, split: str, numbers: Iterable[int]) -> list[Row]:
         """Items of a split by their numbers, but for those whose text does not fit their words."""
         items = self.corpus.split(split)
-        found = ((int(i), items[int(i)], self.spelled(split, int(i), items[int(i)])) for i in numbers)
-        return [(number, item, spelling) for number, item, spelling in found if spelling is not None]
+        triples = ((int(i), items[int(i)], self.spelled(split, int(i), items[int(i)])) for i in numbers)
+        return [(number, item, spelling) for number, item, spelling in triples if spelling is not None]
 
     def spelled(self, split: str, number: int, item: Item) -> Spelling | None:
         """An item's spelling, kept."""
@@ -188,10 +188,10 @@ class MohanTask(Task[ModifiedTacotron]):
 
     def meant(self, batch: Batch) -> Tensor:
         """(B, S, P) where attention should look in each step."""
-        own, group, scope = batch["own"], batch["group"], batch["scope"]
-        places = torch.arange(batch["ids"].shape[1], device=own.device)
-        shares = own.new_tensor([0.0, *self.data.meant, 0.0], dtype=torch.float32)
-        wanted = shares[(places - own[..., None] + 2).clamp(0, len(shares) - 1)]
+        spoken, group, scope = batch["own"], batch["group"], batch["scope"]
+        places = torch.arange(batch["ids"].shape[1], device=spoken.device)
+        shares = spoken.new_tensor([0.0, *self.data.meant, 0.0], dtype=torch.float32)
+        wanted = shares[(places - spoken[..., None] + 2).clamp(0, len(shares) - 1)]
         inside = (places >= group[..., :1]) & (places <= group[..., 1:]) & (places < scope[..., None])
         wanted = wanted * inside
         return wanted / wanted.sum(-1, keepdim=True)

@@ -77,15 +77,15 @@ def context_graph(model: Tacotron) -> Graph:
         weights.append((halved(g, array(weight)), g.constant(array(bias)), layer.stride))
     ends, outer = [], g.constant(np.array([0, 1]))
     for x, counts in zip(sides, there, strict=True):
-        made = g.op("Unsqueeze", x, outer)
+        x_after = g.op("Unsqueeze", x, outer)
         for kernel, bias_name, stride in weights:
-            made = g.op("Relu", g.op("Conv", made, kernel, bias_name, strides=list(stride), pads=[1, 1, 1, 1]))
+            x_after = g.op("Relu", g.op("Conv", x_after, kernel, bias_name, strides=list(stride), pads=[1, 1, 1, 1]))
         # Rows of what the recurrent layer reads, one a step: channels of the states, then those of the convolution.
-        turned = g.op("Transpose", made, perm=[2, 0, 3, 1])
+        turned = g.op("Transpose", x_after, perm=[2, 0, 3, 1])
         rows = g.op("Reshape", turned, g.constant(np.array([0, 1, reference.recurrent.input_size])))
         ends.append(g.op("Mul", recurrent.last(g, rows), counts))
-    made = tokens(g, g.op("Concat", *ends, axis=1), model.contextual.attention)
-    g.output(made, "embedding", np.float32, [model.config.context.embedding])
+    x_after = tokens(g, g.op("Concat", *ends, axis=1), model.contextual.attention)
+    g.output(x_after, "embedding", np.float32, [model.config.context.embedding])
     return g
 
 
@@ -124,12 +124,12 @@ def decoder_graph(model: Tacotron) -> Graph:
     scores = g.op("MatMul", g.op("Tanh", compared), g.constant(array(decoder.energy.weight.T)))
     weights = g.op("Softmax", g.op("Transpose", scores, perm=[1, 0]), axis=-1)
     g.output(weights, "weights", np.float32, [1, "W"])
-    found = g.op("MatMul", weights, rows)
-    made, state = lstm_step(g, g.op("Concat", asked, found, axis=1), second, decoder.decoder_rnn)
+    context_after = g.op("MatMul", weights, rows)
+    output, state = lstm_step(g, g.op("Concat", asked, context_after, axis=1), second, decoder.decoder_rnn)
     g.output(state, "next_decoder", np.float32, [2, config.decoder_rnn])
     last = (decoder.frames, decoder.stop)
     weight, bias = torch.cat([layer.weight for layer in last]), torch.cat([layer.bias for layer in last])
-    both = dense(g, g.op("Concat", made, found, axis=1), weight, bias)
+    both = dense(g, g.op("Concat", output, context_after, axis=1), weight, bias)
     frame, stop = g.op("Split", both, g.constant(np.array([size, config.reduction])), outputs=2, axis=1)
     g.output(frame, "next_frame", np.float32, [1, size])
     flat = g.constant(np.array([-1]))

@@ -100,9 +100,9 @@ class GuidedTask(SaekiTask):
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: a pass has the last segment of each prefix once."""
         items, prefixes, order = self.corpus.split(split), self.prefixes(split), np.random.default_rng([seed, 29])
-        for first, chosen in shuffled(len(prefixes), order, Share(batch_size, rank, ranks)):
+        for first, numbers in shuffled(len(prefixes), order, Share(batch_size, rank, ranks)):
             rests = np.random.default_rng([seed, first + rank * batch_size]) if split == "train" else None
-            yield self.prefix_batch([prefixes[int(i)] for i in chosen], items, rests)
+            yield self.prefix_batch([prefixes[int(i)] for i in numbers], items, rests)
 
     def prefix_batch(
         self, prefixes: Sequence[Prefix], items: Sequence[Item], draw: np.random.Generator | None

@@ -80,7 +80,7 @@ class Taught(NamedTuple):
     """Where attention was before each step, as durations say."""
 
     attended: Tensor
-    """(B, S) the phoneme it looked at last; 0 at the begin."""
+    """(B, S) the phoneme it looked at last; 0 at the start."""
     counts: Tensor
     """(B, S, P) steps that it has looked at each phoneme so far."""
 
@@ -113,11 +113,11 @@ class State(NamedTuple):
     """What decoding step by step carries on."""
 
     frame: Tensor
-    """(B, F) of the step before; zeros, the mean frame, at the begin."""
+    """(B, F) of the step before; zeros, the mean frame, at the start."""
     context: Tensor
     """(B, M) what attention saw."""
     weights: Tensor
-    """(B, P) where it looked; of taught attention 1 at one phoneme; zeros at the begin."""
+    """(B, P) where it looked; of taught attention 1 at one phoneme; zeros at the start."""
     counts: Tensor
     """(B, P) sum of the weights so far."""
     attention: tuple[Tensor, Tensor]
@@ -217,9 +217,9 @@ class Decoder(nn.Module):
         weights = torch.log_softmax(logits.float().masked_fill(hidden, -1e9), -1)
 
         values = memory.rows.gather(1, rows.expand(-1, -1, self.memory)).view(size, steps, window, -1)
-        found = (weights.exp()[..., None] * values).sum(2).to(asked.dtype)
-        made = self.forget(self.decoder_rnn(torch.cat([asked, found], -1))[0])
-        inward = torch.cat([made, found], -1)
+        contexts = (weights.exp()[..., None] * values).sum(2).to(asked.dtype)
+        outputs = self.forget(self.decoder_rnn(torch.cat([asked, contexts], -1))[0])
+        inward = torch.cat([outputs, contexts], -1)
         return self.frames(inward), self.stop(inward), weights
 
     def initial(self, memory: Memory) -> State:
@@ -247,15 +247,15 @@ class Decoder(nn.Module):
             hidden = hidden | (ahead < 0) | (ahead >= self.config.window)
         logits = self.logits(asked, memory.keys, past).float()
         weights = torch.log_softmax(logits.masked_fill(hidden, -1e9), -1)
-        found = (weights.exp()[..., None] * memory.rows).sum(1).to(asked.dtype)
-        made, decoder = self.decoder_rnn(torch.cat([asked, found], -1)[:, None], state.decoder)
-        inward = torch.cat([self.forget(made[:, 0]), found], -1)
+        context = (weights.exp()[..., None] * memory.rows).sum(1).to(asked.dtype)
+        output, decoder = self.decoder_rnn(torch.cat([asked, context], -1)[:, None], state.decoder)
+        inward = torch.cat([self.forget(output[:, 0]), context], -1)
         frames, stop = self.frames(inward), self.stop(inward)
         looked = weights.exp()
         if self.config.taught:
             looked = functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(looked.dtype)
-            found = (looked[..., None] * memory.rows).sum(1).to(found.dtype)
-        after = State(frames, found, looked, state.counts + looked, attention, decoder)
+            context = (looked[..., None] * memory.rows).sum(1).to(context.dtype)
+        after = State(frames, context, looked, state.counts + looked, attention, decoder)
         return frames, stop, weights, after
 
 
@@ -313,25 +313,25 @@ class Tacotron(Scaled):
         memory = self.memory(texts, embedding)
         previous = functional.pad(frames, (0, 0, 1, 0))[:, :-1]
         if not self.config.taught:
-            made, stop, weights = self.one_by_one(previous, memory)
+            decoded, stop, weights = self.one_by_one(previous, memory)
         else:
             if sampling > 0:
                 with torch.no_grad():
-                    own = self.decoder.all_at_once(previous, memory, taught)[0].to(frames.dtype)
+                    predicted = self.decoder.all_at_once(previous, memory, taught)[0].to(frames.dtype)
                 drawn = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
-                previous = functional.pad(torch.where(drawn, own, frames), (0, 0, 1, 0))[:, :-1]
-            made, stop, weights = self.decoder.all_at_once(previous, memory, taught)
-        made = made.view(len(made), -1, self.config.n_mels)
-        there = torch.arange(made.shape[1], device=made.device) < lengths[:, None]
-        return Decoded(made, made + self.postnet(made, there), stop.flatten(1).float(), weights)
+                previous = functional.pad(torch.where(drawn, predicted, frames), (0, 0, 1, 0))[:, :-1]
+            decoded, stop, weights = self.decoder.all_at_once(previous, memory, taught)
+        decoded = decoded.view(len(decoded), -1, self.config.n_mels)
+        there = torch.arange(decoded.shape[1], device=decoded.device) < lengths[:, None]
+        return Decoded(decoded, decoded + self.postnet(decoded, there), stop.flatten(1).float(), weights)
 
     def one_by_one(self, previous: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor]:
         """As ``Decoder.all_at_once``, with attention that finds its way by itself: log weights (B, S, P)."""
-        state, made = self.decoder.initial(memory), []
+        state, steps = self.decoder.initial(memory), []
         for step in range(previous.shape[1]):
             *out, state = self.decoder.advance(state._replace(frame=previous[:, step]), memory)
-            made.append(out)
-        frames, stops, weights = (torch.stack(parts, 1) for parts in zip(*made, strict=True))
+            steps.append(out)
+        frames, stops, weights = (torch.stack(parts, 1) for parts in zip(*steps, strict=True))
         return frames, stops, weights
 
 
@@ -343,15 +343,15 @@ def generate(model: Tacotron, ids: Tensor, embedding: Tensor, *, most: int = 40,
     ``most`` frames a phoneme.
     """
     memory = model.memory(Texts(ids[None], torch.tensor([len(ids)], device=ids.device)), embedding[None])
-    state, made, n_mels = model.decoder.initial(memory), list[Tensor](), model.config.n_mels
-    while len(made) * model.config.reduction < most * len(ids):
+    state, parts, n_mels = model.decoder.initial(memory), list[Tensor](), model.config.n_mels
+    while len(parts) * model.config.reduction < most * len(ids):
         frames, stops, weights, state = model.decoder.advance(state, memory)
         rows = frames.view(-1, n_mels)
         ends = torch.nonzero(torch.sigmoid(stops[0]) > stop)
         if len(ends) and int(weights[0].argmax()) >= len(ids) - 2:
-            made.append(rows[: int(ends[0]) + 1])
+            parts.append(rows[: int(ends[0]) + 1])
             break
-        made.append(rows)
-    mel = torch.cat(made)[None]
+        parts.append(rows)
+    mel = torch.cat(parts)[None]
     refined: Tensor = mel + model.postnet(mel, torch.ones(mel.shape[:2], dtype=torch.bool, device=mel.device))
     return refined[0] * model.std + model.mean

@@ -114,13 +114,13 @@ class StudentTask(DistilTask[Learning]):
         """See Task: a pass has each prefix once."""
         prefixes, pieces, meant = self.taught(split)
         items, order = self.corpus.split(split), np.random.default_rng([seed, 31])
-        for first, chosen in shuffled(len(prefixes), order, Share(batch_size, rank, ranks)):
+        for first, numbers in shuffled(len(prefixes), order, Share(batch_size, rank, ranks)):
             rests = np.random.default_rng([seed, first + rank * batch_size]) if split == "train" else None
-            vectors, lengths = self.read([prefixes[i].words for i in chosen])
+            vectors, lengths = self.read([prefixes[i].words for i in numbers])
             # Frames cost more than all the rest: they are read where they count.
-            some = [(prefixes[i].item, pieces[i]) for i in chosen] if self.data.distil_weight < 1 else []
+            some = [(prefixes[i].item, pieces[i]) for i in numbers] if self.data.distil_weight < 1 else []
             spoken = self.speaking.batch(some, items, rests) if some else {}
-            yield {**spoken, "vectors": vectors, "tokens": lengths, "meant": meant[chosen]}
+            yield {**spoken, "vectors": vectors, "tokens": lengths, "meant": meant[numbers]}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task: (1 - lambda) L_target + lambda L_distil (Eq. 9)."""

@@ -86,17 +86,17 @@ class SaekiTask(Task[HasTacotron]):
         items, data = self.corpus.split(split), self.data
         draw = np.random.default_rng([seed, 23])
         kept = np.flatnonzero(items.lengths <= data.longest) if data.longest else np.arange(len(items))
-        chosen = draw.permutation(kept)
+        order = draw.permutation(kept)
         few = max(1, int(batch_size * data.sentence_batch))
-        whole, size = draw.permutation(kept), batch_size * ranks
-        for at in range(0, len(chosen), size * POOL):
-            pieces = [(int(i), self.draw(items[int(i)], draw)) for i in chosen[at : at + size * POOL]]
+        rest, size = draw.permutation(kept), batch_size * ranks
+        for at in range(0, len(order), size * POOL):
+            pieces = [(int(i), self.draw(items[int(i)], draw)) for i in order[at : at + size * POOL]]
             # Words may be without a sound.
             pieces = sorted((one for one in pieces if one[1].frames), key=lambda one: one[1].frames)
             groups = [pieces[first : first + size] for first in range(0, len(pieces), size)]
             for number, mine in dealt(groups, draw, Share(batch_size, rank, ranks)):
-                if draw.random() < data.sentence_share and len(whole) >= few * ranks:
-                    sentences, whole = np.split(whole, [few * ranks])
+                if draw.random() < data.sentence_share and len(rest) >= few * ranks:
+                    sentences, rest = np.split(rest, [few * ranks])
                     mine = [(int(i), self.sentence(items[int(i)])) for i in sentences[rank::ranks]]
                 if mine:
                     rests = np.random.default_rng([seed, at, number, rank]) if split == "train" else None

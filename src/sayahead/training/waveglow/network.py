@@ -56,8 +56,8 @@ class Latent(NamedTuple):
 def bare(channels: int, out: int, kernel: int = 1, dilation: int = 1) -> nn.Module:
     """A convolution that keeps length, its weights normalized."""
     margin = dilation * (kernel - 1) // 2
-    made: nn.Module = weight_norm(nn.Conv1d(channels, out, kernel, dilation=dilation, padding=margin))
-    return made
+    layer: nn.Module = weight_norm(nn.Conv1d(channels, out, kernel, dilation=dilation, padding=margin))
+    return layer
 
 
 class Coupling(nn.Module):
@@ -84,11 +84,11 @@ class Coupling(nn.Module):
         total: Tensor | None = None
         for at, (inner, outer) in enumerate(zip(self.inner, self.outer, strict=True)):
             value, gate = (inner(x) + given[at]).chunk(2, 1)
-            made = outer(value.tanh() * gate.sigmoid())
+            x_out = outer(value.tanh() * gate.sigmoid())
             if at < self.layers - 1:
-                residual, made = made.chunk(2, 1)
+                residual, x_out = x_out.chunk(2, 1)
                 x = x + residual
-            total = made if total is None else total + made
+            total = x_out if total is None else total + x_out
         shift, log_scale = self.end(total).chunk(2, 1)
         return shift, log_scale
 

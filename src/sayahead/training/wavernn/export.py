@@ -38,46 +38,46 @@ def plain(value: Tensor) -> Floats:
 def arrays(model: WaveRNN) -> dict[str, Floats]:
     """All weights by the names that the runtime reads, products of two that follow each other made ahead."""
     c, conditions, seen = model.config, model.conditions, about(model)
-    made = {"mean": plain(conditions.mean), "std": plain(conditions.std)}
+    weights = {"mean": plain(conditions.mean), "std": plain(conditions.std)}
     sight = np.zeros(seen.left + 1 + seen.right, np.float32)
     sight[seen.left - c.left : seen.left + 1 + c.right] = 1
-    made["sight"], made["spread"] = sight, spread(model)
+    weights["sight"], weights["spread"] = sight, spread(model)
 
     def folded(name: str, weight: Tensor, bias: Tensor, norm: nn.Module) -> None:
         assert isinstance(norm, nn.BatchNorm1d)
-        whole, shift = normed(weight, bias, norm)
-        made[name], made[f"{name}.bias"] = turned(whole.permute(0, 2, 1).flatten(1)), plain(shift)
+        weight_folded, shift = normed(weight, bias, norm)
+        weights[name], weights[f"{name}.bias"] = turned(weight_folded.permute(0, 2, 1).flatten(1)), plain(shift)
 
     folded("entry", conditions.input.weight, torch.zeros(c.channels), conditions.norm)
     for number, block in enumerate(conditions.blocks):
         for place, name in enumerate(("first", "second")):
             layer: Any = block.get_submodule(name)
             folded(f"block{number}.{name}", layer.weight, layer.bias, block.get_submodule(f"norms.{place}"))
-    made["parts"], made["parts.bias"] = turned(conditions.output.weight[..., 0]), plain(conditions.output.bias)  # type: ignore[arg-type]
-    made |= recurrent(model)
-    made["values"] = plain(decoded(torch.arange(c.classes), c.classes))
-    return made
+    weights["parts"], weights["parts.bias"] = turned(conditions.output.weight[..., 0]), plain(conditions.output.bias)  # type: ignore[arg-type]
+    weights |= recurrent(model)
+    weights["values"] = plain(decoded(torch.arange(c.classes), c.classes))
+    return weights
 
 
 def recurrent(model: WaveRNN) -> dict[str, Floats]:
     """The weights of all that runs sample by sample."""
-    c, made, part = model.config, dict[str, Floats](), model.config.aux // PARTS
+    c, weights, part = model.config, dict[str, Floats](), model.config.aux // PARTS
     sample, mel, aux = torch.split(model.input.weight, [1, c.n_mels, part], 1)
-    made["input.sample"], made["input.bias"] = plain(sample[:, 0]), plain(model.input.bias)
-    made["input.mel"], made["input.part"] = turned(mel), turned(aux)
+    weights["input.sample"], weights["input.bias"] = plain(sample[:, 0]), plain(model.input.bias)
+    weights["input.mel"], weights["input.part"] = turned(mel), turned(aux)
     for name, layer in (("first", model.first), ("second", model.second)):
         inner, outer, inner_bias, outer_bias = layer.all_weights[0]
-        made[f"{name}.inner"], made[f"{name}.inner.bias"] = turned(inner[:, : c.rnn]), plain(inner_bias)
-        made[f"{name}.outer"], made[f"{name}.outer.bias"] = turned(outer), plain(outer_bias)
+        weights[f"{name}.inner"], weights[f"{name}.inner.bias"] = turned(inner[:, : c.rnn]), plain(inner_bias)
+        weights[f"{name}.outer"], weights[f"{name}.outer.bias"] = turned(outer), plain(outer_bias)
         if name == "second":
-            made["second.part"] = turned(inner[:, c.rnn :])
-    made["input.sample.gates"] = made["input.sample"] @ made["first.inner"]
+            weights["second.part"] = turned(inner[:, c.rnn :])
+    weights["input.sample.gates"] = weights["input.sample"] @ weights["first.inner"]
     for number, wide in ((0, c.rnn), (1, c.dense)):
         weight, bias = (model.dense[number].get_parameter(name) for name in ("weight", "bias"))
-        made[f"dense{number}"], made[f"dense{number}.part"] = turned(weight[:, :wide]), turned(weight[:, wide:])
-        made[f"dense{number}.bias"] = plain(bias)
-    made["out"], made["out.bias"] = turned(model.output.weight), plain(model.output.bias)
-    return made
+        weights[f"dense{number}"], weights[f"dense{number}.part"] = turned(weight[:, :wide]), turned(weight[:, wide:])
+        weights[f"dense{number}.bias"] = plain(bias)
+    weights["out"], weights["out.bias"] = turned(model.output.weight), plain(model.output.bias)
+    return weights
 
 
 @torch.no_grad()

@@ -95,11 +95,11 @@ class Conditions(Scaled):
         """Frames (B, T * hop, n_mels) at the samples' rate and parts (B, T, aux) of log mel (B, T, n_mels)."""
         x = self.normalized(mel).transpose(1, 2)
         c, wide = self.config, self.config.smoothing
-        made = self.norm(self.input(functional.pad(x, (c.left, c.right)))).relu()
+        hidden = self.norm(self.input(functional.pad(x, (c.left, c.right)))).relu()
         for block in self.blocks:
-            made = block(made)
+            hidden = block(hidden)
         up = self.upsampled(functional.pad(x, (wide, wide)))[..., wide * c.hop : -wide * c.hop]
-        return up.transpose(1, 2), self.output(made).transpose(1, 2)
+        return up.transpose(1, 2), self.output(hidden).transpose(1, 2)
 
     def upsampled(self, x: Tensor) -> Tensor:
         """(B, D, T * hop) of (B, D, T): copied and smoothed, stride by stride, each band by itself."""
