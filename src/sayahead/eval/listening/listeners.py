@@ -60,17 +60,13 @@ def at_16khz(samples: Floats, rate: int) -> Floats:
     """Samples (S,) resampled to 16 kHz by soxr, at its high quality."""
     if rate == RATE:
         return np.asarray(samples, np.float32)
-    problem = missing_module("soxr", EXTRA, "listening to sound that is not at 16 kHz")
-    if problem:
-        raise ConfigError(problem)
+    require(missing_module("soxr", EXTRA, "listening to sound that is not at 16 kHz"))
     return np.asarray(importlib.import_module("soxr").resample(samples, rate, RATE), np.float32)
 
 
 def load_whisper(folder: str | Path | None, *, threads: int) -> Transcriber:
     """Whisper by faster-whisper: int8, beam 1, English, no conditioning on what was heard before."""
-    problem = missing("whisper") or missing_folder(folder)
-    if problem:
-        raise ConfigError(problem)
+    require(missing("whisper") or missing_folder(folder))
     from faster_whisper import WhisperModel
 
     model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
@@ -84,9 +80,7 @@ def load_whisper(folder: str | Path | None, *, threads: int) -> Transcriber:
 
 def load_normalizer() -> Callable[[str], str]:
     """Whisper's English text normalizer."""
-    problem = missing("normalizer")
-    if problem:
-        raise ConfigError(problem)
+    require(missing("normalizer"))
     from whisper_normalizer.english import EnglishTextNormalizer
 
     normalize: Callable[[str], str] = EnglishTextNormalizer()
@@ -95,9 +89,7 @@ def load_normalizer() -> Callable[[str], str]:
 
 def load_distillmos() -> Rater:
     """DistillMOS; its weights come with its package."""
-    problem = missing("distillmos")
-    if problem:
-        raise ConfigError(problem)
+    require(missing("distillmos"))
     import torch
 
     # Both are imported on the way, but used only for files at other rates and for its teacher model; and torchaudio
@@ -119,9 +111,7 @@ WAV2VEC = ("Wav2Vec2FeatureExtractor", "Wav2Vec2Model")
 
 def load_dnsmos() -> Rater:
     """DNSMOS P.835; its weights come with the package speechmos."""
-    problem = missing("dnsmos")
-    if problem:
-        raise ConfigError(problem)
+    require(missing("dnsmos"))
     import onnxruntime
     from speechmos import dnsmos
 
@@ -155,9 +145,7 @@ def load_utmos(path: str | Path | None) -> Rater:
     which Blinorot/UTMOS-PyTorch publishes on the Hugging Face hub; of the other is ``utmos22_strong`` of
     tarepan/SpeechMOS, once it is scripted. ConfigError for what is no such file, or gives no number.
     """
-    problem = missing("utmos") or missing_utmos(path)
-    if problem:
-        raise ConfigError(problem)
+    require(missing("utmos") or missing_utmos(path))
     import torch
 
     file = utmos_file(str(path))
@@ -244,6 +232,12 @@ def stand_ins(modules: Mapping[str, Sequence[str]]) -> Iterator[None]:
                 del sys.modules[name]
             else:
                 sys.modules[name] = before
+
+
+def require(problem: str | None) -> None:
+    """ConfigError where there is a problem."""
+    if problem:
+        raise ConfigError(problem)
 
 
 def missing(listener: str) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +43,8 @@ from sayahead.eval.measures.intervals import (
 from sayahead.eval.measures.word_errors import Errors, by_quarter, distance, word_errors
 from sayahead.types import Floats
 
-COLUMNS = ("wer", "cer", "distillmos", "dnsmos", "utmos")
+RATERS = ("distillmos", "dnsmos", "utmos")
+COLUMNS = ("wer", "cer", *RATERS)
 SHORTEST_S = 0.1
 LONG = 40
 """Words of a reference from which on its quarters are told apart."""
@@ -116,41 +116,37 @@ class Listeners:
         dnsmos: Rater | None = None,
     ) -> None:
         self._folder = whisper or os.environ.get(WHISPER) or None
-        self._utmos_file = utmos or os.environ.get(UTMOS) or None
+        self._utmos_file = None if callable(utmos) else utmos or os.environ.get(UTMOS) or None
         self._threads = threads
-        self._given = (transcriber, normalizer, distillmos, dnsmos)
+        self._loaded: dict[str, Any] = {
+            "whisper": transcriber,
+            "normalizer": normalizer,
+            "distillmos": distillmos,
+            "dnsmos": dnsmos,
+            "utmos": utmos if callable(utmos) else None,
+        }
+        self._given = {name for name, listener in self._loaded.items() if listener}
 
     def available(self) -> dict[str, str | None]:
         """For each of COLUMNS none if it can be computed, otherwise what is missing."""
-        transcriber, normalizer, distillmos, dnsmos = self._given
-        heard = None if transcriber else missing("whisper") or missing_folder(self._folder)
-        words = heard or (None if normalizer else missing("normalizer"))
-        return {
-            "wer": words,
-            "cer": words,
-            "distillmos": None if distillmos else missing("distillmos"),
-            "dnsmos": None if dnsmos else missing("dnsmos"),
-            "utmos": None if callable(self._utmos_file) else missing("utmos") or missing_utmos(self._utmos_file),
-        }
+        where = {"whisper": missing_folder(self._folder), "utmos": missing_utmos(self._utmos_file)}
+        lack = {name: None if name in self._given else missing(name) or where.get(name) for name in self._loaded}
+        words = lack["whisper"] or lack["normalizer"]
+        return {"wer": words, "cer": words, **{name: lack[name] for name in RATERS}}
 
     def identities(self) -> dict[str, str]:
         """For each of COLUMNS what computes it, by name and version or size: scores by others are not comparable."""
-        transcriber, _, distillmos, dnsmos = self._given
-        whisper = "given" if transcriber else identity("whisper", self._folder)
-        return {
-            "wer": whisper,
-            "cer": whisper,
-            "distillmos": "given" if distillmos else identity("distillmos"),
-            "dnsmos": "given" if dnsmos else identity("dnsmos"),
-            "utmos": "given" if callable(self._utmos_file) else identity("utmos", self._utmos_file),
-        }
+        files = {"whisper": self._folder, "utmos": self._utmos_file}
+        names = {name: "given" if name in self._given else identity(name, files.get(name)) for name in self._loaded}
+        return {"wer": names["whisper"], "cer": names["whisper"], **{name: names[name] for name in RATERS}}
 
     def score(self, stimuli: Iterable[Stimulus], columns: Sequence[str] | None = None) -> list[Row]:
         """A row for each; ``columns`` says what is computed (wer and cer come together).
 
         Default: all of COLUMNS, but UTMOS only where its weights are named.
         """
-        columns = COLUMNS[: 4 if self._utmos_file is None else 5] if columns is None else columns
+        without_utmos = self._utmos_file is None and "utmos" not in self._given
+        columns = COLUMNS[: 4 if without_utmos else 5] if columns is None else columns
         for column in columns:
             if column not in COLUMNS:
                 raise ConfigError(f"There is no column {column!r}{nearest(column, COLUMNS)}.")
@@ -163,7 +159,8 @@ class Listeners:
         heard = at_16khz(stimulus.samples, stimulus.sample_rate)
         scores: dict[str, Any] = {"reference": stimulus.reference}
         if "wer" in columns or "cer" in columns:
-            reference, hypothesis = (self._normalizer(text) for text in (stimulus.reference, self._transcriber(heard)))
+            transcript = self._listener("whisper")(heard)
+            reference, hypothesis = map(self._listener("normalizer"), (stimulus.reference, transcript))
             scores = {
                 "reference": reference,
                 "hypothesis": hypothesis,
@@ -171,30 +168,22 @@ class Listeners:
                 "characters": len(reference.strip()),
                 "character_errors": distance(reference.strip(), hypothesis.strip()),
             }
-        for column in ("distillmos", "dnsmos", "utmos"):
-            if column in columns:
-                scores[column] = getattr(self, f"_{column}")(heard)
+        scores |= {column: self._listener(column)(heard) for column in RATERS if column in columns}
         return Row(name=stimulus.name, duration_s=duration_s, **scores)
 
-    @cached_property
-    def _transcriber(self) -> Transcriber:
-        return self._given[0] or load_whisper(self._folder, threads=self._threads)
-
-    @cached_property
-    def _normalizer(self) -> Callable[[str], str]:
-        return self._given[1] or load_normalizer()
-
-    @cached_property
-    def _distillmos(self) -> Rater:
-        return self._given[2] or load_distillmos()
-
-    @cached_property
-    def _dnsmos(self) -> Rater:
-        return self._given[3] or load_dnsmos()
-
-    @cached_property
-    def _utmos(self) -> Rater:
-        return self._utmos_file if callable(self._utmos_file) else load_utmos(self._utmos_file)
+    def _listener(self, name: str) -> Callable[[Any], Any]:
+        """The listener of that name, loaded."""
+        loaders: dict[str, Callable[[], Any]] = {
+            "whisper": lambda: load_whisper(self._folder, threads=self._threads),
+            "normalizer": load_normalizer,
+            "distillmos": load_distillmos,
+            "dnsmos": load_dnsmos,
+            "utmos": lambda: load_utmos(self._utmos_file),
+        }
+        if self._loaded[name] is None:
+            self._loaded[name] = loaders[name]()
+        listener: Callable[[Any], Any] = self._loaded[name]
+        return listener
 
 
 Sums = Sequence[float] | None

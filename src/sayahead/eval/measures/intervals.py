@@ -39,19 +39,11 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Estimate):
     """A figure of one condition less that of another over the same sentences, with its 95 % interval."""
 
-    value: float
-    """The difference."""
-    low: float
-    """Lower end of the interval."""
-    high: float
-    """Upper end."""
     p: float
     """Two-sided p-value of the permutation test."""
-    sentences: int
-    """How many it rests on."""
 
 
 def estimate(parts: Values, figure: Figure, *, seed: int = 0) -> Estimate:
@@ -76,7 +68,7 @@ def difference(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> 
         moved = swapped @ apart
         further += int((np.abs(figure(totals[0] - moved) - figure(totals[1] + moved)) >= observed).sum())
     p = math.nan if math.isnan(value) else (1 + further) / (1 + ROUNDS)
-    return Difference(value, *interval(drawn), p, len(one))
+    return Difference(value, *interval(drawn), len(one), p)
 
 
 def interval(drawn: list[Values]) -> tuple[float, float]:

@@ -14,8 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from sayahead.eval.experiment.trace import Trace
+from sayahead.eval.measures.intervals import estimate, quotient
 from sayahead.eval.measures.simuleval import Times, intervals, simuleval
-from sayahead.eval.measures.statistics import bootstrap, quantile, regress
+from sayahead.eval.measures.statistics import quantile, regress
 from sayahead.types import WordTiming
 
 O1_METRICS = tuple(
@@ -308,13 +309,13 @@ def summarize(traces: Iterable[Trace], *, seed: int = 0) -> dict[str, dict[str, 
     out: dict[str, dict[str, float]] = {}
     for name in rows[0]:
         values = [row[name] for row in rows if math.isfinite(row[name])]
-        low, high = bootstrap(values, seed=seed)
+        mean = estimate(np.array([(value, 1.0) for value in values]).reshape(-1, 2), quotient, seed=seed)
         out[name] = {
-            "mean": math.fsum(values) / len(values) if values else math.nan,
+            "mean": mean.value,
             "min": min(values, default=math.nan),
             **{f"p{share}": quantile(values, share / 100) for share in (50, 95, 99)},
-            "low": low,
-            "high": high,
+            "low": mean.low,
+            "high": mean.high,
             "n": float(len(values)),
         }
     out |= {f"O1_{name}": constant(rows, name) for name in O1_METRICS}

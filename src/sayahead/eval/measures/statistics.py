@@ -54,21 +54,3 @@ def student_t(free: int, share: float = 0.95) -> float:
         inside = 2 / math.pi * (angle + inside) if free % 2 else inside
         low, high = (angle, high) if inside < share else (low, angle)
     return math.sqrt(free) * math.tan(low)
-
-
-def bootstrap(values: Sequence[float], *, seed: int = 0, draws: int = 2000) -> tuple[float, float]:
-    """95 % interval of the mean: 2.5th and 97.5th percentile of the means of ``draws`` resamplings with replacement.
-
-    The same values and seed give the same interval; nan under two values.
-    """
-    import numpy as np
-
-    if len(values) < 2:
-        return math.nan, math.nan
-    data, draw = np.asarray(values, np.float64), np.random.default_rng(seed)
-    # Some rows at a time: a long run's resamplings together would not fit into memory.
-    rows = max(1, 100_000 // len(data))
-    sizes = [min(rows, draws - done) for done in range(0, draws, rows)]
-    means = [data[draw.integers(0, len(data), (size, len(data)))].mean(axis=1) for size in sizes]
-    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
-    return float(low), float(high)

@@ -95,6 +95,6 @@ def image(
     """An array (T, D) with time to the right, its method's name inside."""
     frames, rows = values.shape
     low, high = limits
-    axes.imshow(np.asarray(values).T, origin="lower", aspect="auto", interpolation="nearest", cmap=colours,
-        vmin=low, vmax=high, extent=(0, frames * hop_s, 0, rows))  # fmt: skip
+    scale: dict[str, Any] = {"cmap": colours, "vmin": low, "vmax": high, "extent": (0, frames * hop_s, 0, rows)}
+    axes.imshow(np.asarray(values).T, origin="lower", aspect="auto", interpolation="nearest", **scale)
     axes.text(0.01, 0.95, name, transform=axes.transAxes, va="top", fontsize=SMALL, color=ink, fontweight="bold")

@@ -104,25 +104,19 @@ def shifted(point: Point, aside: float) -> Point:
     return Point(point.name, point.x + aside, point.y, point.low, point.high)
 
 
+def look(number: int, *, line: bool = True) -> dict[str, Any]:
+    """Colour, marker and dash of a series by its number; no dash where no ``line`` joins its points."""
+    dash = DASHES[number % len(DASHES)] if line else "none"
+    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)], "linestyle": dash}
+
+
 def dots(axes: Axes, points: Sequence[Point], number: int, *, label: str, line: bool) -> None:
     """Points of one series with their intervals."""
-    colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)] if line else "none"
     x, y = [point.x for point in points], [point.y for point in points]
     low = [point.y - (point.y if point.low is None else point.low) for point in points]
     high = [(point.y if point.high is None else point.high) - point.y for point in points]
     reach = np.maximum(0, [low, high])
-    axes.errorbar(
-        x,
-        y,
-        reach,
-        color=colour,
-        linestyle=dash,
-        marker=MARKERS[number % len(MARKERS)],
-        markersize=6,
-        capsize=3,
-        elinewidth=1,
-        label=label,
-    )
+    axes.errorbar(x, y, reach, **look(number, line=line), markersize=6, capsize=3, elinewidth=1, label=label)
 
 
 def labelled(axes: Axes, series: Mapping[str, Sequence[Point]], *, apart: Collection[str] = ()) -> None:
@@ -163,19 +157,11 @@ def place(axes: Axes, points: Sequence[tuple[Point, int]], lines: Collection[int
             choices.append((covered, far, middle, rectangle))
         _, far, middle, rectangle = min(choices, key=lambda choice: choice[:2])
         taken += [rectangle] * 20
-        offset = (middle - at) * 72 / 100
-        axes.annotate(
-            point.name,
-            (point.x, point.y),
-            xytext=(float(offset[0]), float(offset[1])),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=SMALL,
-            color=darker(COLOURS[number % len(COLOURS)]),
-            path_effects=halo,
-            arrowprops={"arrowstyle": "-", "color": MUTED, "linewidth": 0.7} if far > 2 else None,
-        )
+        offset = tuple(map(float, (middle - at) * 72 / 100))
+        place: dict[str, Any] = {"xytext": offset, "textcoords": "offset points", "ha": "center", "va": "center"}
+        place["arrowprops"] = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7} if far > 2 else None
+        ink = darker(COLOURS[number % len(COLOURS)])
+        axes.annotate(point.name, (point.x, point.y), **place, fontsize=SMALL, color=ink, path_effects=halo)
 
 
 def darker(colour: str) -> str:
@@ -215,9 +201,8 @@ def clouds(axes: Axes, groups: Mapping[str, Sequence[tuple[float, float]]]) -> N
     for number, (name, pairs) in enumerate(groups.items()):
         colour = COLOURS[number % len(COLOURS)]
         x, y = np.array(pairs, np.float64).reshape(-1, 2).T
-        axes.scatter(
-            x, y, s=22, color=colour, marker=MARKERS[number % len(MARKERS)], alpha=0.65, linewidth=0, label=name
-        )
+        marker = MARKERS[number % len(MARKERS)]
+        axes.scatter(x, y, s=22, color=colour, marker=marker, alpha=0.65, linewidth=0, label=name)
         if len(set(x)) > 1:
             slope, start = np.polynomial.polynomial.polyfit(x, y, 1)[::-1]
             ends = np.array([x.min(), x.max()])
@@ -252,8 +237,7 @@ def bands(axes: Axes, groups: Mapping[str, Band], *, first: int) -> None:
         if not len(middle):
             continue
         steps, colour = np.arange(first, first + len(middle)), COLOURS[number % len(COLOURS)]
-        marker = MARKERS[number % len(MARKERS)]
-        axes.plot(steps, middle, DASHES[number % len(DASHES)], marker=marker, markersize=4, color=colour, label=name)
+        axes.plot(steps, middle, **look(number), markersize=4, label=name)
         axes.fill_between(steps, low, high, color=colour, alpha=0.13, linewidth=0)
         least = [min(step) for step in by_step(series)]
         axes.plot(np.arange(first, first + len(least)), least, "_", markersize=5, color=colour)

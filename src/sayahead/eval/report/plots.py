@@ -1,6 +1,6 @@
 """Figures of an experiment, each a function of plain data: the papers' figures from our traces, and a timeline.
 
-Every function returns a matplotlib Figure of its own (see drawing.py). Seconds go in, milliseconds appear only on axes
+Every function returns a matplotlib Figure of its own (see canvas.py). Seconds go in, milliseconds appear only on axes
 that say so. Conditions are keys, in the order of the legend.
 """
 
@@ -15,7 +15,6 @@ from sayahead.eval.experiment.trace import Trace
 from sayahead.eval.measures.latency import POSITIONS, first_heard_s, heard_s, policy_area, spoken, word_arrivals_s
 from sayahead.eval.report.canvas import (
     COLOURS,
-    DASHES,
     INK,
     MARKERS,
     MUTED,
@@ -30,6 +29,7 @@ from sayahead.eval.report.canvas import (
     labelled,
     legend,
     levels,
+    look,
     shifted,
     whole_steps,
 )
@@ -118,8 +118,8 @@ def ratio_over_cores(series: Mapping[str, Sequence[Point]]) -> Figure:
         "Computing time by processor cores", "processor cores", "computing time / audio time (logarithmic)"
     )
     axes.axhline(1, color=INK, linewidth=1)
-    axes.annotate("as fast as it plays", (1, 1), xycoords=("axes fraction", "data"), xytext=(-4, 4),
-        textcoords="offset points", ha="right", color=MUTED, fontsize=SMALL)  # fmt: skip
+    place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "xytext": (-4, 4), "textcoords": "offset points"}
+    axes.annotate("as fast as it plays", (1, 1), **place, ha="right", color=MUTED, fontsize=SMALL)
     for number, (name, points) in enumerate(series.items()):
         dots(axes, sorted(points, key=lambda point: point.x), number, label=name, line=True)
     axes.set_yscale("log")
@@ -137,11 +137,8 @@ def policy_path(traces: Mapping[str, Trace]) -> Figure:
     for number, (name, trace) in enumerate(traces.items()):
         seconds = np.cumsum([0.0, *(chunk.samples / trace.sample_rate for chunk in trace.chunks)])
         read = np.array([chunk.read for chunk in trace.chunks], np.float64)
-        style: dict[str, Any] = {
-            "color": COLOURS[number % len(COLOURS)],
-            "linestyle": DASHES[number % len(DASHES)],
-            "linewidth": 1.8,
-        }
+        style: dict[str, Any] = {**look(number), "linewidth": 1.8}
+        del style["marker"]
         axes.stairs(read, seconds, baseline=None, label=f"{name}, $d_T$ = {policy_area(trace):.2f}", **style)
         axes.plot([0, 0], [0, read[0]], **style)
     axes.set_xlim(left=-0.05)
@@ -170,15 +167,7 @@ def processing_over_steps(groups: Mapping[str, tuple[Band, float]]) -> Figure:
         middle = levels(series)[1]
         longest = max(longest, len(middle))
         label = f"{name}: {words_per_min:,.0f} words/min"
-        style: dict[str, Any] = {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
-        axes.plot(
-            np.arange(1, len(middle) + 1),
-            middle,
-            marker=MARKERS[number % len(MARKERS)],
-            markersize=4,
-            label=label,
-            **style,
-        )
+        axes.plot(np.arange(1, len(middle) + 1), middle, **look(number), markersize=4, label=label)
     steps = np.arange(1, longest + 1)
     for pace, what in ((120, "interpreting"), (180, "reading aloud")):
         axes.plot(steps, 60 / pace * steps, color="#9aa5b1", linewidth=1, linestyle="-" if pace == 180 else "--")
