@@ -141,4 +141,4 @@ def toy_session(
     sentence: Sentence = Words(decider, ToyPhonemizer(), context or NoContext())
     if characters:
         sentence = Letters(decider, EnglishSpeller())
-    return Session(synthesizer, Normalizer(), sentence, rendering=Rendering(hold_back_s=hold_back_s, k2=k2))
+    return Session(synthesizer, Normalizer, sentence, rendering=Rendering(hold_back_s=hold_back_s, k2=k2))

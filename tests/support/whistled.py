@@ -20,9 +20,9 @@ RATE, NOTE = 8000, 400
 class Whistles:
     """See Normalizer and Phonemizer: words stand between dots, a sentence ends at a slash; a note for each letter."""
 
-    def __init__(self) -> None:
+    def __init__(self, start: int = 0) -> None:
         self.skipped: list[tuple[int, int, str]] = []
-        self._text, self._end = "", 0
+        self._text, self._end = "", start
 
     def push(self, fragment: str) -> list[Word]:
         pieces = re.findall(r"([^·/]*)([·/])", self._text + fragment)

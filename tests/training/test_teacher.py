@@ -64,7 +64,7 @@ class Listening:
 def test_sentences_are_those_that_a_session_hands_to_its_synthesizer(items: list[Item]) -> None:
     config, heard = voice_config(), Listening()
     sentence = Words(WaitAll(), EnglishPhonemizer(config.phonemes, stand_in=config.stand_in), NoContext())
-    session = Session(heard, Normalizer(), sentence, rendering=Rendering())
+    session = Session(heard, Normalizer, sentence, rendering=Rendering())
     session.push(TEXT)
     session.finish()
     list(session.chunks())

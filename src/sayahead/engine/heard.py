@@ -37,9 +37,18 @@ class Transcript:
         # Of each word: the sample in its middle, its end in the text.
         self._middles, self._ends = list[int](), list[int]()
 
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "".join(self._source)
+
     def write(self, fragment: str) -> None:
         """More text has come."""
         self._source.append(fragment)
+
+    def rewrite(self, text: str) -> None:
+        """The text is another one from where nothing was spoken on."""
+        self._source = [text]
 
     def add(self, words: Iterable[WordTiming]) -> None:
         """More words have their times."""
@@ -62,4 +71,4 @@ class Transcript:
             )
         words = bisect.bisect_left(self._middles, played_s * sample_rate)
         end = self._ends[words - 1] if words else 0
-        return Heard(words, end, "".join(self._source)[:end], float(min(played_s, handed_s)))
+        return Heard(words, end, self.text[:end], float(min(played_s, handed_s)))

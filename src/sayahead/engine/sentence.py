@@ -28,8 +28,17 @@ class Sentence(Protocol):
         """Whether anything that was taken in is still to be spoken."""
         ...
 
+    @property
+    def kept(self) -> tuple[int, int]:
+        """Where in the source the open sentence begins, and where what cannot be taken back ends."""
+        ...
+
     def take(self, words: Sequence[Word]) -> None:
         """Take in words that have become final."""
+        ...
+
+    def take_back(self) -> None:
+        """Forget the words that wait."""
         ...
 
     def end(self) -> None:
@@ -68,6 +77,7 @@ class Words:
         self._open = 0
         # How many pending words the last SPEAK has shown.
         self._seen = 0
+        self._begin = self._end = 0
         self._closes = self._breathes = False
         # What the last segment speaks, and how much it shows.
         self._speaking: tuple[Word, ...] = ()
@@ -78,9 +88,20 @@ class Words:
         """See Sentence."""
         return bool(self._pending) or self._closes or self._breathes
 
+    @property
+    def kept(self) -> tuple[int, int]:
+        """See Sentence; words that the last SPEAK has shown and not spoken can be taken back."""
+        return self._begin, self._end
+
     def take(self, words: Sequence[Word]) -> None:
         """See Sentence."""
         self._pending.extend(words)
+
+    def take_back(self) -> None:
+        """See Sentence."""
+        self._pending.clear()
+        self._seen = 0
+        self._closes = self._breathes = False
 
     def end(self) -> None:
         """See Sentence; where all was spoken, a segment without words closes the sentence."""
@@ -120,7 +141,7 @@ class Words:
     def done(self, speech: Speech) -> Sequence[Word]:
         """See Sentence."""
         if self._closes:
-            self._closes, self._open = False, 0
+            self._closes, self._open, self._begin = False, 0, self._end
         if not self._speaking:
             self._breathes = False
             return ()
@@ -128,6 +149,8 @@ class Words:
             self._pending.popleft()
             self._past.append(word.text)
         self._open = 0 if self._speaking[-1].ends else self._open + len(self._speaking)
+        self._end = self._speaking[-1].end
+        self._begin = self._end if self._speaking[-1].ends else self._begin
         self._seen = self._showing
         self._breathes = self._breathes and bool(self._pending)
         return self._speaking
@@ -173,6 +196,7 @@ class Letters:
         self._policy, self._speller = policy, speller
         self._pending: deque[Word] = deque()
         self._action: Read | Steps = READ
+        self._start = self._end = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -189,9 +213,18 @@ class Letters:
         """See Sentence."""
         return bool(self._pending) or self._read > 0
 
+    @property
+    def kept(self) -> tuple[int, int]:
+        """See Sentence; a word of which a letter was read stays."""
+        return self._start, self._end
+
     def take(self, words: Sequence[Word]) -> None:
         """See Sentence."""
         self._pending.extend(words)
+
+    def take_back(self) -> None:
+        """See Sentence."""
+        self._pending.clear()
 
     def end(self) -> None:
         """See Sentence."""
@@ -222,6 +255,7 @@ class Letters:
             count = self._action.count
             self._steps, self._rested, self._memory = self._steps + count, self._rested + count, self._action.memory
             if speech.ended:
+                self._start = self._end
                 self._begin()
             return ()
         words = [word for word, _ in self._words]
@@ -249,7 +283,7 @@ class Letters:
         first = self._size + len(space)
         self._words.append((word, (first, first + len(text))))
         self._add(space + text)
-        self._last = word.text
+        self._last, self._end = word.text, word.end
         if word.ends:
             self._finish()
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum
 
 import numpy as np
 
+from sayahead.config import check_whole
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
@@ -26,6 +28,15 @@ class Flush(Enum):
     BREATH = "the sentence goes on"
 
 
+WORD = re.compile(r"\S+")
+
+
+def without(text: str, words: int) -> str:
+    """A text without its first words; of one that has no more, the white space at its end is left."""
+    ends = [match.end() for match in WORD.finditer(text)]
+    return text[ends[min(words, len(ends)) - 1] :] if words and ends else text
+
+
 class Session:
     """One stream of speech; made by ``Voice.session``. Synchronous: it computes inside ``pull`` and nowhere else."""
 
@@ -36,14 +47,15 @@ class Session:
     def __init__(
         self,
         synthesizer: AnySynthesizer,
-        normalizer: Normalizer,
+        normalizer: Callable[[int], Normalizer],
         sentence: Sentence,
         *,
         rendering: Rendering,
         volume: float = 1.0,
     ) -> None:
-        self._synthesizer, self._normalizer, self._sentence = synthesizer, normalizer, sentence
-        self._volume = volume
+        """``normalizer`` makes one for text from a place of the source on."""
+        self._synthesizer, self._sentence, self._volume = synthesizer, sentence, volume
+        self._normalizer_from, self._normalizer = normalizer, normalizer(0)
         # Text and flushes in the order they came; read only when the policy asks, so that it sees the same at each
         # decision however the text arrived.
         self._inbox: deque[str | Flush] = deque()
@@ -67,13 +79,43 @@ class Session:
 
     def push(self, fragment: str) -> None:
         """Take in a piece of text of any size. TextError if it is not text, SessionError after the end."""
-        if not isinstance(fragment, str):
-            raise TextError(f"push() takes text, not {type(fragment).__name__}: decode bytes as UTF-8 first.")
-        if self._cancelled or self._ended:
-            raise SessionError(f"push() after {'cancel' if self._cancelled else 'finish'}(): start a new session.")
+        self._check_open("push", fragment)
         if fragment:
             self._transcript.write(fragment)
             self._inbox.append(fragment)
+
+    @property
+    def text(self) -> str:
+        """All that was pushed, as it was revised."""
+        return self._transcript.text
+
+    def revise(self, at: int, text: str) -> int:
+        """From character ``at`` of the text on, it is now this one: what was there and was not spoken is taken back.
+
+        What was spoken stays, and is never spoken again: where the change begins before its end, as many words of the
+        new text are left out as were spoken of the old one, and letters that would only lengthen the last spoken word.
+        Returns the character of ``text``, the property, from which on it was changed. A flush that waits is taken back,
+        too. ConfigError where ``at`` is no place of the text, TextError where the new text is none, SessionError after
+        the end.
+        """
+        self._check_open("revise", text)
+        source, (begin, spoken) = self.text, self._sentence.kept
+        check_whole("at", at, 0, len(source))
+        if at < spoken:
+            text = without(text, len(WORD.findall(source[at:spoken])))
+        elif at == spoken and spoken:
+            text = text if text[:1].isspace() else without(text, 1)
+        at = max(at, spoken)
+        self._transcript.rewrite(source[:at] + text)
+        self._inbox.clear()
+        self._sentence.take_back()
+        # The words of the open sentence that were spoken decide how what follows is read.
+        self._normalizer = self._normalizer_from(begin)
+        self._normalizer.push(source[begin:spoken])
+        self._normalizer.breathe()
+        if source[spoken:at] + text:
+            self._inbox.append(source[spoken:at] + text)
+        return at
 
     def flush(self, *, end: bool = True) -> None:
         """Let all text so far be spoken without waiting for more, and sound that is held back be handed out.
@@ -117,6 +159,12 @@ class Session:
         """All chunks that the text so far allows."""
         while (chunk := self.pull()) is not None:
             yield chunk
+
+    def _check_open(self, call: str, text: object) -> None:
+        if not isinstance(text, str):
+            raise TextError(f"{call}() takes text, not {type(text).__name__}: decode bytes as UTF-8 first.")
+        if self._cancelled or self._ended:
+            raise SessionError(f"{call}() after {'cancel' if self._cancelled else 'finish'}(): start a new session.")
 
     def _step(self) -> Speech | None:
         """Carry out the next decision; None where that takes more text than there is."""

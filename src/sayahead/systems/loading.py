@@ -22,8 +22,8 @@ class Loaded:
 
     synthesizer: AnySynthesizer
     """What speaks."""
-    normalizer: Callable[[], Normalizer]
-    """Makes what reads text, one for each session."""
+    normalizer: Callable[[int], Normalizer]
+    """Makes what reads text from a place of the source on."""
     phonemizer: Phonemizer | None = None
     """What makes phonemes of words, where it reads words."""
     speller: Speller | None = None

@@ -66,8 +66,8 @@ class Speller(Protocol):
 class FrontEnd(Protocol):
     """A language: what makes words of its text, and phonemes or letters of its words."""
 
-    def normalizer(self) -> Normalizer:
-        """A fresh normalizer, for one session."""
+    def normalizer(self, start: int = 0) -> Normalizer:
+        """A fresh normalizer for text that begins at a place of the source, for one session."""
         ...
 
     def phonemizer(

@@ -45,11 +45,11 @@ class Normalizer:
     next token may change ("3 March", "$5 million", "Dr. Smith", "etc. And").
     """
 
-    def __init__(self) -> None:
+    def __init__(self, start: int = 0) -> None:
+        """``start``: the place of the first character in the source text."""
         self.skipped: list[tuple[int, int, str]] = []
         """Stretches in scripts the voice cannot read (start, end, text), for the session to take away."""
-        self._position = 0
-        self._last_end = 0
+        self._position = self._last_end = start
         self._reset()
 
     def _reset(self) -> None:

@@ -41,7 +41,7 @@ def said(recorder: Recorder[object], text: str, policy: WordPolicy) -> Floats:
     synthesizer = TwoStage(recorder, ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
     rendering = Rendering(hold_back_s=0.02)
     sentence = Words(policy, ToyPhonemizer(), NoContext())
-    session = Session(synthesizer, Normalizer(), sentence, rendering=rendering)
+    session = Session(synthesizer, Normalizer, sentence, rendering=rendering)
     session.push(text)
     session.finish()
     return np.concatenate([chunk.samples for chunk in session.chunks()])

@@ -12,9 +12,9 @@ from sayahead.text.phonemizer import EnglishPhonemizer
 class English:
     """See FrontEnd."""
 
-    def normalizer(self) -> Normalizer:
+    def normalizer(self, start: int = 0) -> Normalizer:
         """See FrontEnd."""
-        return Normalizer()
+        return Normalizer(start)
 
     def phonemizer(
         self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True

@@ -1,0 +1,172 @@
+"""Whatever was pushed and revised, what is spoken is what a session says that was given the valid text alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.effort import examples
+from support.toy import toy_session
+
+from sayahead import (
+    ConfigError,
+    Independent,
+    LookaheadK,
+    Policy,
+    Session,
+    SessionError,
+    TextError,
+    Voice,
+    WaitAll,
+    WaitEnd,
+    WaitKSteps,
+)
+from sayahead.types import Segment, WordTiming
+
+POLICIES: list[Policy] = [LookaheadK(0), LookaheadK(1), LookaheadK(2), WaitAll(), Independent(2)]
+WORDS = st.text(st.sampled_from("abc"), min_size=1, max_size=4)
+ENDS = st.sampled_from([" ", " ", " ", ", ", ". "])
+FRAGMENTS = st.lists(st.tuples(WORDS, ENDS).map("".join), min_size=1, max_size=5).map("".join)
+
+
+def watched(session: Session) -> list[Segment]:
+    """The segments that a session gives its synthesizer from now on: they and nothing else make its sound."""
+    segments, synthesizer = list[Segment](), session._synthesizer
+    step = synthesizer.step
+
+    class Watching:
+        sample_rate = synthesizer.sample_rate
+
+        def step(self, segment: Segment, state: object) -> object:
+            segments.append(segment)
+            return step(segment, state)
+
+    session._synthesizer = Watching()  # type: ignore[assignment]
+    return segments
+
+
+def spoken_of(session: Session, text: str, *, over: bool = False) -> list[Segment]:
+    """The segments of a fresh session that is given a text at once."""
+    segments = watched(session)
+    session.push(text)
+    if over:
+        session.finish()
+    list(session.chunks())
+    return segments
+
+
+def same(one: Segment, other: Segment) -> bool:
+    """Whether two segments sound the same."""
+    fields = ("speak", "words", "ends", "predicted", "steps", "breath")
+    return one.ids.tolist() == other.ids.tolist() and all(getattr(one, f) == getattr(other, f) for f in fields)
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+@settings(max_examples=examples(200), deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_history_says_the_valid_text_once(policy: Policy, data: st.DataObject) -> None:
+    session = toy_session(policy)
+    segments, checked = watched(session), 0
+    for _ in range(data.draw(st.integers(1, 6))):
+        if data.draw(st.booleans()):
+            session.push(data.draw(FRAGMENTS))
+        else:
+            at = data.draw(st.integers(0, len(session.text)))
+            assert at <= session.revise(at, data.draw(FRAGMENTS)) <= len(session.text)
+        for _ in range(data.draw(st.integers(0, 3))):
+            session.pull()
+        # What was spoken now was spoken of the text as it is now.
+        wanted = spoken_of(toy_session(policy), session.text)[checked : len(segments)]
+        assert all(same(one, other) for one, other in zip(segments[checked:], wanted, strict=True))
+        checked = len(segments)
+    text = session.text
+    session.finish()
+    list(session.chunks())
+    wanted = spoken_of(toy_session(policy), text, over=True)[checked:]
+    rest = segments[checked:]
+    if len(rest) == len(wanted) + 1 and not rest[-1].speak:
+        # All was spoken while more seemed to come: what ends the sentence then is a segment without words.
+        rest.pop()
+    assert all(same(one, other) for one, other in zip(rest, wanted, strict=True))
+
+
+@pytest.mark.parametrize("policy", [WaitEnd(), WaitKSteps(2)], ids=repr)
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_voices_that_read_characters_can_be_corrected(policy: Policy, data: st.DataObject) -> None:
+    session, words = toy_session(policy), list[WordTiming]()
+    for _ in range(data.draw(st.integers(1, 4))):
+        session.push(data.draw(FRAGMENTS))
+        words += [word for chunk in [session.pull()] if chunk for word in chunk.words]
+        session.revise(data.draw(st.integers(0, len(session.text))), data.draw(FRAGMENTS))
+    session.finish()
+    words += [word for chunk in session.chunks() for word in chunk.words]
+    spoken = "".join(session.text[word.start : word.end] for word in words)
+    assert "".join(spoken.split()) == "".join(session.text.split())
+
+
+def said(session: Session) -> list[str]:
+    return [word.text for chunk in session.chunks() for word in chunk.words]
+
+
+def test_a_correction_of_what_waits_is_spoken_and_one_of_what_was_said_is_not() -> None:
+    session = toy_session(LookaheadK(1))
+    session.push("I live in Berlim ")
+    assert said(session) == ["I", "live", "in"]
+    assert session.revise(10, "Paris now.") == 10
+    assert session.text == "I live in Paris now."
+    session.revise(2, "lived in")
+    assert session.text == "I live in"
+    session.revise(7, "in Rome.")
+    session.finish()
+    assert said(session) == ["Rome."]
+    assert session.heard().text == "I live in Rome."
+
+
+def test_letters_that_would_lengthen_a_spoken_word_stay_silent() -> None:
+    session = toy_session(LookaheadK(0))
+    session.push("one two ")
+    assert said(session) == ["one", "two"]
+    assert session.revise(7, "fold three ") == 7
+    assert said(session) == ["three"]
+    assert session.text == "one two three "
+
+
+def test_bad_revisions_are_named_and_lose_nothing() -> None:
+    session = toy_session()
+    session.push("one two three ")
+    for at, text, error, message in (
+        (15, "x", ConfigError, "at is 15, but must be a whole number from 0 to 14"),
+        (-1, "x", ConfigError, "at is -1"),
+        (1.5, "x", ConfigError, "at is 1.5"),
+        (3, b"x", TextError, r"revise\(\) takes text"),
+    ):
+        with pytest.raises(error, match=message):
+            session.revise(at, text)  # type: ignore[arg-type]
+    session.finish()
+    with pytest.raises(SessionError, match=r"revise\(\) after finish"):
+        session.revise(3, " four")
+    assert said(session) == ["one", "two", "three"]
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_the_default_voice_says_the_valid_text_once(heart: Voice, data: st.DataObject) -> None:
+    session = heart.session(policy=data.draw(st.sampled_from(["lookahead:k=0", "lookahead:k=1", "learned"])))
+    policy = session._sentence._policy  # type: ignore[attr-defined]
+    segments = watched(session)
+    checked = 0
+    for _ in range(data.draw(st.integers(1, 4))):
+        session.push(data.draw(FRAGMENTS))
+        session.pull()
+        session.revise(data.draw(st.integers(0, len(session.text))), data.draw(FRAGMENTS))
+        session.pull()
+    text = session.text
+    session.finish()
+    list(session.chunks())
+    fresh = spoken_of(heart.session(policy=policy), text, over=True)
+    last = len(segments) - 1
+    assert checked == 0
+    assert sum(s.speak > 0 for s in segments) == sum(s.speak > 0 for s in fresh)
+    assert same(segments[last], fresh[-1])
