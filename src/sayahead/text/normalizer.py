@@ -7,6 +7,7 @@ import re
 from sayahead.text.english import tables
 from sayahead.text.english.left import Left
 from sayahead.text.english.markup import MICRO, OPEN_TAG, Trimmed, fold, foreign_runs, is_rule, line_marker, trim
+from sayahead.text.english.numbers import cardinal
 from sayahead.text.english.reading import after, read
 from sayahead.text.english.tokens import (
     BLANK,
@@ -243,7 +244,7 @@ class Normalizer:
                 self._newlines = max(self._newlines, 1)
             return not token.raw
         if marker == "item" and token.raw[0].isdigit():
-            token.said = token.raw[:-1] + "."
+            token.said = cardinal(int(token.raw[:-1])) + "."
             self._emit(token, token.said, out, last=False)
             return True
         return marker in ("item", "heading", "rule")

@@ -173,6 +173,8 @@ def clock(m: re.Match[str], *, half: str = "") -> str:
 def _slashed(above: str, below: str, left: Left) -> str:
     """``7/16`` seven sixteenths; a date behind "on" and the like, out of ten behind "rated"."""
     a, b, word = int(above), int(below), left.word.lower()
+    if len(below) == 4 and 1 <= a <= 12 and below[:2] in ("19", "20"):
+        return f"{tables.MONTH_NAMES[a - 1]} {year(b)}"
     if len(above) == 4 and len(below) in (2, 4):
         return f"{year(a)} {year(b) if len(below) == 4 else pair(below)}"
     if len(above) > 3:

@@ -8,6 +8,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from sayahead.text.english.numbers import fraction
+
 _KEYCAP = re.compile("([0-9]?)[#*]?\ufe0f?\u20e3")
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*/?>|<!--[^>]*-->|\[\^[^\]]*\]")
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
@@ -21,8 +23,7 @@ _TAGS = (
 OPEN_TAG = re.compile(rf"<(?:(?:{'|'.join(_TAGS.split())})(?:\s[^<>]*)?|!--[^>]*)$")
 """A tag of HTML or SSML that goes on behind white space."""
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_VULGAR = re.compile("([0-9]?)([¼½¾⅐-⅞])")
-_NAMED_FRACTIONS = {"½": "half", "¼": "quarter", "¾": "three quarters"}
+_VULGAR = re.compile("([0-9]*)([¼½¾⅐-⅞])")
 _ALIKE = str.maketrans(
     {
         "’": "'", "‘": "'", "ʼ": "'", "′": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"',
@@ -85,12 +86,9 @@ def foreign_runs(raw: str) -> list[tuple[int, int]]:
 
 def _vulgar(m: re.Match[str]) -> str:
     whole, sign = m.groups()
-    name = _NAMED_FRACTIONS.get(sign)
-    if name is None:
-        name = unicodedata.normalize("NFKC", sign).replace("⁄", "/")
-        return f"{whole} and {name}" if whole else name
-    article = "" if sign == "¾" else "a " if whole else "one "
-    return f"{whole} and {article}{name}" if whole else article + name
+    above, _, below = unicodedata.normalize("NFKC", sign).partition("⁄")
+    name = fraction(int(above), int(below or 1))
+    return f"{whole} and {name.replace('one ', 'a ', 1)}" if whole else name
 
 
 @lru_cache(maxsize=4096)

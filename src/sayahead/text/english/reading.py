@@ -77,16 +77,19 @@ def _compound(text: str, left: Left) -> str:
             return said
     for m in _COUNTED_WORDS.finditer(text):
         first = text[: m.start()]
-        if m.end() == len(text) and first and (said := atom(first, Left(word="a", before="a")) or fixed(first)):
-            return f"{said} {' '.join(_counted_word(part) for part in _DASHES.split(m[1]))}"
+        parts = _DASHES.split(m[1])
+        article = NOTHING if parts[0] in ("a", "an", "per") else Left(word="a", before="a")
+        if m.end() == len(text) and first and (said := atom(first, article) or fixed(first)):
+            return f"{said} {' '.join(map(_counted_word, parts, [*parts[1:], '']))}"
     named = re.fullmatch(r"([^\W\d_][\w.']*?)[-–](.*[0-9].*)", text)
     return _numbered(named[1], named[2], left) if named else ""
 
 
-def _counted_word(text: str) -> str:
+def _counted_word(text: str, following: str) -> str:
+    """A word behind a number's hyphen: a unit in the singular, but not the "in" of ``2-in-1``."""
     if text.isdigit():
         return number(text)
-    known = unit(text)
+    known = "" if following.isdigit() else unit(text)
     return known[0] if known and text not in GLUED_ONLY and text != "a" else read(text, Left(word="-", before="-"))
 
 

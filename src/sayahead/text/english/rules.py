@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sayahead.text.english import tables
 from sayahead.text.english.addresses import host, internet, url
 from sayahead.text.english.amounts import TIME, clock, date
-from sayahead.text.english.numbers import each, initials, label, number, pair, paired, year
+from sayahead.text.english.numbers import each, fraction, initials, label, number, pair, paired, year
 from sayahead.text.english.pieces import name, pieces
 
 _DOMAIN = "|".join(sorted(tables.DOMAINS))
@@ -46,6 +46,8 @@ _RULES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
         (r"(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?:/[0-9]+)?", lambda m: _machine(m[0])),
         (r"[vV.0-9]+[-+.]?(?:[A-Za-z][\w.+-]*)?", lambda m: _version(m[0])),
         (r"0x([0-9A-Fa-f]+)", lambda m: "zero X " + internet(m[1])),
+        (r"([0-9]+)-([0-9]+)/([0-9]+)", lambda m: f"{number(m[1])} and {fraction(int(m[2]), int(m[3]))}"),
+        (r"([0-9]+\.[0-9]+)/(5|10|100)", lambda m: f"{number(m[1])} out of {number(m[2])}"),
         (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
         (r"([0-9]+)\"?([x×])([0-9]+)(?:\"?[x×]([0-9]+))?", lambda m: _by(m)),
         (r"((?:1-)?8[0-9]{2})-([A-Z]{3,})", lambda m: f"{_phone(m[1])}, {m[2].lower()}"),
@@ -62,6 +64,8 @@ _RULES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
         (rf"[~.]{{0,2}}[\w./\\-]*[\w-]\.(?:{_FILE})", lambda m: host(m[0])),
         (r"(?:[~.]{0,2}/|[A-Za-z]:\\)[\w.-]+(?:[/\\][\w.-]+)*[/\\]?", lambda m: host(m[0])),
         (r"[ru]/\w+", lambda m: host(m[0])),
+        (r"(?:[A-Za-z]\.)+[A-Za-z]?\.?'s", lambda m: m[0]),
+        (r"([A-Z][a-z]+)\.'s", lambda m: f"{tables.MAY_END.get(m[1]) or tables.NEVER_ENDS.get(m[1], m[1])}'s"),
         (r"(?:[A-Za-z]\.)+[A-Za-z]?", lambda m: m[0].rstrip(".") + "."),
         (r"[A-Za-z]{1,3}&[A-Za-z]{1,3}", lambda m: m[0]),
     )

@@ -70,6 +70,8 @@ BEFORE_NUMBER = table("""
 """)
 
 PLAIN = table("""
+    a.k.a also known as  attn attention  Attn Attention  thx thanks  pls please  plz please  ppl people
+    b4 before  gr8 great
     ext extension
     vs versus  aka also known as  AKA also known as  BTW by the way  IMO in my opinion  TBD to be determined
     w/ with  w/o without  24/7 twenty-four seven  9/11 nine eleven  50/50 fifty fifty  401(k four oh one K
@@ -249,7 +251,7 @@ QUARTERS = table("""
     NW northwest  NE northeast  SW southwest  SE southeast  N north  S south  E east  W west
 """)
 EMOTICONS = frozenset(
-    ":D :-D :P :-P :p :-p ;P ;-) XD xD :O :-O :o <3 </3 :3 ^_^ ^^ -_- T_T o_O O_o :'( :'D >:( =) =D =( :S :/ :-/ :| :x"
+    ":) :-) :( :-( ;) ;-( (: ): :D :-D :P :-P :p :-p ;P ;-) XD xD :O :-O :o <3 </3 :3 ^_^ ^^ -_- T_T o_O O_o :'( :'D >:( =) =D =( :S :/ :-/ :| :x"
     " ¯\\_(ツ)_/¯ (╯°□°)╯︵".split()
 )
 """Faces made of signs: silent."""

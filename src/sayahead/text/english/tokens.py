@@ -165,6 +165,9 @@ def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: b
         return token.said
     if token.address:
         return url(core)
+    if token.raw.rstrip(".,") in tables.EMOTICONS:
+        parts.mark = ""
+        return ""
     if not core or not (core[-1].isalnum() or any(map(str.isalnum, core))):
         if core in tables.ARROWS and not left.before:
             return ""
@@ -204,8 +207,6 @@ def _dotted(core: str, left: Left, right: Right, *, closed: bool) -> str | None:
 def _marked(token: Token, parts: Trimmed, left: Left) -> str | None:
     """What a mark makes of the token that surrounds or begins it: an option, inches, a factorial; None if nothing."""
     core, raw = parts.core, token.raw
-    if raw.rstrip(".,") in tables.EMOTICONS:
-        return ""
     if (flag := _FLAG.fullmatch(raw.strip("`*_\"'()[],.;:"))) and flag[2] == core:
         return _flag(flag[1], flag[2], left)
     if parts.mark == "!" and raw.rstrip("\"')*_`").endswith("!") and not raw.endswith("!!"):

@@ -61,6 +61,8 @@ def word(text: str, left: Left) -> str:
 
 def _short(text: str, left: Left) -> str:
     """A weekday, a road or a quarter of the sky in short, without a dot."""
+    if text in ("Jan", "Mar") and left.word == "of":
+        return tables.MONTHS[text]
     if text in tables.WEEKDAYS:
         after_weekday = left.before in tables.WEEKDAYS or left.before in tables.WEEKDAYS.values()
         start = text == "Sat" and not left.before
