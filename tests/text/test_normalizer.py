@@ -107,7 +107,7 @@ READINGS = [
     ("**bold** *it* _it_ `code` ~~no~~", "bold|it|it|code|no"),
     ("un**believ**able", "unbelievable"),
     ("# Title\ntext", "Title||text"),
-    ("Intro\n- one\n* two\n1. three", "Intro||one||two||1.|three"),
+    ("Intro\n- one\n* two\n1. three", "Intro||one||two||one.|three"),
     ("> a quote\n> goes on\n\nafter", "a|quote|goes|on||after"),
     ("see [the docs](https://x.org/a_(b)). Go", "see|the|docs.||Go"),
     ("![alt text](x.png) fine [1]", "alt|text|fine|one"),

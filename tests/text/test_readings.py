@@ -90,7 +90,8 @@ TOKENS = st.one_of(
 def test_no_figure_and_no_sign_goes_unsaid(token: str) -> None:
     """What is said changes with every figure that is taken out, and with every sign that is always said.
 
-    A zero before or behind other figures may be silent (03/05, $5.00): it counts only in other places.
+    A zero before or behind other figures may be silent (03/05, $5.00): it counts only in other places. So may ``>`` at
+    the end of a token, which closes a tag.
     """
     whole = spoken(f"see {token} now")
     for i, char in enumerate(token):

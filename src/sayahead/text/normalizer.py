@@ -312,7 +312,7 @@ class Normalizer:
         runs = foreign_runs(token.raw)
         if len(runs) == 1 and (name := tables.GREEK.get(token.raw[slice(*runs[0])].lower())):
             first, end = runs[0]
-            token.said = read(trim(fold(f"{token.raw[:first]} {name} {token.raw[end:]}")).core, self._left)
+            token.said = read(trim(fold(f"{token.raw[:first]} {name} {token.raw[end:].lstrip('-')}")).core, self._left)
             return
         self.skipped += ((token.start + a, token.start + b, token.raw[a:b]) for a, b in runs)
 

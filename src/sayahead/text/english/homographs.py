@@ -57,7 +57,11 @@ def _sense(token: Any, word: str, left: list[str], right: str) -> str:
     if word in ("bass", "basses"):
         fish = right in _FISHING or not _FISH.isdisjoint(left)
         return ("bˈæs" if fish else "bˈAs") + ("ᵻz" if word == "basses" else "")
-    if word == "lead" and (right in _LEADEN or (before in _OF_LEAD and right not in ("the", "to", "a"))):
+    if word == "lead" and (
+        right in _LEADEN
+        or (before in _OF_LEAD and right not in ("the", "to", "a"))
+        or (before == "with" and right in (".", ","))
+    ):
         return "lˈɛd"
     if word == "tear" and ((before == "a" and right in ("in", "gas")) or left[-2:] == ["wear", "and"]):
         return "tˈɪɹ" if right == "gas" else "tˈɛɹ"

@@ -98,7 +98,7 @@ def _piece(piece: str, before: str, after: str) -> str:
         if (known := tables.PLAIN.get(piece)) and not before[-1:].isalnum():
             return known
         beside = before[-1:].isdigit() or after[:1].isdigit()
-        if "_" in (before[-1:], after[:1]) and piece.isalpha():
+        if (before[-1:] in ("_", ".") or after[:1] == "_") and piece.isalpha():
             shown = piece.lower() if re.search("[AEIOUY]", piece) else piece
             return pronounced(shown if piece.isupper() else piece)
         return _letters(piece, beside=beside) if piece.isalpha() else piece

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 
@@ -32,49 +33,52 @@ def _version(text: str) -> str:
 
 
 _Reading = Callable[[re.Match[str]], str]
-_RULES: tuple[tuple[re.Pattern[str], _Reading], ...] = tuple(
-    (re.compile(pattern), reading)
-    for pattern, reading in (
-        (r"'([0-9]{2})", lambda m: pair(m[1])),
-        (r"([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})(?:T([0-9]{2}:[0-9]{2}).*)?", _stamp),
-        (r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})", lambda m: _day(m)),
-        (r"([0-9]{1,2})(/)([0-9]{1,2})/([0-9]{2})", lambda m: _day(m)),
-        (r"(?:\+?[0-9]{1,3}[-.])?(?:\(?[0-9]{3}\)?[-. ]?)?[0-9]{3}[-.][0-9]{4}", lambda m: _phone(m[0])),
-        (r"[0-9]{3}-[0-9]{2}-[0-9]{4}|1-[0-9]{3}", lambda m: _phone(m[0])),
-        (r"\+[0-9]{7,15}", lambda m: "plus " + each(m[0][1:])),
-        (r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:[:/][0-9]+)?", lambda m: internet(m[0])),
-        (r"(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?:/[0-9]+)?", lambda m: _machine(m[0])),
-        (r"[vV.0-9]+[-+.]?(?:[A-Za-z][\w.+-]*)?", lambda m: _version(m[0])),
-        (r"0x([0-9A-Fa-f]+)", lambda m: "zero X " + internet(m[1])),
-        (r"([0-9]+)-([0-9]+)/([0-9]+)", lambda m: f"{number(m[1])} and {fraction(int(m[2]), int(m[3]))}"),
-        (r"([0-9]+\.[0-9]+)/(5|10|100)", lambda m: f"{number(m[1])} out of {number(m[2])}"),
-        (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
-        (r"([0-9]+)\"?([x×])([0-9]+)(?:\"?[x×]([0-9]+))?", lambda m: _by(m)),
-        (r"((?:1-)?8[0-9]{2})-([A-Z]{3,})", lambda m: f"{_phone(m[1])}, {m[2].lower()}"),
-        (r"802\.11([a-z]*)", lambda m: f"eight oh two dot eleven {initials(m[1]) if m[1] else ''}".rstrip()),
-        (r"x([0-9]+)", lambda m: f"times {number(m[1])}"),
-        (r"([0-9.]+)[eE]([-−+]?)([0-9]+)", lambda m: _scientific(m)),
-        (r"(FY|CY|Q[1-4]|H[12])['-]?([0-9]{4}|[0-9]{2})", lambda m: _fiscal(m)),
-        (r"((?:localhost|[\w-]+(?:\.[\w-]+)+):[0-9]{2,5})(/\S*)?", lambda m: _port(m[1]) + _path(m[2])),
-        (r"#([A-Za-z]\w*)", lambda m: "hashtag " + name(m[1].replace("_", " "))),
-        (r"@(\w[\w.-]*)", lambda m: "at " + pieces(m[1])),
-        (r"(?:https?|ftp)://\S+|www\.\S+", lambda m: url(m[0])),
-        (r"(?:mailto:)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+", lambda m: url(m[0])),
-        (rf"(?:[\w-]+\.)+(?:{_DOMAIN})(?:[/:?#]\S*)?", lambda m: url(m[0])),
-        (rf"[~.]{{0,2}}[\w./\\-]*[\w-]\.(?:{_FILE})", lambda m: host(m[0])),
-        (r"(?:[~.]{0,2}/|[A-Za-z]:\\)[\w.-]+(?:[/\\][\w.-]+)*[/\\]?", lambda m: host(m[0])),
-        (r"[ru]/\w+", lambda m: host(m[0])),
-        (r"(?:[A-Za-z]\.)+[A-Za-z]?\.?'s", lambda m: m[0]),
-        (r"([A-Z][a-z]+)\.'s", lambda m: f"{tables.MAY_END.get(m[1]) or tables.NEVER_ENDS.get(m[1], m[1])}'s"),
-        (r"(?:[A-Za-z]\.)+[A-Za-z]?", lambda m: m[0].rstrip(".") + "."),
-        (r"[A-Za-z]{1,3}&[A-Za-z]{1,3}", lambda m: m[0]),
-    )
+_RULES: tuple[tuple[str, _Reading], ...] = (
+    (r"'([0-9]{2})", lambda m: pair(m[1])),
+    (r"([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})(?:T([0-9]{2}:[0-9]{2}).*)?", _stamp),
+    (r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})", lambda m: _day(m)),
+    (r"([0-9]{1,2})(/)([0-9]{1,2})/([0-9]{2})", lambda m: _day(m)),
+    (r"(?:\+?[0-9]{1,3}[-.])?(?:\(?[0-9]{3}\)?[-. ]?)?[0-9]{3}[-.][0-9]{4}", lambda m: _phone(m[0])),
+    (r"[0-9]{3}-[0-9]{2}-[0-9]{4}|1-[0-9]{3}", lambda m: _phone(m[0])),
+    (r"\+[0-9]{7,15}", lambda m: "plus " + each(m[0][1:])),
+    (r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:[:/][0-9]+)?", lambda m: internet(m[0])),
+    (r"(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?:/[0-9]+)?", lambda m: _machine(m[0])),
+    (r"[vV.0-9]+[-+.]?(?:[A-Za-z][\w.+-]*)?", lambda m: _version(m[0])),
+    (r"0x([0-9A-Fa-f]+)", lambda m: "zero X " + internet(m[1])),
+    (r"([0-9]+)-([0-9]+)/([0-9]+)", lambda m: f"{number(m[1])} and {fraction(int(m[2]), int(m[3]))}"),
+    (r"([0-9]+\.[0-9]+)/(5|10|100)", lambda m: f"{number(m[1])} out of {number(m[2])}"),
+    (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
+    (r"([0-9]+)\"?([x×])([0-9]+)(?:\"?[x×]([0-9]+))?", lambda m: _by(m)),
+    (r"((?:1-)?8[0-9]{2})-([A-Z]{3,})", lambda m: f"{_phone(m[1])}, {m[2].lower()}"),
+    (r"802\.11([a-z]*)", lambda m: f"eight oh two dot eleven {initials(m[1]) if m[1] else ''}".rstrip()),
+    (r"x([0-9]+)", lambda m: f"times {number(m[1])}"),
+    (r"([0-9.]+)[eE]([-−+]?)([0-9]+)", lambda m: _scientific(m)),
+    (r"(FY|CY|Q[1-4]|H[12])['-]?([0-9]{4}|[0-9]{2})", lambda m: _fiscal(m)),
+    (r"((?:localhost|[\w-]+(?:\.[\w-]+)+):[0-9]{2,5})(/\S*)?", lambda m: _port(m[1]) + _path(m[2])),
+    (r"#([A-Za-z]\w*)", lambda m: "hashtag " + name(m[1].replace("_", " "))),
+    (r"@(\w[\w.-]*)", lambda m: "at " + pieces(m[1])),
+    (r"(?:https?|ftp)://\S+|www\.\S+", lambda m: url(m[0])),
+    (r"(?:mailto:)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+", lambda m: url(m[0])),
+    (rf"(?:[\w-]+\.)+(?:{_DOMAIN})(?:[/:?#]\S*)?", lambda m: url(m[0])),
+    (rf"[~.]{{0,2}}[\w./\\-]*[\w-]\.(?:{_FILE})", lambda m: host(m[0])),
+    (r"(?:[~.]{0,2}/|[A-Za-z]:\\)[\w.-]+(?:[/\\][\w.-]+)*[/\\]?", lambda m: host(m[0])),
+    (r"[ru]/\w+", lambda m: host(m[0])),
+    (r"(?:[A-Za-z]\.)+[A-Za-z]?\.?'s", lambda m: m[0]),
+    (r"([A-Z][a-z]+)\.'s", lambda m: f"{tables.MAY_END.get(m[1]) or tables.NEVER_ENDS.get(m[1], m[1])}'s"),
+    (r"(?:[A-Za-z]\.)+[A-Za-z]?", lambda m: m[0].rstrip(".") + "."),
+    (r"[A-Za-z]{1,3}&[A-Za-z]{1,3}", lambda m: m[0]),
 )
+
+
+@functools.cache
+def _rules() -> list[tuple[re.Pattern[str], _Reading]]:
+    """Compiled when the first token needs them: the import stays short."""
+    return [(re.compile(pattern), reading) for pattern, reading in _RULES]
 
 
 def fixed(text: str) -> str:
     """A token that is one thing as a whole - a date, a version, an address, a sum - in words, or nothing."""
-    for pattern, reading in _RULES:
+    for pattern, reading in _rules():
         if (m := pattern.fullmatch(text)) and (said := reading(m)):
             return said
     return ""

@@ -141,7 +141,8 @@ SUFFIX_WORDS = table("""
     news news
 """)
 DOMAINS = frozenset(
-    "com org net edu gov io co uk de fr info biz us ca au tv me ly ai app dev ch at nl be es it jp cn in ru eu".split()
+    "com org net edu gov io co uk de fr info biz us ca au tv me ly ai app dev ch at nl be es it jp cn in ru eu "
+    "rs gg sh xyz nz br pl se dk fi kr mx fm".split()
 )
 EXTENSIONS = frozenset(
     "py js ts tsx jsx txt md json toml yaml yml html htm css csv tsv xml pdf doc docx xls xlsx ppt pptx png jpg jpeg "
@@ -242,8 +243,8 @@ WEEKDAYS = table("""
 """)
 ALWAYS_WEEKDAYS = frozenset("Mon Tue Tues Wed Weds Thu Thur Thurs Fri".split())
 ROADS = table("""
-    St Street  Dr Drive  Ave Avenue  Blvd Boulevard  Rd Road  Ln Lane  Ct Court  Pl Place  Sq Square  Ter Terrace
-    Cir Circle  Hwy Highway  Pkwy Parkway  Pkway Parkway  Expy Expressway  Fwy Freeway  Tpke Turnpike
+    St Street  Fl Floor  Dr Drive  Ave Avenue  Blvd Boulevard  Rd Road  Ln Lane  Ct Court  Pl Place  Sq Square
+    Ter Terrace  Cir Circle  Hwy Highway  Pkwy Parkway  Pkway Parkway  Expy Expressway  Fwy Freeway  Tpke Turnpike
 """)
 """Behind a name or an ordinal number, with a dot or without."""
 ONLY_ROADS = frozenset("Ave Blvd Rd Hwy Pkwy Expy Fwy Tpke".split())
@@ -251,8 +252,8 @@ QUARTERS = table("""
     NW northwest  NE northeast  SW southwest  SE southeast  N north  S south  E east  W west
 """)
 EMOTICONS = frozenset(
-    ":) :-) :( :-( ;) ;-( (: ): :D :-D :P :-P :p :-p ;P ;-) XD xD :O :-O :o <3 </3 :3 ^_^ ^^ -_- T_T o_O O_o :'( :'D >:( =) =D =( :S :/ :-/ :| :x"
-    " ¯\\_(ツ)_/¯ (╯°□°)╯︵".split()
+    ":) :-) :( :-( ;) ;-( (: ): :D :-D :P :-P :p :-p ;P ;-) XD xD :O :-O :o <3 </3 :3 ^_^ ^^ -_- T_T o_O O_o :'( "
+    ":'D >:( =) =D =( :S :/ :-/ :| :x ¯\\_(ツ)_/¯ (╯°□°)╯︵".split()
 )
 """Faces made of signs: silent."""
 ELEMENTS = (

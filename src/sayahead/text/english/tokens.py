@@ -175,6 +175,9 @@ def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: b
         return read(core, left) if said == "" and core else said
     if (said := _marked(token, parts, left)) is not None:
         return said
+    if dotted and core in ("no", "No") and left.kind in ("code", "label"):
+        parts.mark = ""
+        return "number"
     key = core + "." if dotted else core
     if (dotted or not parts.mark) and not closed and key in tables.BEFORE_NUMBER:
         initial = right.initial()
