@@ -8,12 +8,13 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from support import readings
 from support.readings import Case, right, right_alone, sound
 
 from sayahead.text.english.homographs import ADDED
+from sayahead.text.english.tables import EMOTICONS
 from sayahead.text.normalizer import normalize
 from sayahead.text.phonemizer import NAMES, names
 
@@ -91,8 +92,9 @@ def test_no_figure_and_no_sign_goes_unsaid(token: str) -> None:
     """What is said changes with every figure that is taken out, and with every sign that is always said.
 
     A zero before or behind other figures may be silent (03/05, $5.00): it counts only in other places. So may ``>`` at
-    the end of a token, which closes a tag.
+    the end of a token, which closes a tag. Faces made of signs are silent.
     """
+    assume(token.rstrip(".,") not in EMOTICONS)
     whole = spoken(f"see {token} now")
     for i, char in enumerate(token):
         edge = char == "0" and re.search(r"(^|\D)0*$", token[:i]) is not None

@@ -343,7 +343,7 @@ class Normalizer:
                 self._emit(token, mark, out, last=False)
                 self._paused = True
             return
-        dot = mark == "." and not last and (len(parts.core) > 1 or token.said is not None)
+        dot = mark == "." and not last and (len(parts.core) > 1 or said != parts.core)
         if dot or said.endswith(mark or " "):
             mark = ""
         left, was_open = self._left, self._open

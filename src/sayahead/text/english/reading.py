@@ -32,8 +32,6 @@ _SERIAL = re.compile(r"(?=.*[0-9])[A-Z0-9][A-Z0-9-]*")
 
 def read(text: str, left: Left = NOTHING) -> str:
     """The spoken form of a trimmed token (ASCII punctuation, nothing before or after the word), or an empty string."""
-    if text in tables.EMOTICONS:
-        return ""
     if text.isalpha() or text in tables.PLAIN:
         return word(text, left)
     if left.kind in ("number", "one", "feet", "hours") and (said := spaced_unit(text, left)):
@@ -227,6 +225,9 @@ def _kind(text: str, left: Left, said: str) -> str:
         return "number" if text in BIG and left.kind else ""
     if re.fullmatch(r"\+[0-9]{1,3}", low) or (left.kind == "phone" and text[0].isdigit()):
         return "phone"
-    if NUMBER.fullmatch(text) or "/" in text or "-" in text:
+    above, slash, below = text.partition("/")
+    if slash and above.isdigit() and below.isdigit() and int(above) < int(below) and not left.kind:
+        return "one"
+    if NUMBER.fullmatch(text) or slash or "-" in text:
         return "one" if text.lstrip("-−") == "1" else "number"
     return "time" if TIME.fullmatch(text) else ""

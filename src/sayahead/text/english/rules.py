@@ -46,6 +46,7 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"[vV.0-9]+[-+.]?(?:[A-Za-z][\w.+-]*)?", lambda m: _version(m[0])),
     (r"0x([0-9A-Fa-f]+)", lambda m: "zero X " + internet(m[1])),
     (r"([0-9]+)-([0-9]+)/([0-9]+)", lambda m: f"{number(m[1])} and {fraction(int(m[2]), int(m[3]))}"),
+    (r"([0-9]+):([1-9][0-9]?)[-–]([0-9]{1,3})", lambda m: f"{number(m[1])} {number(m[2])} to {number(m[3])}"),
     (r"([0-9]+\.[0-9]+)/(5|10|100)", lambda m: f"{number(m[1])} out of {number(m[2])}"),
     (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
     (r"([0-9]+)\"?([x×])([0-9]+)(?:\"?[x×]([0-9]+))?", lambda m: _by(m)),

@@ -70,6 +70,7 @@ BEFORE_NUMBER = table("""
 """)
 
 PLAIN = table("""
+    401k four oh one K  401K four oh one K  20/20 twenty twenty
     a.k.a also known as  attn attention  Attn Attention  thx thanks  pls please  plz please  ppl people
     b4 before  gr8 great
     ext extension

@@ -169,7 +169,7 @@ def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: b
         parts.mark = ""
         return ""
     if not core or not (core[-1].isalnum() or any(map(str.isalnum, core))):
-        if core in tables.ARROWS and not left.before:
+        if not left.before and (core == "$" or core in tables.ARROWS):
             return ""
         said = _sign(token, left, right, closed=closed)
         return read(core, left) if said == "" and core else said
@@ -195,6 +195,8 @@ def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: b
 
 def _dotted(core: str, left: Left, right: Right, *, closed: bool) -> str | None:
     """The spoken form of a token with a full stop behind it."""
+    if core == "v" and left.word[:1].isupper():
+        return "versus"
     measured = left.kind in ("one", "number", "feet", "hours")
     if core in _TITLED_ROADS:
         capital = False if closed else right.capital()
@@ -267,7 +269,7 @@ def ends(token: Token, parts: Trimmed, said: str, left: Left, right: Right) -> b
     if not said:
         return True
     measured = left.kind in ("one", "number", "feet", "hours") and core.isalpha() and len(core) < 5 and unit(core)
-    if (core in tables.NEVER_ENDS and not measured) or _SHORT_MEASURE.fullmatch(core):
+    if said == "versus" or (core in tables.NEVER_ENDS and not measured) or _SHORT_MEASURE.fullmatch(core):
         return False
     if len(core) == 1 and core.isupper() and core != "I":
         return _initial_ends(left, right)
