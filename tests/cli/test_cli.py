@@ -70,15 +70,15 @@ def test_every_command_has_one_help() -> None:
         (["say", "--hold-back", "nan", "hi"], "must be a number from 0 to 2000"),
         (["say", "--policy", "lookahead:chunk=0", "hi"], "chunk is 0, but must be a whole number of at least 1"),
         (["say", "--idle", "-1", "hi"], "at least 0"),
-        (["say", "-o", "a.mp3", "hi"], "it can be .wav, .flac."),
-        (["say", "-o", "a", "hi"], "it can be .wav, .flac."),
-        (["say", "--timings", "a.txt", "hi"], "it can be .json, .srt, .vtt."),
-        (["say", "-o", "a.wav", "--raw", "hi"], "leave out -o, or --raw"),
-        (["say", "-f", "a.txt", "hi"], "give one of them"),
+        (["say", "-o", "a.mp3", "hi"], "use .wav, .flac."),
+        (["say", "-o", "a", "hi"], "use .wav, .flac."),
+        (["say", "--timings", "a.txt", "hi"], "use .json, .srt, .vtt."),
+        (["say", "-o", "a.wav", "--raw", "hi"], "leave out -o or --raw"),
+        (["say", "-f", "a.txt", "hi"], "Give TEXT or --file, not both"),
         (["say", "-f", "no such file"], "no such file cannot be read: "),
         (["say", "--policy", "wait-all", "-k", "2", "hi"], "policy 'wait-all': unknown option 'k'"),
         (["say", "--context", "lm", "hi"], "--lm NAME"),
-        (["say", "--context", "none", "--lm", "gpt2", "hi"], "--lm has no meaning with --context none"),
+        (["say", "--context", "none", "--lm", "gpt2", "hi"], "--lm does not apply to --context none"),
         (["say", "--voice", "hart", "hi"], "There is no voice 'hart' (did you mean 'heart'?)"),
         (["say", "-o", "-", "--speed", "9", "hi"], "speed is 9.0, but must be a number from 0.5 to 2."),
     ],
@@ -265,7 +265,7 @@ def test_typing_on_a_terminal() -> None:
         shown += read_until(person, b"first sound")
         assert process.wait(60) == 0
     os.close(person)
-    assert b"Type; each line is spoken when you press Enter" in shown
+    assert b"Type, and press Enter to hear each line" in shown
     assert b"\x1b[7mHello\x1b[0m" in shown
     # What was typed must not give orders to the terminal.
     assert b"\x1b[1m" not in shown

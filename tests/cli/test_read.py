@@ -71,7 +71,7 @@ def test_what_cannot_be_read_is_reported(sayahead: Command) -> None:
     assert b"yes" in stdout
     assert "Skipped '你好' (characters 4 to 6): this voice cannot read it." in stderr
     assert "Nothing to read: the text is empty." in sayahead("read", stdin=b"")[1]
-    assert "Nothing to read: the text has no word that can be read aloud." in sayahead("read", stdin=b" ... ")[1]
+    assert "Nothing to read: the text has no words that can be spoken." in sayahead("read", stdin=b" ... ")[1]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_cannot_be_read_is_reported(sayahead: Command) -> None:
     [
         (("--voice", "hart", "hi"), "There is no voice 'hart'"),
         (("-f", "/there/is/none.txt"), "/there/is/none.txt cannot be read"),
-        (("-f", "a.txt", "hi"), "There are two texts to read, TEXT and --file"),
+        (("-f", "a.txt", "hi"), "Give TEXT or --file, not both."),
         (("-k", "-1", "hi"), "must be a whole number of at least 0"),
         (("--jsn", "hi"), "--json"),
     ],

@@ -224,8 +224,8 @@ def test_parts_are_evenly_spaced() -> None:
     [
         ([], "A corpus needs texts"),
         (["--train", "TEXTS", "--count", "1", "--hours", "2"], "--count and --hours both"),
-        (["--train", "TEXTS", "--skip-missing"], "--skip-missing goes with --recordings"),
-        (["--recordings", "x", "--features"], "--features is for the voice"),
+        (["--train", "TEXTS", "--skip-missing"], "--skip-missing needs --recordings"),
+        (["--recordings", "x", "--features"], "--features applies to the voice"),
         (["--recordings", "x"], "--recordings needs --alignments"),
         (["--train", "TEXTS", "--front-end", "saeki", "--features"], "The teacher has features for each 300 samples"),
     ],

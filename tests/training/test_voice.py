@@ -105,7 +105,7 @@ SETTINGS = str(Path(__file__).parents[2] / "recipes" / "heart" / "voice.toml")
     [
         (["--acoustic", "runs/a", "--vocoder", "ma-lj"], "--name"),
         (["--acoustic", "runs/a", "--name", "a"], "--vocoder"),
-        (["--heart", SETTINGS, "--name", "a"], "--name has no meaning for --heart"),
+        (["--heart", SETTINGS, "--name", "a"], "--name does not apply to --heart"),
         (["--heart", "nowhere.toml"], "nowhere.toml cannot be read"),
         (["--vocoder", "ma-lj", "--policy", "policy.npz"], "policy.npz"),
         ([], "Nothing to make"),

@@ -14,9 +14,9 @@ from typing import NoReturn
 COMMANDS = {
     "say": ("sayahead.cli.say", "speak text as it arrives"),
     "serve": ("sayahead.cli.serve", "serve speech to other programs"),
-    "loadtest": ("sayahead.cli.loadtest", "measure how many sessions a server can speak at once"),
+    "loadtest": ("sayahead.cli.loadtest", "measure how many concurrent sessions a server can carry"),
     "read": ("sayahead.cli.read", "show how a text is read: words as spoken, phonemes, sentence ends"),
-    "voices": ("sayahead.cli.voices", "list the voices that are installed"),
+    "voices": ("sayahead.cli.voices", "list the installed voices"),
     "doctor": ("sayahead.cli.doctor", "check that everything works on this machine"),
     "eval": ("sayahead.cli.eval", "compare policies: latency on text clocks, quality, peers"),
     "bench": ("sayahead.cli.bench", "measure latency and speed on this machine"),
@@ -34,14 +34,12 @@ class Parser(argparse.ArgumentParser):
         self.exit(WRONG, f"sayahead: error: {message.rstrip('.')}. See: {self.prog} --help\n")
 
     def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """The options, wherever they stand among the other arguments."""
+        """The options, wherever they appear among the other arguments."""
         parsed, rest = self.parse_known_intermixed_args(arguments)
         if rest:
             options = [option for option in self._option_string_actions if option.startswith("--")]
             known = near(rest[0].split("=")[0], options) if rest[0].startswith("-") else ""
-            self.error(
-                f"there is no option {rest[0]!r}{known}" if known else f"nothing is known to do with {rest[0]!r}"
-            )
+            self.error(f"there is no option {rest[0]!r}{known}" if known else f"unexpected argument {rest[0]!r}")
         return parsed
 
 
@@ -81,7 +79,7 @@ def number(kind: type[int] | type[float], least: float, most: float = float("inf
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; the exit code: 0 fine, 1 failed on this machine, 2 wrongly called, 130 Ctrl-C."""
+    """Run the command line; the exit code: 0 success, 1 failed on this machine, 2 wrong usage, 130 Ctrl-C."""
     from sayahead.errors import SayaheadError
 
     words = list(sys.argv[1:] if arguments is None else arguments)
@@ -96,11 +94,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SayaheadError as error:
         from sayahead.sound.files import OutputError
 
-        # A package that is not installed is this machine's lack, whatever kind of error says so.
+        # A missing package is a failure of this machine, whatever kind of error reports it.
         missing = isinstance(error, OutputError) or isinstance(error.__cause__, ImportError)
         return complain(str(error), FAILED if missing else WRONG)
     except BrokenPipeError:
-        # Whoever read our output has seen enough. What is still buffered must not be written at exit.
+        # The reader of our output has closed it. What is still buffered must not be written at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except OSError as error:
@@ -108,7 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except ImportError as error:
-        # Compiled modules make this of a Ctrl-C while they are loaded.
+        # Compiled modules turn Ctrl-C into this while they are loading.
         if isinstance(error.__cause__, KeyboardInterrupt):
             return INTERRUPTED
         raise
@@ -126,7 +124,7 @@ def command(words: list[str]) -> int:
         return WRONG
     if words[0] not in COMMANDS:
         if " " in words[0]:
-            return complain(f"{words[0]!r} is no command. To speak it: sayahead say {words[0]!r}", WRONG)
+            return complain(f"{words[0]!r} is not a command. To speak it: sayahead say {words[0]!r}", WRONG)
         return complain(f"There is no command {words[0]!r}{near(words[0], COMMANDS)}. See: sayahead --help", WRONG)
     module, name, words = importlib.import_module(COMMANDS[words[0]][0]), words[0], words[1:]
     if words and words[0] in getattr(module, "PARTS", {}):
@@ -145,7 +143,7 @@ def overview() -> Parser:
     lines = "\n".join(f"  {name:8} {text}" for name, (_, text) in COMMANDS.items())
     parser = Parser(
         prog="sayahead", usage="sayahead COMMAND ...", formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Text-to-speech for text that is still being written: spoken one or two words behind.",
+        description="Text-to-speech for text that is still being written: speech follows one word behind, or none.",
         epilog=f"commands:\n{lines}\n\nTry:  sayahead say 'Hello, world!'\nMore: sayahead COMMAND --help",
     )  # fmt: skip
     parser.add_argument("--version", action="version", version=f"sayahead {__version__}")

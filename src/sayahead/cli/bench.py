@@ -22,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--voice", default="heart", help="voice to measure (name or folder; default: heart)")
     add("-k", "--lookahead", type=whole, metavar="N", help="words of lookahead (default: the voice's own)")
     add("--rounds", type=some, default=6, metavar="N", help="sentences of each length (default: 6)")
-    add("--core", type=whole, metavar="N", help="processor core to run on (default: the last one allowed)")
-    add("--no-cold", action="store_true", help="leave out cold start and memory (new processes)")
+    add("--core", type=whole, metavar="N", help="CPU core to run on (default: the last one allowed)")
+    add("--no-cold", action="store_true", help="skip cold start and memory, which need new processes")
 
 
 def run(arguments: argparse.Namespace) -> int:

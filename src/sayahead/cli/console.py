@@ -1,4 +1,4 @@
-"""Standard error: warnings, a line of progress, the text as it is spoken."""
+"""Standard error: warnings, a progress line, the text as it is spoken."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CLEAR, MARK, DIM, PLAIN = "\r\x1b[K", "\x1b[7m", "\x1b[2m", "\x1b[0m"
 
 
 class Console(logging.Handler):
-    """What a person sees beside the sound; also the handler of sayahead's log."""
+    """What a person sees while the sound plays; also the handler of sayahead's log."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         super().__init__(logging.WARNING)
@@ -28,7 +28,7 @@ class Console(logging.Handler):
         self.terminal = self._stream is not None and self._stream.isatty()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """A record of the log as a line."""
+        """A log record as a line."""
         self.note(f"sayahead: {record.levelname.lower()}: {record.getMessage()}")
 
     def warn(self, sentence: str) -> None:
@@ -36,24 +36,24 @@ class Console(logging.Handler):
         self.note(f"sayahead: warning: {sentence}")
 
     def note(self, text: str) -> None:
-        """A line for a person, above the line that changes."""
+        """A line for a person, above the progress line."""
         if not self._quiet:
             line = self._line
             self.write(f"{CLEAR if line else ''}{text}\n{line}")
 
     def progress(self, line: str) -> None:
-        """Show the one line that changes; nothing without a terminal."""
+        """Show the progress line; nothing without a terminal."""
         if self.terminal and not self._quiet:
             self.write(CLEAR + line if line or self._line else "")
             self._line = line
 
     def settle(self) -> None:
-        """Leave the line that changes as it stands, and begin another."""
+        """Leave the progress line as it is, and begin another."""
         self.write("\n")
         self._line = ""
 
     def write(self, text: str) -> None:
-        """Text as it is; a terminal that went away is no reason to fall silent."""
+        """Write text as it is; speech goes on when the terminal has gone away."""
         if self._stream is not None and text:
             with self._writing:
                 try:
@@ -64,12 +64,12 @@ class Console(logging.Handler):
 
 
 class Display:
-    """The source text, each word marked while it is heard; without a terminal, one word after the other."""
+    """The source text, each word marked while it is heard; without a terminal, word by word."""
 
     TICK_S = 0.03
 
     def __init__(self, console: Console, played: Callable[[], float] | None = None) -> None:
-        """``played`` says how many samples were heard; without it a word counts as heard when it is made."""
+        """``played`` returns how many samples were heard; without it a word counts as heard when it is made."""
         self._console, self._played = console, played
         self._source, self._row = "", 0
         self._coming: deque[WordTiming] = deque()
@@ -80,7 +80,7 @@ class Display:
             self._clock.start()
 
     def add_text(self, fragment: str) -> None:
-        """More source text; what a terminal could take for a command becomes a blank."""
+        """More source text; characters that a terminal could take for a command become spaces."""
         self._source += "".join(c if c.isprintable() else " " for c in fragment)
 
     def add_words(self, words: Sequence[WordTiming]) -> None:
@@ -90,7 +90,7 @@ class Display:
             self._advance(float("inf"))
 
     def close(self) -> None:
-        """Leave the text as it stands."""
+        """Stop marking words, and leave the text as it is."""
         self._ended.set()
         if self._clock is not None:
             self._clock.join()
@@ -113,7 +113,7 @@ class Display:
                 self._console.write(word.text + " ")
 
     def _show(self, word: WordTiming) -> None:
-        """Draw the row of the source text in which the word stands."""
+        """Draw the row of the source text that contains the word."""
         row, end = visible(self._source[self._row :])
         while word.start > self._row and word.end > self._row + end:
             cut = min(word.start, self._row + end)
@@ -128,7 +128,7 @@ class Display:
 
 
 def visible(text: str) -> tuple[str, int]:
-    """As much of the text as fits in a row of the terminal, and how many characters that is."""
+    """As much of the text as fits into a row of the terminal, and how many characters that is."""
     room = max(10, shutil.get_terminal_size().columns - 2)
     for number, character in enumerate(text):
         room -= 2 if unicodedata.east_asian_width(character) in "WF" else 1

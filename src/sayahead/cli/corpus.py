@@ -24,7 +24,7 @@ SPLITS = ("train", "val", "test")
 
 
 LISTED = 10
-"""Names shown of what was left out; names.json of each shard has them all."""
+"""How many left-out names are shown; names.json of each shard lists them all."""
 
 
 EPILOG = """From transcripts, spoken by the default voice (durations and pitch are its own):
@@ -35,33 +35,38 @@ From recordings in LJ Speech's layout, aligned by the Montreal Forced Aligner:
 
   sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --alignments aligned --train train.csv --val val.csv
 
-Stopped at any moment, the same command resumes. docs/corpora.md explains the files.
+If it is stopped, the same command continues. docs/corpora.md describes the files.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
-    add("out", metavar="FOLDER", type=Path, help="where the corpus goes; what is there is not made again")
+    add("out", metavar="FOLDER", type=Path, help="where the corpus goes; existing parts are kept")
     for split in SPLITS:
         add(f"--{split}", metavar="FILE", type=Path, help=f"texts of the {split} split: lines of name|text")
-    add("--count", metavar="N", help="an evenly spaced part of the texts: of train, or train=2400,val=60")
-    add("--hours", metavar="H", type=number(float, 0), help="an evenly spaced part of train, about H hours")
+    add("--count", metavar="N", help="use an evenly spaced part of the texts: N of train, or train=2400,val=60")
+    add("--hours", metavar="H", type=number(float, 0), help="use an evenly spaced part of train, of about H hours")
     add("--front-end", metavar="NAME", type=one_of(*PRESETS), default="ma", help="ma (default), saeki or mohan")
     add("--lead", metavar="N", type=number(int, 1), default=4, help="frames kept before the first phoneme (default: 4)")
     add("--tail", metavar="N", type=number(int, 4), default=12, help="frames of silence kept at the end (default: 12)")
-    add("--no-audio", action="store_true", help="leave the samples out: a fifth of the size is left")
-    add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts a shard (default: 250)")
+    add("--no-audio", action="store_true", help="leave out the samples: a fifth of the size remains")
+    add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts per shard (default: 250)")
     add("--jobs", metavar="N", type=number(int, 1), default=1, help="processes (default: 1)")
     add = parser.add_argument_group("the voice").add_argument
     marks, explained = one_of("all", "final"), "all (default), or only the sentence's last (Ma 5.1)"
     add("--punctuation", metavar="all|final", type=marks, help=explained)
-    add("--seed", metavar="N", type=number(int, 0), help="fixes its noise (default: 0)")
-    add("--features", action="store_true", help="with its features, which the mel vocoder learns: large")
+    add("--seed", metavar="N", type=number(int, 0), help="seed of its noise (default: 0)")
+    add("--features", action="store_true", help="also store its features, from which the mel vocoder learns (large)")
     add = parser.add_argument_group("recordings").add_argument
-    add("--recordings", metavar="FOLDER", type=Path, help="with metadata.csv and wavs/, as LJ Speech")
-    add("--alignments", metavar="FOLDER", type=Path, help="with a TextGrid for each: tiers words and phones")
-    add("--skip-missing", action="store_true", help="leave out what is missing or does not fit, and list it")
+    add("--recordings", metavar="FOLDER", type=Path, help="folder with metadata.csv and wavs/, as in LJ Speech")
+    add(
+        "--alignments",
+        metavar="FOLDER",
+        type=Path,
+        help="folder with a TextGrid for each recording: tiers words and phones",
+    )
+    add("--skip-missing", action="store_true", help="leave out and list recordings that are missing or do not match")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -81,10 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
-    """The teacher as it is asked for, and the texts; ConfigError where there are none."""
+    """The teacher that was asked for, and the texts; ConfigError if there are none."""
     for name in ("alignments", "skip_missing"):
         if getattr(arguments, name):
-            raise ConfigError(f"--{name.replace('_', '-')} goes with --recordings, which are not given.")
+            raise ConfigError(f"--{name.replace('_', '-')} needs --recordings: give both, or leave it out.")
     splits: dict[str, Texts] = {split: read_texts(path) for split, path in split_files(arguments).items()}
     if not splits:
         raise ConfigError("A corpus needs texts: name files of name|text with --train, --val and --test.")
@@ -95,10 +100,10 @@ def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
 
 
 def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
-    """The recordings as they are asked for, and their texts: all in train where no split is named."""
+    """The recordings that were asked for, and their texts: all in train unless splits are named."""
     for name in ("punctuation", "seed", "features"):
         if getattr(arguments, name):
-            raise ConfigError(f"--{name} is for the voice, and has no meaning for recordings.")
+            raise ConfigError(f"--{name} applies to the voice, not to recordings: leave it out.")
     if arguments.alignments is None:
         raise ConfigError("--recordings needs --alignments, the folder with their TextGrids: see docs/corpora.md.")
     texts = read_metadata(arguments.recordings)

@@ -25,7 +25,7 @@ class Finding:
     """One line of the report."""
 
     name: str
-    """What was looked at."""
+    """What was checked."""
     found: str
     """What is there, or how to get it."""
     state: str = "ok"
@@ -33,11 +33,11 @@ class Finding:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the report; the exit code is 1 where something that is needed is broken."""
+    """Print the report; the exit code is 1 if something required is broken."""
     findings = []
     for finding in examine():
         findings.append(finding)
@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"ok": not broken, "findings": [asdict(finding) for finding in findings]}, indent=1))
     else:
-        print("Something that is needed is broken." if broken else "All that is needed is there.")
+        print("Something required is broken." if broken else "Everything required works.")
     return int(broken)
 
 
@@ -65,8 +65,8 @@ def examine() -> Iterator[Finding]:
         version = installed(name)
         yield Finding(name, version or f"not installed: pip install {name}", "ok" if version else "broken")
     provider = "CPUExecutionProvider" in onnxruntime.get_available_providers()
-    yield Finding("onnxruntime on the processor", "yes" if provider else "no", "ok" if provider else "broken")
-    yield Finding("processor cores", str(cores()))
+    yield Finding("onnxruntime on the CPU", "yes" if provider else "no", "ok" if provider else "broken")
+    yield Finding("CPU cores", str(cores()))
     for extra, packages in EXTRAS.items():
         for name in packages:
             version = installed(name)
@@ -75,7 +75,7 @@ def examine() -> Iterator[Finding]:
             )
     yield devices()
     if not installed_voices():
-        yield Finding("voices", "none is installed: install sayahead again", "broken")
+        yield Finding("voices", "none installed: install sayahead again", "broken")
     for name in installed_voices():
         yield voice_files(name)
     yield speech()
@@ -94,7 +94,7 @@ def installed(name: str) -> str | None:
 def devices() -> Finding:
     """Whether sound can be played."""
     if installed("miniaudio") is None:
-        return Finding("sound device", "cannot be looked for: pip install 'sayahead[play]'", "optional")
+        return Finding("sound device", "not checked: pip install 'sayahead[play]'", "optional")
     import miniaudio
 
     from sayahead.sound.device import Player, hushed, real_backends
@@ -106,13 +106,13 @@ def devices() -> Finding:
         with hushed():
             found = miniaudio.Devices(real_backends(miniaudio)).get_playbacks()
     except (OutputError, miniaudio.MiniaudioError):
-        hint = "none opens: connect one, or start a sound server (PipeWire, PulseAudio); -o and --raw work without"
+        hint = "none opens: connect one, or start a sound server (PipeWire, PulseAudio); -o and --raw need none"
         return Finding("sound device", hint, "optional")
     return Finding("sound device", f"{player.backend}: {', '.join(device['name'] for device in found)}")
 
 
 def voice_files(name: str) -> Finding:
-    """Whether a voice is whole."""
+    """Whether a voice is intact."""
     from sayahead.errors import SayaheadError
     from sayahead.voice import load_voice
 
@@ -120,7 +120,7 @@ def voice_files(name: str) -> Finding:
         voice = load_voice(name, verify=True)
     except SayaheadError as error:
         return Finding(f"voice {name}", str(error), "broken")
-    return Finding(f"voice {name}", f"{len(voice.config.files)} files, as they were made")
+    return Finding(f"voice {name}", f"{len(voice.config.files)} files, intact")
 
 
 def speech() -> Finding:

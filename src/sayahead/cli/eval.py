@@ -20,14 +20,14 @@ EPILOG = """An evaluation has three steps, each of which can be repeated:
   sayahead eval score out --whisper FOLDER                                latency from the traces, quality by listeners
   sayahead eval report out -o report                                      tables, plots, one HTML page
 
-A text file has lines of name|text. run goes on where it was stopped; score and report work from what it left.
+A text file has lines of name|text. run continues where it was stopped; score and report read what it wrote.
 """
 STEPS = {
     "run": ("texts", "lm", "jobs", "peers"),
     "score": ("lm", "jobs", "whisper", "utmos", "without"),
     "report": ("no_page", "ratings", "listen", "design", "condition"),
 }
-"""The options that belong to one step, or to two."""
+"""Options that apply to one or two of the steps."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,10 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("step", metavar="run|score|report", type=one_of(*STEPS), help="what to do")
     add("path", metavar="PATH", type=Path, help="run: the experiment's TOML; score, report: its folder")
-    add("-o", "--out", metavar="FOLDER", type=Path, help="run: for traces and sound; report: for tables and plots")
+    add(
+        "-o",
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        help="run: folder for traces and sound; report: for tables and plots",
+    )
     add = parser.add_argument_group("run and score").add_argument
-    add("--lm", metavar="NAME", help="language model for conditions that want one: a transformers name or folder")
-    add("--jobs", metavar="N", type=count, help="processes (default: 1; in a run, several disturb each other's times)")
+    add("--lm", metavar="NAME", help="language model for conditions that need one: a transformers name or folder")
+    add(
+        "--jobs", metavar="N", type=count, help="processes (default: 1; in a run, several distort each other's timings)"
+    )
     add = parser.add_argument_group("run").add_argument
     add("--texts", metavar="FILE", type=Path, help="lines of name|text")
     add("--peers", metavar="NAMES", help="other engines, comma-separated; your own: FILE.py:FUNCTION")
@@ -48,9 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--utmos", metavar="FILE", type=Path, help="UTMOS as TorchScript (or set SAYAHEAD_UTMOS)")
     add("--without", metavar="COLUMN", action="append", type=column, help="leave a column out; may be repeated")
     add = parser.add_argument_group("report").add_argument
-    add("--no-page", action="store_true", default=None, help="tables and plots alone, without the HTML page")
-    add("--ratings", metavar="FILE", type=Path, nargs="+", help="saved ratings beyond those in FOLDER/ratings")
-    add("--listen", metavar="N", type=count, help="also a page to rate N sentences in blind order")
+    add("--no-page", action="store_true", default=None, help="write only tables and plots, no HTML page")
+    add("--ratings", metavar="FILE", type=Path, nargs="+", help="saved ratings, in addition to those in FOLDER/ratings")
+    add("--listen", metavar="N", type=count, help="also write a page for rating N sentences in blind order")
     designs = "all conditions on a scale, or each against the first (default: mushra)"
     add("--design", metavar="mushra|ab", type=one_of("mushra", "ab"), help=f"of that page: {designs}")
     named = "a condition for that page; may be repeated, up to nine (default: the first nine)"
@@ -110,7 +118,7 @@ def run_step(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def peers_by_name(names: str | None) -> dict[str, Peer]:
-    """The named peers by their own names; ConfigError for one that is not known, or appears twice."""
+    """The named peers by their own names; ConfigError for one that is unknown or appears twice."""
     if names is None:
         return {}
     from sayahead.eval.experiment.peers import make_peer
@@ -142,7 +150,7 @@ def report_step(arguments: argparse.Namespace, console: Console) -> None:
     from sayahead.eval.report.report import report
 
     if arguments.listen is None and (arguments.design or arguments.condition):
-        raise ConfigError("--design and --condition are of the listening page: give --listen N with them.")
+        raise ConfigError("--design and --condition configure the listening page: add --listen N.")
     target = arguments.out or arguments.path / "report"
     report(arguments.path, target, page=not arguments.no_page, ratings=arguments.ratings or ())
     if arguments.listen is not None:

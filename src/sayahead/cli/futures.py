@@ -1,4 +1,4 @@
-"""``sayahead train futures``: what a language model says behind each prefix of a corpus."""
+"""``sayahead train futures``: how a language model continues the prefixes of a corpus."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from sayahead.cli.console import Console
 from sayahead.text.normalizer import normalize
 from sayahead.training.distilled.futures import Continuations, choose, read_futures
 
-HELP = "continue the prefixes of transcripts by a language model, for training on them"
+HELP = "continue prefixes of transcripts with a language model, for training"
 
 
-EPILOG = """For the language-model-guided recipes:
+EPILOG = """For the recipes guided by a language model:
 
   sayahead train futures futures/train.jsonl --texts train.csv --lm gpt2 --prefixes 4
 """
@@ -26,16 +26,16 @@ EPILOG = """For the language-model-guided recipes:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
-    add("out", metavar="FILE.jsonl", type=Path, help="where the lines go; what is there is not made again")
+    add("out", metavar="FILE.jsonl", type=Path, help="where the lines go; existing ones are kept")
     add("--texts", metavar="FILE", type=Path, required=True, help="lines of name|text")
     add("--lm", metavar="MODEL", required=True, help="a causal model of transformers: name or folder")
-    add("--prefixes", metavar="N", type=number(int, 1), help="at most N of a text's prefixes (default: all)")
-    add("--words", metavar="N", type=number(int, 1), default=5, help="words of each continuation (default: 5)")
-    add("--top-k", metavar="K", type=number(int, 1), default=1, help="draw from the likeliest K (default: 1)")
-    add("--seed", metavar="N", type=number(int, 0), default=0, help="fixes prefixes and draws (default: 0)")
-    add("--count", metavar="N", type=number(int, 1), help="only N texts, at even distances")
+    add("--prefixes", metavar="N", type=number(int, 1), help="at most N prefixes of each text (default: all)")
+    add("--words", metavar="N", type=number(int, 1), default=5, help="words per continuation (default: 5)")
+    add("--top-k", metavar="K", type=number(int, 1), default=1, help="draw from the K most likely tokens (default: 1)")
+    add("--seed", metavar="N", type=number(int, 0), default=0, help="seed of prefixes and draws (default: 0)")
+    add("--count", metavar="N", type=number(int, 1), help="use only N texts, evenly spaced")
     add("--minutes", metavar="N", type=number(float, 0), help="stop after N minutes")
-    add("--threads", metavar="N", type=number(int, 1), help="processor threads (default: torch's)")
+    add("--threads", metavar="N", type=number(int, 1), help="CPU threads (default: torch's)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     console = Console(quiet=False)
     scripts = read_texts(arguments.texts)
     texts = evenly(scripts, arguments.count or len(scripts))
-    # A fixed shuffle: where the run is stopped early, what there is is a fair sample.
+    # A fixed shuffle, so that a run stopped early leaves a fair sample.
     order = np.random.default_rng(arguments.seed).permutation(len(texts))
     there = {item.name for item in read_futures(arguments.out)} if arguments.out.exists() else set[str]()
     model = Continuations(arguments.lm, words=arguments.words, top_k=arguments.top_k, seed=arguments.seed)

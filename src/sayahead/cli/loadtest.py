@@ -1,4 +1,4 @@
-"""``sayahead loadtest``: how many can be spoken to at once on this machine."""
+"""``sayahead loadtest``: how many concurrent sessions this machine can carry."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from typing import Any
 from sayahead.cli import number, one_of
 from sayahead.errors import ConfigError, SayaheadError
 
-HELP = "measure how many sessions a server can speak at once"
+HELP = "measure how many concurrent sessions a server can carry"
 EPILOG = """The sessions run in this process, the server in another on the same machine. Each session is an agent that
-talks without end: a text arrives on its clock and is played by a player without a buffer; half a second later the next
-one begins. A round passes when no player stalled for want of sound whose text had been there for 100 ms, and the first
-audible sample came within 150 ms in 95 of 100 turns. Clocks: llm is 50 tokens a second, and the first audible sample
-counts from the turn's first character; reader is 180 words a minute, and it counts from the text that it needs.
+talks continuously: a text arrives on its clock and is played without a buffer; half a second after its end the next
+one begins. A round passes if no player stalled waiting for audio whose text had been there for 100 ms, and the time to
+first audio was at most 150 ms in 95 of 100 turns. Clocks: llm is 50 tokens a second, with the first audible sample
+timed from the turn's first character; reader is 180 words a minute, timed from the text that the sample needs.
 """
 SESSIONS = [8, 16, 24, 32, 48, 64]
-SESSIONS_HELP = "rounds, by their number of sessions (default: 8 16 24 32 48 64); the first to fail is the last"
-OVERLOAD_HELP = "end with twice the sessions that passed, on a server with places for those that did"
+SESSIONS_HELP = "sessions of each round (default: 8 16 24 32 48 64); stops after the first round that fails"
+OVERLOAD_HELP = "finally run twice the sessions that passed, on a server limited to those that did"
 CLOCKS = ("llm", "reader")
 BOUND_MS = 150.0
 
@@ -35,20 +35,20 @@ BOUND_MS = 150.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
-    add("--url", metavar="URL", help="a server that runs, such as ws://127.0.0.1:8000 (default: one of its own)")
+    add("--url", metavar="URL", help="a running server, such as ws://127.0.0.1:8000 (default: start one)")
     add("--key", metavar="KEY", help="its key")
     add("--clock", type=one_of(*CLOCKS), default="llm", metavar="NAME", help="llm (default) or reader")
     add("--sessions", type=number(int, 1), nargs="+", default=SESSIONS, metavar="N", help=SESSIONS_HELP)
-    add("--seconds", type=number(float, 1.0), default=30.0, metavar="S", help="length of a round (default: 30)")
+    add("--seconds", type=number(float, 1.0), default=30.0, metavar="S", help="length of each round (default: 30)")
     add("--overload", action="store_true", help=OVERLOAD_HELP)
-    add("--workers", type=number(int, 1, 1024), metavar="N", help="passed on to sayahead serve")
+    add("--workers", type=number(int, 1, 1024), metavar="N", help="passed to sayahead serve")
     add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure; the exit code is 1 where no round passed."""
+    """Measure; the exit code is 1 if no round passed."""
     if arguments.url and arguments.overload:
-        raise ConfigError("--overload needs a server of its own: leave out --url.")
+        raise ConfigError("--overload starts its own server: leave out --url.")
     try:
         from sayahead.eval.speed import load
     except ImportError as error:
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
     scripts = [load.script(voice, text, clock) for text in texts]
     watch = Watch(2)
-    # Sessions begin over this time, and what they see in it does not count.
+    # Sessions start spread over this time, and what happens in it does not count.
     warm_s = 6.0 if arguments.seconds > 6.0 else 0.0
     times = {"seconds": arguments.seconds, "warm_s": warm_s}
 
@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def passed(row: dict[str, Any], clock: str) -> bool:
-    """Whether a round keeps the bounds."""
+    """Whether a round stays within the bounds."""
     first = row["first_ms" if clock == "llm" else "after_its_text_ms"]["p95"]
     return not row["stalls"] and not row["broken"] and not row["refused"] and first is not None and first <= BOUND_MS
 
@@ -117,7 +117,7 @@ def line(row: dict[str, Any]) -> str:
 
 @contextlib.contextmanager
 def server(arguments: argparse.Namespace, places: int) -> Iterator[tuple[str, int | None]]:
-    """The socket's address, and the server's process where it is one of our own."""
+    """The socket's address, and the server's process if we started it."""
     if arguments.url:
         yield arguments.url.rstrip("/") + "/v1/stream", None
         return
@@ -132,7 +132,7 @@ def server(arguments: argparse.Namespace, places: int) -> Iterator[tuple[str, in
                 if entry.startswith("{") and json.loads(entry)["event"] == "listening":
                     yield json.loads(entry)["url"].replace("http", "ws", 1) + "/v1/stream", process.pid
                     return
-            raise SayaheadError("The server does not start: see sayahead serve.")
+            raise SayaheadError("The server did not start: run sayahead serve to see why.")
         finally:
             process.terminate()
             process.stderr.close()

@@ -1,4 +1,4 @@
-"""``sayahead train agent``: an agent's graph of its run."""
+"""``sayahead train agent``: export an agent's run as a graph."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
 
-HELP = "make a graph of an agent's run"
+HELP = "export an agent's run as a graph"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

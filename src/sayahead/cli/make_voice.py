@@ -1,4 +1,4 @@
-"""``sayahead train voice``: what runs learned becomes a voice's folder, which needs no torch."""
+"""``sayahead train voice``: trained runs become a voice folder, which needs no torch."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from sayahead.voices import installed_voices
 if TYPE_CHECKING:
     from sayahead.training.loop.trained import Trained
 
-HELP = "make a voice of an acoustic model's run and a vocoder's"
-EPILOG = r"""Two runs become a folder that every command takes for --voice:
+HELP = "make a voice from the runs of an acoustic model and a vocoder"
+EPILOG = r"""Two runs become a folder that every command accepts as --voice:
 
   sayahead train voice --acoustic runs/dv3-small --vocoder runs/melvocoder --name ma-lj -o voices/ma-lj
   sayahead say --voice voices/ma-lj "It learned to speak."
 
-The vocoder can be another voice's, which stays where it is; a student of context joins with its word vectors:
+The vocoder can be another voice's, used in place; a context student is added with its word vectors:
 
   sayahead train voice --acoustic runs/guided-small --vocoder ma-lj --student runs/student-medium --name saeki-lj \
     -o voices/saeki-lj
 
-The default voice, as hibari-tts has it, and with what was learned since:
+The default voice, as imported from hibari-tts, and with what it has learned since:
 
   sayahead train voice --heart recipes/heart/voice.toml -o voices/imported
   sayahead train voice --heart recipes/heart/voice.toml --acoustic runs/heart-prefixes-near \
     --student runs/heart-student-voice --policy runs/heart-policy -o voices/heart
 
-A student, a policy or an agent alone joins the voice that is in the folder:
+A student, a policy or an agent can be added to an existing voice:
 
   sayahead train voice --policy runs/heart-policy -o voices/heart
 """
@@ -43,15 +43,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
     add("--acoustic", metavar="RUN", type=Path, help="the acoustic model's run, or one of its checkpoints")
-    add("--vocoder", metavar="RUN", type=Path, help="the vocoder's, or a voice's name: its vocoder")
+    add("--vocoder", metavar="RUN", type=Path, help="the vocoder's run, or a voice's name for its vocoder")
     add("--heart", metavar="VOICE.toml", type=Path, help="make the default voice, with these settings")
-    add("--student", metavar="RUN", type=Path, help="a student of context, the voice's own predictor")
-    add("--policy", metavar="RUN", type=Path, help="a learned policy's run, or its file policy.npz")
-    add("--agent", metavar="FILE.onnx", type=Path, help="an agent's graph (sayahead train agent), the voice's policy")
-    add("--name", metavar="NAME", help="what the voice is called")
-    add("-o", "--out", metavar="FOLDER", type=Path, required=True, help="where it goes")
-    add("--description", metavar="TEXT", help="one line about it")
-    add("--license", metavar="ID", help="SPDX identifier (default: Apache-2.0 where the default voice was the teacher)")
+    add("--student", metavar="RUN", type=Path, help="a context student, the voice's own predictor")
+    add("--policy", metavar="RUN", type=Path, help="a learned policy's run, or a file policy.npz")
+    add(
+        "--agent", metavar="FILE.onnx", type=Path, help="an agent's graph (sayahead train agent), as the voice's policy"
+    )
+    add("--name", metavar="NAME", help="the voice's name")
+    add("-o", "--out", metavar="FOLDER", type=Path, required=True, help="where the voice goes")
+    add("--description", metavar="TEXT", help="one line about the voice")
+    add("--license", metavar="ID", help="SPDX identifier (default: Apache-2.0 if the default voice was the teacher)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -70,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def make(arguments: argparse.Namespace) -> None:
-    """Write what the options ask for; ConfigError for options that do not go together."""
+    """Write what the options ask for; ConfigError for options that exclude each other."""
     given = {name for name, value in vars(arguments).items() if value is not None}
     extras: dict[str, Any] = {
         "student": None if arguments.student is None else load(arguments.student),
@@ -83,13 +85,13 @@ def make(arguments: argparse.Namespace) -> None:
         return
     extras["agent"] = arguments.agent
     if arguments.acoustic is None:
-        refuse(given & {"vocoder", "name", "description", "license"}, "a voice that is there already")
+        refuse(given & {"vocoder", "name", "description", "license"}, "an existing voice")
         if not given & set(extras):
-            raise ConfigError("Nothing to make: give --acoustic and --vocoder, --heart, or what joins a voice.")
+            raise ConfigError("Nothing to make: give --acoustic and --vocoder, --heart, or what to add to a voice.")
         extend_voice(arguments.out, **extras)
         return
     if arguments.vocoder is None or arguments.name is None:
-        raise ConfigError("--acoustic needs --vocoder, a run or a voice's name, and --name, what the voice is called.")
+        raise ConfigError("--acoustic needs --vocoder (a run or a voice's name) and --name.")
     acoustic, vocoder = load(arguments.acoustic), str(arguments.vocoder)
     second = vocoder if vocoder in installed_voices() else load(arguments.vocoder)
     about = {key: getattr(arguments, key) for key in ("name", "description", "license")}
@@ -97,9 +99,9 @@ def make(arguments: argparse.Namespace) -> None:
 
 
 def refuse(options: set[str], what: str) -> None:
-    """ConfigError where there are options that a kind of voice does not have."""
+    """ConfigError for options that do not apply to this kind of voice."""
     if options:
-        raise ConfigError(f"--{min(options)} has no meaning for {what}: leave it out.")
+        raise ConfigError(f"--{min(options)} does not apply to {what}: leave it out.")
 
 
 def load(path: Path) -> Trained[Any, Any]:

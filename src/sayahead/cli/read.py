@@ -25,9 +25,9 @@ EPILOG = """examples:
   sayahead read -f story.txt --voice mohan-lj
   llm 'Tell me a story.' | sayahead read --json
 
-Columns: the characters of the text from START to END; the words as spoken; phonemes (or letters) with the words to
-their right in sight that the voice waits for; "|" where a sentence ends; how many characters came behind the word
-before nothing could change it any more ("end": only the end of the text settled it). White space is one of them.
+Columns: where the word starts and ends in the text, and its characters; the word as spoken; its phonemes (or letters),
+given the lookahead that the voice waits for; "|" at the end of a sentence; how many more characters, white space
+included, had to arrive before nothing could change the word ("end": only the end of the text settled it).
 """
 
 
@@ -50,10 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("text", nargs="*", metavar="TEXT", help="what to read; without it, standard input")
     add("-f", "--file", metavar="FILE", help="read a text file (UTF-8; - is standard input)")
     add("--voice", default="heart", metavar="NAME", help="a voice's name or folder (default: heart)")
-    add(
-        "-k", "--lookahead", type=number(int, 0), metavar="N", help="words in sight to the right (default: the voice's)"
-    )
-    add("--json", action="store_true", help="one line of JSON a word")
+    add("-k", "--lookahead", type=number(int, 0), metavar="N", help="words of lookahead (default: the voice's)")
+    add("--json", action="store_true", help="one line of JSON per word")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -62,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead.voices import installed_voices, read_config
 
     if arguments.text and arguments.file is not None:
-        raise ConfigError("There are two texts to read, TEXT and --file: give one of them.")
+        raise ConfigError("Give TEXT or --file, not both.")
     config = read_config(installed_voices().get(arguments.voice, Path(arguments.voice)))
     front = front_end(config.language)
     console = Console(quiet=False)
@@ -76,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(as_json(reading) if arguments.json else as_line(reading))
         shown = True
     if not shown:
-        why = "the text has no word that can be read aloud" if text.strip() else "the text is empty"
+        why = "the text has no words that can be spoken" if text.strip() else "the text is empty"
         console.warn(f"Nothing to read: {why}.")
     return 0
 

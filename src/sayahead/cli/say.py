@@ -44,14 +44,14 @@ PIECE = 256
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument_group("text").add_argument
-    add("text", nargs="*", metavar="TEXT", help="what to say; without it, standard input is spoken as it arrives")
+    add("text", nargs="*", metavar="TEXT", help="text to say (default: standard input, spoken as it arrives)")
     add("-f", "--file", metavar="FILE", help="speak a text file (UTF-8; - is standard input)")
     add("--idle", type=number(float, 0.0), default=IDLE_S, metavar="SECONDS",
-        help=f"speak what is there when no text has come for so long, and go on (default: {IDLE_S:g})")  # fmt: skip
+        help=f"after so long without text, speak what is there, then go on (default: {IDLE_S:g})")  # fmt: skip
     add = parser.add_argument_group("output (default: the sound device)").add_argument
     add("-o", "--output", metavar="FILE", help="write FILE.wav or FILE.flac, or WAV to standard output (-)")
-    add("--raw", action="store_true", help="write bare samples to standard output: 16 bit, little-endian, mono")
-    add("--timings", type=Path, metavar="FILE", help="write when each word is heard to FILE.json, .srt or .vtt")
+    add("--raw", action="store_true", help="write raw samples to standard output: 16-bit little-endian mono")
+    add("--timings", type=Path, metavar="FILE", help="write each word's start and end to FILE.json, .srt or .vtt")
     add("-i", "--interactive", action="store_true", help="show the text, each word marked as it is spoken")
     add("-q", "--quiet", action="store_true", help="show nothing but errors")
     add = parser.add_argument_group("voice").add_argument
@@ -63,19 +63,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--speed", type=float, metavar="X", help="pace: 2 is twice as fast (default: 1)")
     add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
-    add("--seed", type=int, metavar="N", help="another number, slightly other sound (default: 0)")
+    add("--seed", type=int, metavar="N", help="another number gives slightly different noise (default: 0)")
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
     policies = f"{', '.join(POLICIES)}; with options: learned:price=2,words_per_min=120"
     add("--policy", metavar="NAME", help=policies)
     add("-k", "--k1", "--lookahead", dest="lookahead", type=number(int, 0), metavar="N",
-        help="how many words must follow before a word is spoken: option k of the policy")  # fmt: skip
+        help="words of lookahead, the policy's option k: how many must follow before a word is spoken")  # fmt: skip
     add("--hold-back", type=number(float, 0.0, 2000.0), metavar="MS",
-        help="milliseconds of sound kept back until more text is there")  # fmt: skip
-    add("--k2", type=int, metavar="N", help="pieces of speech that must follow before one becomes sound")
-    add("--delta", type=int, metavar="N", help="frames to the right that the sound of a piece may depend on")
+        help="milliseconds of sound held back until more text arrives")  # fmt: skip
+    add(
+        "--k2",
+        type=int,
+        metavar="N",
+        help="spoken chunks that must follow before one becomes sound (Ma's second lookahead)",
+    )
+    add("--delta", type=int, metavar="N", help="frames of right context that the vocoder may use")
     contexts = f"what stands in for words to come: {', '.join(CONTEXTS)}; with options: random:count=3"
     add("--context", metavar="NAME", help=contexts)
-    add("--lm", metavar="NAME", help="a language model, by its transformers name or folder: --context lm:model=NAME")
+    add(
+        "--lm",
+        metavar="NAME",
+        help="language model, a transformers name or folder: the same as --context lm:model=NAME",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -85,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     source, typed = open_source(arguments, console)
     log = logging.getLogger("sayahead")
     log.addHandler(console)
-    # The last that is pushed runs first, each whatever happens to the others: that makes Ctrl-C leave all files whole.
+    # Callbacks run last to first, each whatever happens to the others, so that Ctrl-C leaves all files complete.
     with contextlib.ExitStack() as stack:
         stack.callback(log.removeHandler, console)
         from sayahead.voice import load_voice
@@ -99,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
         speaker.sink = open_sink(arguments, voice.sample_rate, console)
         stack.callback(speaker.sink.close)
         if typed:
-            console.note("Type; each line is spoken when you press Enter; Ctrl-D ends.")
+            console.note("Type, and press Enter to hear each line; Ctrl-D ends.")
         if arguments.interactive and not arguments.quiet:
             speaker.display = Display(console, getattr(speaker.sink, "played", None))
             stack.callback(speaker.display.close)
@@ -166,17 +175,17 @@ class Speaker:
         return f"{self._seconds:.1f} s, {len(self.words)} word{'s' * (len(self.words) != 1)}{first}"
 
     def report(self, target: str) -> None:
-        """The summary, in place of the line of progress; nothing after an error, which says more."""
+        """The summary, in place of the progress line; nothing after an error, which says more."""
         self._console.progress("")
         if self.words and self._outcome:
             self._console.note(f"{target}: {self._figures()}{', stopped' * (self._outcome == 'stopped')}")
         elif self._outcome == "done":
-            why = "the text has no word that can be read aloud" if self._read else "the text is empty"
+            why = "the text has no words that can be spoken" if self._read else "the text is empty"
             self._console.warn(f"Nothing to say: {why}.")
 
 
 def pieces(fragment: str, *, by_line: bool) -> list[str]:
-    """The fragment in pieces of bounded size, each of one line at most where lines count."""
+    """The fragment in pieces of bounded size, each within one line if lines count."""
     lines = fragment.splitlines(keepends=True) if by_line else [fragment]
     return [line[at : at + PIECE] for line in lines for at in range(0, len(line), PIECE)]
 
@@ -187,9 +196,9 @@ def check(arguments: argparse.Namespace) -> None:
     from sayahead.sound.subtitles import FORMS
 
     if arguments.text and arguments.file is not None:
-        raise ConfigError("There are two texts to say, TEXT and --file: give one of them.")
+        raise ConfigError("Give TEXT or --file, not both.")
     if arguments.raw and arguments.output is not None:
-        raise ConfigError("--raw writes to standard output: leave out -o, or --raw.")
+        raise ConfigError("--raw writes to standard output: leave out -o or --raw.")
     if arguments.output not in (None, "-"):
         known_ending("-o", Path(arguments.output), FORMATS)
     if arguments.timings is not None:
@@ -199,34 +208,34 @@ def check(arguments: argparse.Namespace) -> None:
         raise ConfigError("Standard output is closed: open it, or write a file with -o hello.wav.")
     if to_stdout and sys.stdout.isatty():
         raise ConfigError(
-            "Sound is not for a terminal: send it on (| aplay -q ...), or write a file with -o hello.wav."
+            "A terminal cannot play sound: pipe it on (| aplay -q ...), or write a file with -o hello.wav."
         )
     if arguments.context is not None:
         name, options = named("context", arguments.context)
         if arguments.lm is not None and name != "lm":
-            raise ConfigError(f"--lm has no meaning with --context {name}.")
+            raise ConfigError(f"--lm does not apply to --context {name}: leave one of them out.")
         if name == "lm" and arguments.lm is None and "model" not in options:
             raise ConfigError("--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2.")
         if name == "truth" and not arguments.text and arguments.file in (None, "-"):
-            raise ConfigError("--context truth needs all of the text at the start: as an argument, or with --file.")
+            raise ConfigError("--context truth needs the whole text at the start: as an argument, or with --file.")
 
 
 def known_ending(option: str, path: Path, known: Mapping[str, object]) -> None:
-    """ConfigError where the file's extension is none of the known ones."""
+    """ConfigError for an unsupported file extension."""
     if path.suffix.lower() not in known:
-        ending = f"a file {path.suffix!r}" if path.suffix else "a file without extension"
-        raise ConfigError(f"{option} {path}: {ending} is not known; it can be {', '.join(known)}.")
+        ending = f"unsupported extension {path.suffix!r}" if path.suffix else "the extension is missing"
+        raise ConfigError(f"{option} {path}: {ending}; use {', '.join(known)}.")
 
 
 def open_source(arguments: argparse.Namespace, console: Console) -> tuple[Source, bool]:
     """The text, being read from now on, and whether a person types it."""
     if arguments.text:
-        # Bytes that were no text on the command line are bytes again, and treated as in any other source.
+        # Undecodable bytes of the command line become bytes again, and are treated as in any other source.
         data = " ".join(arguments.text).encode("utf-8", "surrogateescape")
         return Source(io.BytesIO(data), "The text", warn=console.warn), False
     if arguments.file in (None, "-"):
         if sys.stdin is None:
-            raise ConfigError("There is no text to say: give it as an argument, with --file, or on standard input.")
+            raise ConfigError("There is no text: give it as an argument, with --file, or on standard input.")
         stdin = open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)  # noqa: SIM115
         return Source(stdin, "Standard input", warn=console.warn), arguments.file is None and sys.stdin.isatty()
     try:
@@ -262,7 +271,7 @@ def target(arguments: argparse.Namespace) -> str:
 
 
 def keep_timings(path: Path, speaker: Speaker, sample_rate: int) -> Callable[[], None]:
-    """A call that writes the words' times; the file is opened now, so that a wrong path shows before the sound."""
+    """A function that writes the word times; the file is opened now, so that a wrong path fails before any sound."""
     from sayahead.sound.files import open_output
     from sayahead.sound.subtitles import write_timings
 
@@ -271,7 +280,7 @@ def keep_timings(path: Path, speaker: Speaker, sample_rate: int) -> Callable[[],
 
 
 def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:
-    """Voice.session's options; what was not given is absent."""
+    """Options of Voice.session; those not given are absent."""
     options = {name: getattr(arguments, name) for name in ("speed", "volume", "seed", "k2", "delta")}
     if arguments.hold_back is not None:
         options["hold_back_s"] = arguments.hold_back / 1000
@@ -283,7 +292,7 @@ def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:
 
 
 def chosen_context(arguments: argparse.Namespace, voice: Voice) -> ContextPredictor | None:
-    """The context predictor that the options describe; None: the voice's own."""
+    """The context predictor that the options describe; None means the voice's own."""
     spec = arguments.context or ("lm" if arguments.lm else None)
     if spec is None:
         return None

@@ -12,32 +12,40 @@ from sayahead.errors import ConfigError
 HELP = "serve speech to other programs"
 EPILOG = """examples:
   sayahead serve                                  on this machine: http://127.0.0.1:8000
-  sayahead serve --host 0.0.0.0 --keys-file keys  for others, who need a key
+  sayahead serve --host 0.0.0.0 --keys-file keys  on the network, with API keys
   sayahead serve --config serve.toml --set limits.idle_s=60
 Every setting can also be set by an environment variable: SAYAHEAD_SERVE_PORT=9000, SAYAHEAD_SERVE_LIMITS_IDLE_S=60.
 """
 # Flags that are settings under the same name.
 SAME = "host port keys_file workers wyoming log certificate certificate_key breath_s drain_s".split()
-BREATH_HELP = "speak what is there when no text has come for so long, and go on; 0 is never (default: 0.6)"
-VOICE_HELP = "offer only this voice, a name or a folder; the first is the default one (default: all that are installed)"
+BREATH_HELP = "after so long without text, speak what is there, then go on; 0 is never (default: 0.6)"
+VOICE_HELP = (
+    "offer only this voice, a name or folder; may be repeated, the first is the default (default: all installed)"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add, port, seconds = parser.add_argument, number(int, 0, 65535), number(float, 0.0)
     add("--host", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
-    add("--port", type=port, metavar="N", help="port to listen on; 0 is any that is free (default: 8000)")
+    add("--port", type=port, metavar="N", help="port to listen on; 0 picks a free one (default: 8000)")
     add("--voice", action="append", metavar="NAME", help=VOICE_HELP)
-    add("--keys-file", metavar="FILE", help="file with one API key a line, as NAME:KEY; then nobody speaks without one")
-    add("--origin", action="append", metavar="URL", help="let web pages of that origin connect; * is any")
-    add("--wyoming", metavar="URL", help="also listen for Home Assistant, such as tcp://0.0.0.0:10200")
+    add("--keys-file", metavar="FILE", help="file of API keys, one NAME:KEY per line; clients then need one")
+    add("--origin", action="append", metavar="URL", help="let web pages of this origin connect; * allows any")
+    add("--wyoming", metavar="URL", help="also listen for Home Assistant, at an address such as tcp://0.0.0.0:10200")
     add("--zeroconf", action="store_true", help="announce the Wyoming address on the local network")
-    add("--workers", type=number(int, 1, 1024), metavar="N", help="synthesis threads (default: one a processor core)")
+    add("--workers", type=number(int, 1, 1024), metavar="N", help="synthesis threads (default: one per CPU core)")
     add("--certificate", metavar="FILE", help="PEM certificate, for https and wss")
     add("--certificate-key", metavar="FILE", help="its private key")
     add("--breath", dest="breath_s", type=seconds, metavar="S", help=BREATH_HELP)
-    add("--drain", dest="drain_s", type=seconds, metavar="S", help="how long texts go on after SIGTERM (default: 30)")
-    add("--log", type=one_of("text", "json"), metavar="FORM", help="form of the log: text (default) or json")
+    add(
+        "--drain",
+        dest="drain_s",
+        type=seconds,
+        metavar="S",
+        help="how long utterances may continue after SIGTERM (default: 30)",
+    )
+    add("--log", type=one_of("text", "json"), metavar="FORM", help="log format: text (default) or json")
     add("--config", type=Path, metavar="FILE", help="TOML file with settings")
     add("--set", action="append", metavar="NAME=VALUE", help="any setting, such as limits.sessions=64")
 
@@ -54,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = load_settings(arguments.config, given=given(arguments))
     logs.set_up(settings.log, text=settings.log_text)
     hub = Hub(settings)
-    # What is wrong with a voice is reported before anybody connects.
+    # Report problems with a voice before anybody connects.
     try:
         hub.start()
     except BaseException:

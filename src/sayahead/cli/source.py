@@ -1,4 +1,4 @@
-"""Text as it arrives: from a pipe, a file, a terminal, by a thread, so that waiting has an end."""
+"""Text as it arrives from a pipe, a file or a terminal; a thread reads it, so that waiting can time out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 
 BLOCK = 4096
-# Ctrl-C does not interrupt a wait without an end on every system.
+# On some systems Ctrl-C does not interrupt a wait without a timeout.
 POLL_S = 0.25
 
 
@@ -24,7 +24,7 @@ class Source:
         threading.Thread(target=self._read, daemon=True).start()
 
     def fragments(self, idle_s: float | None = None) -> Iterator[str | None]:
-        """The text in pieces as they arrive; None once where nothing has come for ``idle_s``."""
+        """The text in pieces as they arrive; None once after ``idle_s`` without any."""
         deadline = None
         while True:
             item = self._next(deadline)
@@ -70,7 +70,7 @@ class Source:
                     return None
 
     def _decode(self, data: bytes) -> str:
-        """The text of all complete characters; bytes that are none become U+FFFD. b"" is the end."""
+        """The text of all complete characters; invalid bytes become U+FFFD. b"" is the end."""
         final, data, text = not data, self._tail + data, ""
         while True:
             try:

@@ -1,4 +1,4 @@
-"""``sayahead train tables``: what each word of a voice loses without lookahead, for teaching it when to wait."""
+"""``sayahead train tables``: what each word of a voice loses without lookahead, for training its policy."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sayahead.text.lists import read_texts
 from sayahead.training.learned.tables import Tables
 from sayahead.voice import load_voice
 
-HELP = "what a voice's words lose without lookahead, for teaching it when to wait"
-EPILOG = """For recipes/heart/policy.toml, which teaches a voice its policy:
+HELP = "measure what a voice's words lose without lookahead, for training its policy"
+EPILOG = """For recipes/heart/policy.toml, which trains a voice's policy:
 
   sayahead train tables tables/heart --train train.csv --val val.csv
   sayahead train recipes/heart/policy.toml --out runs/heart-policy
@@ -24,12 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
     add("out", metavar="FOLDER", type=Path, help="where the tables go")
-    add("--train", metavar="FILE", type=Path, required=True, help="texts to learn from: lines of name|text")
-    add("--val", metavar="FILE", type=Path, required=True, help="texts to check on")
+    add("--train", metavar="FILE", type=Path, required=True, help="training texts: lines of name|text")
+    add("--val", metavar="FILE", type=Path, required=True, help="validation texts")
     add("--count", metavar="N", type=number(int, 1), default=400, help="the first N texts of train (default: 400)")
     add("--val-count", metavar="N", type=number(int, 1), default=100, help="the first N texts of val (default: 100)")
-    add("--voice", metavar="NAME", default="heart", help="the voice, by its name or its folder (default: heart)")
-    add("--seed", metavar="N", type=number(int, 0), default=0, help="fixes the draws (default: 0)")
+    add("--voice", metavar="NAME", default="heart", help="a voice's name or folder (default: heart)")
+    add("--seed", metavar="N", type=number(int, 0), default=0, help="seed of the draws (default: 0)")
 
 
 def run(arguments: argparse.Namespace) -> int:

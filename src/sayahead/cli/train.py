@@ -1,4 +1,4 @@
-"""``sayahead train``: a recipe and a corpus become a model; interrupted at any moment, it can be resumed."""
+"""``sayahead train``: a recipe and a corpus become a model; an interrupted run can be resumed."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ PARTS = {
     "tables": "sayahead.cli.tables",
     "vectors": "sayahead.cli.vectors",
 }
-"""Commands under this one, with modules of their own."""
+"""Subcommands, each a module of its own."""
 EPILOG = """First a corpus, then a model:
 
   sayahead train corpus --help                          a corpus from transcripts and a voice, or from recordings
   sayahead train recipes/ma/dv3-small.toml              train until the recipe's steps are done
   sayahead train recipes/ma/dv3-small.toml --minutes 5  or for five minutes
-  sayahead train recipes/ma/dv3-small.toml --resume     resume where it was stopped: Ctrl-C loses nothing
+  sayahead train recipes/ma/dv3-small.toml --resume     continue where it was stopped: Ctrl-C loses nothing
 
 The run's folder gets checkpoint.pt, log.jsonl, loss.png, recipe.toml and samples. Several GPUs:
   torchrun --nproc-per-node 4 -m sayahead train RECIPE.toml
 """
 LINE_S = 30.0
-"""Seconds between lines of progress where no terminal shows the one that changes."""
+"""Seconds between progress lines if there is no terminal."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,17 +42,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("recipe", metavar="RECIPE.toml", type=Path, help="what to train, and how")
     add = parser.add_argument
     add("--corpus", metavar="FOLDER", type=Path, help="the corpus (default: the recipe's)")
-    add("--out", metavar="FOLDER", type=Path, help="where the run goes (default: runs/NAME, by the recipe's name)")
-    add("--minutes", metavar="N", type=number(float, 0), help="stop after N minutes, whatever earlier runs took")
+    add("--out", metavar="FOLDER", type=Path, help="where the run goes (default: runs/NAME, after the recipe's name)")
+    add("--minutes", metavar="N", type=number(float, 0), help="stop after N minutes, whatever earlier invocations took")
     add("--steps", metavar="N", type=number(int, 1), help="stop after N steps in all (default: the recipe's)")
-    add("--resume", action="store_true", help="resume from the run's last checkpoint, exactly")
-    device, explained = one_of("cpu", "cuda", "auto"), "where to compute (default: auto, a GPU where there is one)"
+    add("--resume", action="store_true", help="continue exactly from the run's last checkpoint")
+    device, explained = one_of("cpu", "cuda", "auto"), "where to compute (default: auto, a GPU if there is one)"
     add("--device", metavar="cpu|cuda|auto", type=device, default="auto", help=explained)
-    add("--threads", metavar="N", type=number(int, 1), help="processor threads (default: torch's)")
+    add("--threads", metavar="N", type=number(int, 1), help="CPU threads (default: torch's)")
 
 
 class Progress:
-    """The line of progress on a terminal; elsewhere a line every so often."""
+    """A progress line on a terminal; elsewhere a new line every so often."""
 
     def __init__(self, console: Console) -> None:
         self._console, self._next_s = console, time.monotonic() + LINE_S
@@ -66,7 +66,7 @@ class Progress:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train; the exit code: 0 done, 1 cannot go on, 130 or 143 after a signal, with everything saved."""
+    """Train; the exit code: 0 done, 1 cannot continue, 130 or 143 after a signal, with everything saved."""
     console = Console(quiet=os.environ.get("RANK", "0") != "0")
     try:
         import torch  # noqa: F401
@@ -89,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.progress("")
         log.removeHandler(console)
     if outcome.signal:
-        console.note(f"Stopped after step {outcome.step}, all saved: --resume continues.")
+        console.note(f"Stopped after step {outcome.step}; everything is saved: continue with --resume.")
         return 128 + outcome.signal
-    console.note(f"{out}: {outcome.step} steps ({'all' if outcome.reason == 'steps' else 'the minutes are over'})")
+    console.note(f"{out}: {outcome.step} steps ({'all' if outcome.reason == 'steps' else 'the time is up'})")
     return 0

@@ -1,4 +1,4 @@
-"""``sayahead train vectors``: vectors of words, for students of context."""
+"""``sayahead train vectors``: word vectors, for context students."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sayahead.text.english.common_words import COMMON_WORDS
 from sayahead.text.normalizer import normalize
 from sayahead.training.distilled.vectors import Learning, learn, principal, read_vectors
 
-HELP = "word vectors for a student of context: read fastText's, or learn them"
+HELP = "make word vectors for a context student: from fastText's, or learned"
 
 
 EPILOG = """For the students' recipes:
@@ -28,13 +28,13 @@ EPILOG = """For the students' recipes:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
-    add("out", metavar="FOLDER", type=Path, help="gets words.npz and axes.npy")
-    add("--texts", metavar="FILE", type=Path, required=True, help="lines of name|text: the words that count")
-    source = "fastText's .vec or .bin, or a language model's folder, for its embeddings (default: learn)"
+    add("out", metavar="FOLDER", type=Path, help="where words.npz and axes.npy go")
+    add("--texts", metavar="FILE", type=Path, required=True, help="lines of name|text: the words that matter")
+    source = "fastText's .vec or .bin, or a language model's folder for its embeddings (default: learn them)"
     add("--from", dest="source", metavar="FILE", type=Path, help=source)
-    add("--axes", metavar="N", type=number(int, 1), default=64, help="dimensions that are kept (default: 64)")
-    add("--seed", metavar="N", type=number(int, 0), default=0, help="fixes the draws (default: 0)")
-    add("--threads", metavar="N", type=number(int, 1), help="processor threads (default: torch's)")
+    add("--axes", metavar="N", type=number(int, 1), default=64, help="dimensions to keep (default: 64)")
+    add("--seed", metavar="N", type=number(int, 0), default=0, help="seed of the draws (default: 0)")
+    add("--threads", metavar="N", type=number(int, 1), help="CPU threads (default: torch's)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         vectors = learn(texts, words, how, seed=arguments.seed, note=console.note)
         buckets = how.buckets
     else:
-        # Published vectors know more words than the transcripts have.
+        # Published vectors cover more words than the transcripts do.
         words += [word for word in COMMON_WORDS if word not in counts]
         vectors, buckets = read_vectors(arguments.source, words), 0
     short, axes = principal(vectors, min(arguments.axes, *vectors.shape))

@@ -1,4 +1,4 @@
-"""``sayahead voices``: what ``--voice`` can name."""
+"""``sayahead voices``: the names that ``--voice`` accepts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-HELP = "list the voices that are installed"
+HELP = "list the installed voices"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def describe(name: str, folder: Path) -> dict[str, Any]:
-    """What a person wants to know of a voice before loading it."""
+    """What a person wants to know about a voice before loading it."""
     from sayahead.config import from_mapping
     from sayahead.voices import VoiceConfig
 
