@@ -70,7 +70,10 @@ class Speech:
     def __iter__(self) -> Iterator[AudioChunk]:
         if isinstance(self._text, AsyncIterable):
             raise ConfigError("This text comes from an async iterator: use `async for`.")
-        for fragment in self._text:
+        return self._spoken(self._text)
+
+    def _spoken(self, text: Iterable[str]) -> Iterator[AudioChunk]:
+        for fragment in text:
             if self._session.finished:
                 return
             self._session.push(fragment)
@@ -124,7 +127,7 @@ class Speech:
 
     def save(self, path: str | Path) -> None:
         """Speak into a ``.wav`` or ``.flac`` file. ConfigError for another, or where the text comes by ``async``."""
-        save(path, self, self.sample_rate)
+        save(path, iter(self), self.sample_rate)
 
 
 async def asynchronous(text: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:

@@ -8,6 +8,7 @@ import os
 import re
 import select
 import signal
+import subprocess
 import sys
 import time
 import wave
@@ -16,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command import Command, end, spawned, start
+from support.command import Command, end, kept, spawned, start
 
 from sayahead import __version__
 from sayahead.cli import COMMANDS
+from sayahead.sound.pcm import to_pcm16
 
 RATE = 24000
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals, pipes or terminals")
@@ -159,6 +161,54 @@ def test_sound_comes_before_the_end_of_the_input() -> None:
     assert process.returncode == 0
     assert stderr == ""
     assert len(rest) > RATE
+
+
+def spoken(*parts: str) -> list[bytes]:
+    """Bare samples of what the voice says to each part of a text, where it breathes behind each."""
+    session, sounds = kept("heart").session(), list[bytes]()
+    for part in parts:
+        session.push(part)
+        session.flush(end=False)
+        sounds.append(b"".join(to_pcm16(chunk.samples).tobytes() for chunk in session.chunks()))
+    return sounds
+
+
+def read_sound(process: subprocess.Popen[bytes], count: int) -> bytes:
+    """So many bytes of a command's sound; AssertionError where they do not come while its input stays open."""
+    assert process.stdout is not None
+    sound, limit = b"", time.monotonic() + 100
+    while len(sound) < count:
+        ready, _, _ = select.select([process.stdout], [], [], limit - time.monotonic())
+        assert ready, f"{len(sound)} of {count} bytes came"
+        sound += process.stdout.read(count - len(sound))
+    return sound
+
+
+@POSIX
+def test_a_line_is_spoken_to_its_end_without_the_next_one() -> None:
+    (sound,) = spoken("Build finished.\n")
+    with start("say", "--raw", "-q") as process:
+        assert process.stdin is not None
+        process.stdin.write(b"Build finished.\n")
+        assert read_sound(process, len(sound)) == sound
+        rest, _ = end(process)
+    assert rest == b""
+
+
+@POSIX
+def test_words_before_a_pause_are_spoken_and_their_sentence_goes_on() -> None:
+    before, after = spoken("Let me check that for you", " right now")
+    with start("say", "--raw", "-q") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"Let me check that for you")
+        assert read_sound(process, len(before)) == before
+        # No pause follows, as one would behind a sentence.
+        assert select.select([process.stdout], [], [], 1.0)[0] == []
+        process.stdin.write(b" right now")
+        assert read_sound(process, len(after)) == after
+        end(process)
+    assert process.returncode == 0
 
 
 def test_idle_input_is_spoken() -> None:

@@ -64,6 +64,7 @@ class Player:
         self._waiting = bytearray()
         self._changed = threading.Condition()
         self._played = 0
+        self._closed = False
         try:
             with hushed():
                 self._device: Any = miniaudio.PlaybackDevice(
@@ -113,9 +114,10 @@ class Player:
                     raise OutputError(f"The sound device has taken no sound for {self.STUCK_S:g} s. {ELSEWHERE}")
 
     def write(self, samples: Floats) -> None:
-        """Queue (S,) samples; waits while much is queued."""
+        """Queue (S,) samples; waits while much is queued. Without effect once it is closed."""
         with self._changed:
-            self._waiting += to_pcm16(samples).tobytes()
+            if not self._closed:
+                self._waiting += to_pcm16(samples).tobytes()
         self._wait(int(2 * self.AHEAD_S * self._rate))
 
     def drain(self) -> None:
@@ -127,5 +129,6 @@ class Player:
     def close(self) -> None:
         """Silence at once."""
         with self._changed:
+            self._closed = True
             self._waiting.clear()
         self._device.close()

@@ -1,0 +1,244 @@
+"""A text on its way to sound: iterated, flushed, cancelled, played, saved."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import wave
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.servers import toy_voice
+
+import sayahead
+from sayahead import AudioChunk, Heard
+from sayahead.errors import ConfigError
+from sayahead.sound.device import Player
+from sayahead.types import Floats
+
+TEXT = "one two three, four five six. seven eight nine ten. "
+
+
+def samples(chunks: list[AudioChunk]) -> Floats:
+    return np.concatenate([chunk.samples for chunk in chunks])
+
+
+def whole(text: str = TEXT) -> Floats:
+    return toy_voice().synthesize(text)
+
+
+async def slowly(*parts: str, pause_s: float = 0.0) -> AsyncIterator[str]:
+    for part in parts:
+        yield part
+        await asyncio.sleep(pause_s)
+
+
+@pytest.mark.parametrize("text", [TEXT, list(TEXT), iter([TEXT[:20], TEXT[20:]])])
+def test_it_is_iterated(text: Any) -> None:
+    speech = toy_voice().speak(text)
+    chunks = list(speech)
+    assert np.array_equal(samples(chunks), whole())
+    assert speech.words == [word for chunk in chunks for word in chunk.words]
+    assert [TEXT[word.start : word.end] for word in speech.words] == TEXT.split()
+    assert {chunk.sample_rate for chunk in chunks} == {speech.sample_rate}
+
+
+@pytest.mark.parametrize("text", [lambda: TEXT, lambda: list(TEXT), lambda: slowly(*TEXT)])
+def test_it_is_iterated_by_asyncio(text: Any) -> None:
+    async def run() -> None:
+        speech = toy_voice().speak(text())
+        threads = set[int]()
+        chunks = list[AudioChunk]()
+        async for chunk in speech:
+            chunks.append(chunk)
+            threads.add(threading.get_ident())
+        assert np.array_equal(samples(chunks), whole())
+        assert [word.text for word in speech.words] == TEXT.split()
+        assert threads == {threading.get_ident()}
+
+    asyncio.run(run())
+
+
+def test_text_by_async_is_not_for_for(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="use `async for`"):
+        list(toy_voice().speak(slowly(TEXT)))
+    with pytest.raises(ConfigError, match="use `async for`"):
+        toy_voice().speak(slowly(TEXT)).save(tmp_path / "x.wav")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_flush_speaks_what_is_there_before_a_tool_call() -> None:
+    heard = list[str]()
+
+    def tokens() -> Iterator[str]:
+        yield "let me check"
+        speech.flush()
+        yield ""
+        heard.extend(word.text for word in speech.words)
+        yield " that. "
+
+    speech = toy_voice().speak(tokens())
+    chunks = list(speech)
+    assert heard == ["let", "me", "check"]
+    session = toy_voice().session()
+    session.push("let me check")
+    session.flush(end=False)
+    session.push(" that. ")
+    session.finish()
+    assert np.array_equal(samples(chunks), samples(list(session.chunks())))
+
+
+@pytest.mark.parametrize("idle_s", [0.05, None])
+def test_idle_text_is_spoken_with_a_breath(idle_s: float | None) -> None:
+    async def run() -> None:
+        before = list[str]()
+
+        async def tokens() -> AsyncIterator[str]:
+            yield "one two three"
+            await asyncio.sleep(0.5)
+            before.extend(word.text for word in speech.words)
+            yield " four. "
+
+        speech = toy_voice().speak(tokens(), idle_s=idle_s)
+        chunks = [chunk async for chunk in speech]
+        assert before == "one two three".split()[: 1 if idle_s is None else 3]
+        assert [word.text for word in speech.words] == "one two three four.".split()
+        session = toy_voice().session()
+        session.push("one two three")
+        if idle_s is not None:
+            session.flush(end=False)
+        session.push(" four. ")
+        session.finish()
+        assert np.array_equal(samples(chunks), samples(list(session.chunks())))
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("idle_s", [-1.0, "soon", True])
+def test_an_idle_time_that_cannot_be_is_refused(idle_s: Any) -> None:
+    with pytest.raises(ConfigError, match="idle_s"):
+        toy_voice().speak(TEXT, idle_s=idle_s)
+
+
+def test_cancel_while_it_is_iterated_says_what_was_heard() -> None:
+    speech = toy_voice().speak([TEXT] * 20)
+    handed, heard = 0, Heard(0, 0, "", 0.0)
+    for chunk in speech:
+        handed += len(chunk.samples)
+        if handed > 8000:
+            word = speech.words[1]
+            middle_s = (word.onset + word.offset) / 2 / 8000
+            assert speech.heard(middle_s - 0.01).words == 1
+            heard = speech.cancel(middle_s + 0.01)
+    assert (heard.words, heard.text, heard.played_s) == (2, "one two", pytest.approx(middle_s + 0.01))
+    assert handed < 3 * 8000
+    assert list(speech) == []
+    assert speech.cancel().played_s == pytest.approx(handed / 8000)
+
+
+def test_cancel_while_a_thread_pulls_ends_it() -> None:
+    async def run() -> None:
+        speech = toy_voice(step_s=0.05).speak([TEXT] * 20)
+        chunks = list[AudioChunk]()
+
+        async def take() -> None:
+            async for chunk in speech:
+                chunks.append(chunk)
+
+        taking = asyncio.create_task(take())
+        while not chunks:
+            await asyncio.sleep(0.005)
+        count, heard = len(chunks), speech.cancel(0.0)
+        assert heard == Heard(0, 0, "", 0.0)
+        await asyncio.wait_for(taking, 5)
+        assert len(chunks) <= count + 1
+
+    asyncio.run(run())
+
+
+def test_cancel_while_no_text_comes_ends_with_the_next_pause() -> None:
+    async def run() -> None:
+        async def tokens() -> AsyncIterator[str]:
+            yield "one two three "
+            await asyncio.sleep(3600)
+
+        speech = toy_voice().speak(tokens(), idle_s=0.1)
+        async for _ in speech:
+            speech.cancel()
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+
+
+def test_a_player_that_is_ahead_falls_silent_and_is_told() -> None:
+    speech = toy_voice().speak([TEXT] * 20)
+    chunks = iter(speech)
+    next(chunks)
+    with pytest.raises(ConfigError, match=r"played_s is 99\.000, but only"):
+        speech.cancel(99.0)
+    assert list(chunks) == []
+
+
+@pytest.mark.parametrize("ending", [".wav", ".FLAC"])
+def test_it_is_saved(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"x{ending}"
+    toy_voice().speak(list(TEXT)).save(path)
+    if ending == ".wav":
+        with wave.open(str(path), "rb") as file:
+            assert file.getframerate() == 8000
+            sound = np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32767
+        assert np.abs(sound - whole()).max() < 1e-4
+    else:
+        assert path.read_bytes()[:4] == b"fLaC"
+    sayahead.save(tmp_path / f"y{ending}", whole(), 8000)
+    assert (tmp_path / f"y{ending}").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["x.ogg", "x"])
+def test_a_file_of_another_kind_is_refused_before_it_is_made(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match=r"is not known; it can be \.wav, \.flac"):
+        toy_voice().speak(TEXT).save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def null_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sound device that plays in real time to nobody."""
+    miniaudio = pytest.importorskip("miniaudio")
+    monkeypatch.setattr("sayahead.sound.device.real_backends", lambda _: [miniaudio.Backend.NULL])
+
+
+@pytest.mark.usefixtures("null_device")
+def test_it_is_played_to_its_end() -> None:
+    heard = asyncio.run(toy_voice().speak("one two three. ").play())
+    assert heard.text == "one two three."
+    assert heard.played_s == pytest.approx(len(whole("one two three. ")) / 8000)
+    sayahead.play(whole("one. "), 8000)
+
+
+@pytest.mark.usefixtures("null_device")
+def test_what_is_played_is_cancelled_where_the_device_is() -> None:
+    async def run() -> None:
+        speech = toy_voice().speak([TEXT] * 3)
+        playing = asyncio.create_task(speech.play())
+        while speech.heard().words < 2:
+            await asyncio.sleep(0.01)
+        heard = speech.cancel()
+        # The device played some words of dozens that were made.
+        assert 2 <= heard.words < 20
+        assert (TEXT * 3).startswith(heard.text)
+        assert len(speech.words) > heard.words
+        assert (await asyncio.wait_for(playing, 10)).words <= heard.words + 1
+
+    asyncio.run(run())
+
+
+@pytest.mark.usefixtures("null_device")
+def test_sound_that_was_under_way_when_the_device_was_closed_holds_up_nobody() -> None:
+    player = Player(8000)
+    player.close()
+    player.write(np.ones(80_000, np.float32))
+    player.drain()
+    assert player.played() == 0
