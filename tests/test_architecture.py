@@ -171,3 +171,21 @@ def test_the_document_names_the_rooms(monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert script["main"]([]) == 0
     rooms = {module.room for module in modules().values()} - {"", "__main__"}
     assert set(re.findall(r"^\| `(\w+)", document.read_text(encoding="utf-8"), re.MULTILINE)) == rooms
+
+
+def test_the_document_names_the_files_with_slow_tests() -> None:
+    root = SOURCE.parent
+    document = (root / "docs" / "testing.md").read_text(encoding="utf-8")
+    slow = {
+        path.relative_to(root).as_posix()
+        for path in (root / "tests").rglob("test_*.py")
+        if "pytest.mark." + "slow" in path.read_text(encoding="utf-8")
+    }
+    assert set(re.findall(r"^\| `(tests/.*?)` \|", document, re.MULTILINE)) == slow
+    assert slow
+
+
+def test_no_test_module_imports_another() -> None:
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in Path(__file__).parent.rglob("*.py")}
+    names = {(path.name, name) for path, tree in trees.items() for node in ast.walk(tree) for name in imported(node)}
+    assert [(path, name) for path, name in names if any(part.startswith("test_") for part in name.split("."))] == []
