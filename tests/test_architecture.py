@@ -38,6 +38,8 @@ class Module:
     name: str
     path: Path
     tree: ast.Module
+    nodes: tuple[ast.AST, ...]
+    """All of the tree, in no order."""
 
     @property
     def room(self) -> str:
@@ -46,7 +48,7 @@ class Module:
 
     def imports(self) -> Iterator[str]:
         """Every module of the package that it imports anywhere, for types alone included."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             for name in imported(node):
                 if name.split(".")[0] == "sayahead" and name != "sayahead.__version__":
                     yield name if name in modules() else name.rpartition(".")[0]
@@ -72,12 +74,13 @@ def modules() -> dict[str, Module]:
     for path in sorted((SOURCE / "sayahead").rglob("*.py")):
         parts = path.relative_to(SOURCE).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        known[name] = Module(name, path, ast.parse(path.read_text(encoding="utf-8")))
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        known[name] = Module(name, path, tree, tuple(ast.walk(tree)))
     return known
 
 
 def functions(module: Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return (node for node in ast.walk(module.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return (node for node in module.nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def test_imports_lead_down() -> None:
