@@ -30,8 +30,8 @@ from sayahead import (
     View,
     WaitAll,
 )
+from sayahead.engine.heard import Heard
 from sayahead.engine.policy import LetterView, Steps, check_policy
-from sayahead.engine.session import Heard
 from sayahead.policies.characters import WaitEnd, WaitKSteps
 from sayahead.text.normalizer import normalize
 from sayahead.types import Floats
