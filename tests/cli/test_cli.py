@@ -298,25 +298,45 @@ def test_a_full_disk(sayahead: Command, tmp_path: Path) -> None:
 
 
 @POSIX
-def test_typing_on_a_terminal() -> None:
+def test_typing_lines_on_a_terminal() -> None:
     import pty
 
     person, terminal = pty.openpty()
-    with start("say", "--raw", "-i", stdin=terminal, stderr=terminal) as process:
+    with start("say", "--raw", stdin=terminal, stderr=terminal) as process:
         os.close(terminal)
         shown = read_until(person, b"Ctrl-D ends")
-        os.write(person, b"Hello there, my \x1b[1m friend\n")
+        os.write(person, b"Hello there, my friend\n")
         assert process.stdout is not None
         # A line is spoken when it ends, whatever may follow.
         assert len(process.stdout.read(2 * RATE)) > 0
-        shown += read_until(person, b"friend\x1b[0m")
         os.write(person, b"\x04")
         process.stdout.read()
         shown += read_until(person, b"first sound")
         assert process.wait(60) == 0
     os.close(person)
     assert b"Type, and press Enter to hear each line" in shown
-    assert b"\x1b[7mHello\x1b[0m" in shown
+
+
+@POSIX
+def test_typing_keys_on_a_terminal(tmp_path: Path) -> None:
+    import pty
+
+    person, terminal = pty.openpty()
+    options = ["-o", str(tmp_path / "a.wav"), "--timings", str(tmp_path / "a.json"), "--idle", "5"]
+    with start("say", "-i", *options, stdin=terminal, stderr=terminal) as process:
+        os.close(terminal)
+        shown = read_until(person, b"Ctrl-D ends")
+        # Each word is spoken as it is finished; what was not spoken is taken back.
+        os.write(person, b"I live in \x1b[1m")
+        shown += read_until(person, b"\x1b[7mlive\x1b[0m")
+        os.write(person, b"Berlim" + 6 * b"\x7f" + b"Rome\x17Paris now.\n\x04")
+        shown += read_until(person, b"first sound")
+        assert process.wait(60) == 0
+    os.close(person)
+    words = [word["text"] for word in json.loads((tmp_path / "a.json").read_text())["words"]]
+    assert words[:3] == ["I", "live", "in"]
+    assert words[-2:] == ["Paris", "now."]
+    assert not {"Berlim", "Rome"} & set(words)
     # What was typed must not give orders to the terminal.
     assert b"\x1b[1m" not in shown
 

@@ -83,6 +83,20 @@ class Display:
         """More source text; characters that a terminal could take for a command become spaces."""
         self._source += "".join(c if c.isprintable() else " " for c in fragment)
 
+    def replace_text(self, text: str) -> None:
+        """The source text is another one: somebody types. A terminal shows its end."""
+        self._source = ""
+        self.add_text(text)
+        if self._console.terminal:
+            self._row = min(self._row, len(self._source))
+            row, end = visible(self._source[self._row :])
+            while self._row + end < len(self._source):
+                self._console.progress(row)
+                self._console.settle()
+                self._row += end
+                row, end = visible(self._source[self._row :])
+            self._console.progress(row)
+
     def add_words(self, words: Sequence[WordTiming]) -> None:
         """Words that will be heard."""
         self._coming.extend(words)
@@ -115,7 +129,7 @@ class Display:
     def _show(self, word: WordTiming) -> None:
         """Draw the row of the source text that contains the word."""
         row, end = visible(self._source[self._row :])
-        while word.start > self._row and word.end > self._row + end:
+        while end and word.start > self._row and word.end > self._row + end:
             cut = min(word.start, self._row + end)
             self._console.progress(self._source[self._row : cut])
             self._console.settle()

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import io
 import logging
+import re
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sayahead.cli import number
 from sayahead.cli.console import Console, Display
-from sayahead.cli.source import Source
+from sayahead.cli.source import Source, keys
 from sayahead.config import named
 from sayahead.contexts import CONTEXTS
 from sayahead.errors import ConfigError
@@ -52,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write FILE.wav or FILE.flac, or WAV to standard output (-)")
     add("--raw", action="store_true", help="write raw samples to standard output: 16-bit little-endian mono")
     add("--timings", type=Path, metavar="FILE", help="write each word's start and end to FILE.json, .srt or .vtt")
-    add("-i", "--interactive", action="store_true", help="show the text, each word marked as it is spoken")
+    add("-i", "--interactive", action="store_true", help="show the text, mark each word as it is heard; follow keys")
     add("-q", "--quiet", action="store_true", help="show nothing but errors")
     add = parser.add_argument_group("voice").add_argument
     add(
@@ -100,6 +101,9 @@ def run(arguments: argparse.Namespace) -> int:
         from sayahead.voice import load_voice
 
         voice = load_voice(arguments.voice)
+        if typed and arguments.interactive and arguments.policy is None and not voice.characters:
+            # Who types hears a word when it is finished, not when the next one is.
+            arguments.lookahead = arguments.lookahead or 0
         session = voice.session(**session_options(arguments, voice))
         speaker = Speaker(session, console)
         stack.callback(speaker.report, target(arguments))
@@ -107,13 +111,16 @@ def run(arguments: argparse.Namespace) -> int:
             stack.callback(keep_timings(arguments.timings, speaker, voice.sample_rate))
         speaker.sink = open_sink(arguments, voice.sample_rate, console)
         stack.callback(speaker.sink.close)
-        if typed:
+        by_key = typed and arguments.interactive and stack.enter_context(keys(sys.stdin.fileno()))
+        if by_key:
+            console.note("Type: each word is spoken as you finish it; until then it can be deleted. Ctrl-D ends.")
+        elif typed:
             console.note("Type, and press Enter to hear each line; Ctrl-D ends.")
         if arguments.interactive and not arguments.quiet:
             speaker.display = Display(console, getattr(speaker.sink, "played", None))
             stack.callback(speaker.display.close)
         with contextlib.suppress(BrokenPipeError):
-            speaker.run(source, idle_s=arguments.idle, by_line=typed)
+            speaker.run(source, idle_s=arguments.idle, by_line=typed, by_key=by_key)
     return 0
 
 
@@ -130,10 +137,16 @@ class Speaker:
         self._first_s: float | None = None
         self._outcome = ""
 
-    def run(self, source: Source, *, idle_s: float | None, by_line: bool) -> None:
+    def run(self, source: Source, *, idle_s: float | None, by_line: bool, by_key: bool) -> None:
         """Speak all of the source, each piece of sound as soon as it is made."""
         try:
-            self._speak(source, idle_s, by_line)
+            if by_key:
+                self._follow_keys(source, idle_s)
+            else:
+                self._speak(source, idle_s, by_line)
+            self._session.finish()
+            self._pull()
+            self.sink.drain()
             self._outcome = "done"
         except (KeyboardInterrupt, SystemExit):
             self._outcome = "stopped"
@@ -153,9 +166,33 @@ class Speaker:
                 if by_line and piece.endswith("\n"):
                     self._session.flush()
                 self._pull()
-        self._session.finish()
-        self._pull()
-        self.sink.drain()
+
+    def _follow_keys(self, source: Source, idle_s: float | None) -> None:
+        """Speak what is typed; Backspace, Ctrl-W and Ctrl-U take back what was not spoken."""
+        for fragment in source.fragments(idle_s):
+            if fragment is None:
+                self._session.flush(end=False)
+            typed, ends, _ = (fragment or "").partition("\x04")
+            for key in typed:
+                self._press(key)
+            if self.display is not None:
+                self.display.replace_text(self._session.text)
+            self._pull()
+            if ends:
+                return
+
+    def _press(self, key: str) -> None:
+        text = self._session.text
+        erased = {"\x7f": r".", "\b": r".", "\x17": r"\S*\s*", "\x15": r"[^\n]*"}.get(key)
+        if erased is not None:
+            rest = re.sub(rf"(?:{erased})\Z", "", text, count=1, flags=re.DOTALL)
+            self._session.revise(len(rest), "")
+        elif key in "\r\n":
+            self._session.push("\n")
+            self._session.flush()
+        elif key.isprintable() or key == "\t":
+            self._session.push(key)
+            self._read += 1
 
     def _pull(self) -> None:
         begun = time.perf_counter()

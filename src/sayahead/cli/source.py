@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import io
 import queue
 import threading
@@ -12,6 +13,23 @@ from collections.abc import Callable, Iterator
 BLOCK = 4096
 # On some systems Ctrl-C does not interrupt a wait without a timeout.
 POLL_S = 0.25
+
+
+@contextlib.contextmanager
+def keys(terminal: int) -> Iterator[bool]:
+    """Have a terminal hand over each key at once; whether it does. It is as it was afterwards."""
+    try:
+        import termios
+        import tty
+    except ImportError:
+        yield False
+        return
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal)
+        yield True
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
 
 class Source:
