@@ -1,4 +1,4 @@
-"""Frozen dataclasses from and to JSON and TOML, strict: an unknown or missing key is named with its path."""
+"""Frozen dataclasses from JSON and TOML, strictly: errors name unknown and missing keys with their paths."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Spec = str | Mapping[str, Any]
 
 
 def from_mapping(kind: type[T], data: object, *, where: str) -> T:
-    """A ``kind`` from parsed JSON or TOML; ``where`` begins the path that an error names."""
+    """A ``kind`` from parsed JSON or TOML; ``where`` is the start of the path in errors."""
     if not isinstance(data, Mapping):
         raise ConfigError(f"{where}: expected a table with keys, found {describe(data)}.")
     hints = typing.get_type_hints(kind)
@@ -37,7 +37,7 @@ def from_mapping(kind: type[T], data: object, *, where: str) -> T:
 
 
 def convert(hint: Any, value: object, *, where: str) -> Any:
-    """``value`` as the annotated type ``hint``, or a ConfigError that names ``where``."""
+    """``value`` as the annotated type ``hint``; otherwise a ConfigError that names ``where``."""
     if hint is Any:
         return value
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
@@ -98,8 +98,8 @@ def chosen(
 ) -> T:
     """The entry of a table that a name and options describe.
 
-    ``given`` takes precedence over the table: makers with values of a voice's own. Those in ``of_voices`` are nowhere
-    but there. ConfigError for an unknown name or option, with the nearest one, and for a value of another type.
+    ``given``, the makers with a voice's own values, takes precedence over the table; names in ``of_voices`` are only
+    found there. ConfigError for an unknown name or option, with the nearest one, and for a value of the wrong type.
     """
     name, described = named(what, spec)
     if name not in table:
@@ -110,14 +110,14 @@ def chosen(
 
 
 def named(what: str, spec: object) -> tuple[str, dict[str, Any]]:
-    """The name and the options of a Spec; ConfigError where it is none."""
+    """The name and the options of a Spec; ConfigError if it is not one."""
     if isinstance(spec, str):
         name, _, rest = spec.partition(":")
         options = dict[str, Any]()
         for part in filter(None, rest.split(",")):
             key, equals, value = part.partition("=")
             if not equals:
-                raise ConfigError(f"{what} {name!r}: {part!r} is no option: write NAME:OPTION=VALUE,OPTION=VALUE.")
+                raise ConfigError(f"{what} {name!r}: {part!r} is not an option: write NAME:OPTION=VALUE,OPTION=VALUE.")
             options[key.strip()] = plain(value.strip())
         return name.strip(), options
     if isinstance(spec, Mapping) and isinstance(spec.get("name"), str):
@@ -126,12 +126,12 @@ def named(what: str, spec: object) -> tuple[str, dict[str, Any]]:
 
 
 def is_spec(thing: object) -> TypeGuard[Spec]:
-    """Whether a thing is given by name, not as an object."""
+    """Whether something is given by name, not as an object."""
     return isinstance(thing, str | Mapping)
 
 
 def plain(text: str) -> int | float | str:
-    """A number where the text is one."""
+    """The text as a number if it is one."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -141,7 +141,7 @@ def plain(text: str) -> int | float | str:
 
 
 def call(maker: Callable[..., T], options: Mapping[str, Any], *, where: str) -> T:
-    """``maker(**options)``; ConfigError where an option is unknown, missing or of another type than annotated."""
+    """``maker(**options)``; ConfigError if an option is unknown, missing or not of its annotated type."""
     parameters = inspect.signature(maker).parameters
     function: Any = maker.func if isinstance(maker, functools.partial) else maker
     hints = typing.get_type_hints(vars(function)["__init__"] if inspect.isclass(function) else function)

@@ -6,7 +6,7 @@ class SayaheadError(Exception):
 
 
 class ConfigError(SayaheadError):
-    """A setting, option or configuration file that does not fit; names its path and the nearest known one."""
+    """A wrong setting, option or configuration file; the message names its path and the nearest known name."""
 
 
 class VoiceError(SayaheadError):
@@ -14,7 +14,7 @@ class VoiceError(SayaheadError):
 
 
 class TextError(SayaheadError):
-    """Text that cannot be taken in (not text at all, or beyond a stated limit)."""
+    """Text that cannot be accepted (not text at all, or over a stated limit)."""
 
 
 class SessionError(SayaheadError):

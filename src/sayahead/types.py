@@ -20,21 +20,21 @@ class Word:
     """A word that no later text can change: the unit of reading, lookahead and timing."""
 
     text: str
-    """What is read aloud, spoken form with its prosodic punctuation: ``"fox,"``, ``"five million dollars."``."""
+    """Its spoken form, with prosodic punctuation: ``"fox,"``, ``"five million dollars."``."""
     start: int
-    """Where it begins in the source text, in characters from the first fragment on."""
+    """Where it starts in the source text, in characters from the first fragment on."""
     end: int
-    """Where it ends in the source text (exclusive); punctuation and markup that belong to it are inside."""
+    """Where it ends in the source text (exclusive), including its punctuation and markup."""
     ends: bool = False
     """Whether a sentence (an utterance) ends after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pronunciation:
-    """A word as the voice says it at its place in a sentence."""
+    """A word as the voice pronounces it in its sentence."""
 
     ids: Ids
-    """(P,) phoneme ids: a space where a word came before, the phonemes, punctuation."""
+    """(P,) phoneme ids: a space if a word came before, the phonemes, punctuation."""
     first: int
     """Index of its first sounding phoneme."""
     end: int
@@ -43,7 +43,7 @@ class Pronunciation:
 
 @dataclass(frozen=True, slots=True)
 class WordTiming:
-    """When a word is heard, final as soon as it is handed out."""
+    """When a word is heard; final once handed out."""
 
     text: str
     """The word as it is spoken."""
@@ -54,36 +54,36 @@ class WordTiming:
     onset: int
     """First sample of the word, from the first sample of the session."""
     offset: int
-    """End of its last phoneme in samples (exclusive), as expected when its onset was handed out: what follows may draw
-    it out a little. Spaces and pauses lie between words."""
+    """End of its last phoneme in samples (exclusive), as expected when its onset was handed out: what follows may
+    lengthen it a little. Spaces and pauses lie between words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What a synthesizer gets for one SPEAK."""
+    """What a synthesizer receives for one SPEAK."""
 
     ids: Ids
     """(P,) phoneme ids: the words to speak, then the lookahead, real or predicted."""
     speak: int
     """How many of the ids are to be spoken; the others are right context."""
     words: tuple[tuple[int, int], ...]
-    """Sounding phonemes of each word to speak, ``[first, end)`` in ``ids``: no space, no pause behind it."""
+    """Sounding phonemes of each word to speak, ``[first, end)`` in ``ids``, without spaces and pauses."""
     ends: bool
     """Whether the sentence is known to end after the last id."""
     embedding: Floats | None = None
-    """(D,) context embedding that stands for the future, or none."""
+    """(D,) context embedding that stands in for the future, or none."""
     predicted: int = 0
-    """How many ids at the end are of predicted words: models may read them apart from real lookahead."""
+    """How many ids at the end belong to predicted words: models may treat them differently from real lookahead."""
     breath: bool = False
-    """Whether more text may be long in coming: what is held back is handed out, too, and the sentence goes on."""
+    """Whether more text may take long: what is held back is handed out, too, and the sentence goes on."""
     steps: int | None = None
-    """For models that read characters: the ids are some more of these, ``words`` count from the sentence's first one,
-    and so many decoder steps are to be made; None: words are to be spoken."""
+    """For models that read characters: ``ids`` are the next characters, ``words`` count from the sentence's first one,
+    and this many decoder steps are to be made; None: words are to be spoken."""
 
 
 @dataclass(frozen=True, slots=True)
 class Speech:
-    """What a synthesizer hands back for one segment."""
+    """What a synthesizer returns for one segment."""
 
     samples: Floats
     """(S,) mono samples that are now final, in [-1, 1]; may be empty while sound is held back."""
@@ -116,14 +116,14 @@ class AudioChunk:
 
 @dataclass(frozen=True, slots=True)
 class Rendering:
-    """How a session wants its voice to render; fixed for the life of a session."""
+    """How a session's voice renders; fixed for the life of the session."""
 
     speed: float = 1.0
     """Pace: durations are divided by it."""
     hold_back_s: float = 0.1
-    """Sound at the right end of what was spoken that is not handed out before it was rendered with more context."""
+    """Sound at the right end of what was spoken that is held back until it is rendered again with more context."""
     blind_hold_back_s: float | None = None
-    """The same where a SPEAK sees no real word behind those that it speaks; None: as much."""
+    """The same where a SPEAK sees no real word after those it speaks; None: the same amount."""
     seed: int = 0
     """Fixes every random draw, keyed to absolute positions (Ma 4.2: the fixed z)."""
     k2: int = 0

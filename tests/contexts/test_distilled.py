@@ -54,7 +54,7 @@ def test_a_table_comes_back_and_a_damaged_one_is_named(tmp_path: Path) -> None:
     vectors().save(path)
     assert path.read_bytes() == first
     path.write_bytes(first[:50])
-    with pytest.raises(VoiceError, match=r"words.npz holds no word vectors"):
+    with pytest.raises(VoiceError, match=r"words.npz is not a file of word vectors"):
         WordVectors.load(path)
 
 

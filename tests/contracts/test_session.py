@@ -342,8 +342,8 @@ def test_what_is_no_policy_is_named_before_the_first_word() -> None:
             return READ
 
     for thing, message in (
-        (Mute(), "decided None, but must return READ or Speak"),
-        (Old(), 'Old does not say what it decides on: give the class unit = "words"'),
+        (Mute(), "returned None, but must return READ or Speak"),
+        (Old(), 'Old has no unit: set unit = "words"'),
         (LookaheadK, r"has no decide\(view\)"),
         (3, r"has no decide\(view\)"),
     ):

@@ -149,7 +149,7 @@ def test_what_does_not_fit_is_said(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="words_per_min is 1000000000"):
         LearnedPolicy(own, own.clues(ToyTagger()), words_per_min=1e9)
     (tmp_path / "bad.npz").write_bytes(b"no zip")
-    with pytest.raises(VoiceError, match="holds no learned policy"):
+    with pytest.raises(VoiceError, match="is not a learned policy"):
         Network.load(tmp_path / "bad.npz")
     with pytest.raises(VoiceError, match="takes"):
         Network(own.layers, WORDS, np.zeros((3, 5), np.float32)).clues(ToyTagger())

@@ -311,7 +311,7 @@ def test_a_client_that_is_ahead_of_its_sound_falls_silent_and_is_told() -> None:
             speech = client.speech()
             await speech.push(TEXT)
             await anext(speech)
-            with pytest.raises(ConfigError, match="count the sound of this text alone"):
+            with pytest.raises(ConfigError, match="count only the sound of this text"):
                 await speech.cancel(99.0)
             assert [chunk async for chunk in speech] == []
             assert server.metric("tts_sessions_total", protocol="native", outcome="cancelled") == 1

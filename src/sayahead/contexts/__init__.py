@@ -18,9 +18,9 @@ CONTEXTS: dict[str, Callable[..., ContextPredictor]] = {
     "random": RandomWords,
     "truth": Truth.of,
 }
-"""Every context predictor by the name that Python, the command line, experiments and sockets call it."""
+"""Every context predictor by its name in Python, on the command line, in experiments and on sockets."""
 OF_VOICES = ("distilled",)
-"""Those that a voice was taught: the voice makes them, where it has them."""
+"""Those that a voice has learned: only a voice that has them can make them."""
 
 
 Maker = Callable[..., ContextPredictor]
@@ -29,5 +29,5 @@ Maker = Callable[..., ContextPredictor]
 def context(
     spec: Spec, voice: Mapping[str, Maker] | None = None, whose: str = "This voice", **options: Any
 ) -> ContextPredictor:
-    """The predictor that a name and options describe; ConfigError for what is not known, with the nearest name."""
+    """The predictor that a name and options describe; ConfigError for anything unknown, with the nearest name."""
     return chosen("context", spec, CONTEXTS, voice or {}, options, of_voices=OF_VOICES, whose=whose)

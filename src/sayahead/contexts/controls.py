@@ -1,4 +1,4 @@
-"""The two controls of every predicted future: random words, and the true ones."""
+"""The two controls for predicted futures: random words and the true ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RandomWords:
-    """Random words as the future: the control that every predicted future has to beat (Stephenson et al. 2021)."""
+    """Random words as the future: the control that a predicted future has to beat (Stephenson et al. 2021)."""
 
     count: int = 5
     """Words to draw."""
@@ -34,9 +34,9 @@ class RandomWords:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """The words that really follow: what no predictor can beat, for experiments (Saeki-a, IV-B: bicontext, truth).
+    """The words that really follow, the upper bound, for experiments (Saeki-a, IV-B: bicontext, truth).
 
-    A sentence's end stops the prediction, as it stops lookahead. Words that are not the text's have no future.
+    A sentence's end stops the prediction, as it stops lookahead. Words that are not in the text have no future.
     """
 
     words: tuple[Word, ...]
@@ -46,7 +46,7 @@ class Truth:
 
     @classmethod
     def of(cls, text: str, count: int = 5) -> Truth:
-        """The predictor of a session that will be given this text and no other."""
+        """The predictor for a session that will receive exactly this text."""
         from sayahead.text.normalizer import normalize
 
         return cls(tuple(normalize(text)), count)
@@ -64,7 +64,7 @@ class Truth:
         return Prediction(tuple(future))
 
     def _end_of(self, words: list[str]) -> int:
-        """Where the words end in the text: they are its first ones, or, as a session forgets old words, later ones."""
+        """Where the words end in the text: at its start, or later, since a session forgets old words."""
         texts = [word.text for word in self.words]
         for end in range(len(words), len(texts) + 1):
             if texts[end - len(words) : end] == words:

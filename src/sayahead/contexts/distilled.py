@@ -1,6 +1,6 @@
 """The distilled context predictor at run time (Saeki-b): from the words so far to an embedding of what will follow.
 
-A network of word vectors stands for a language model and for all that reads its words: one graph, no sampling.
+A network over word vectors replaces a language model and everything that reads its words: one graph, no sampling.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CLOSING = (".", "!", "?")
 
 @dataclass(frozen=True, slots=True)
 class DistilledConfig:
-    """What voice.json says of its predictor under ``distilled``; both files stand under ``files``, with digests."""
+    """What voice.json says about its predictor under ``distilled``; both files are listed under ``files``."""
 
     graph: str
     """File of the graph: ``vectors`` (N, K) of tokens -> ``embedding`` (D,)."""
@@ -36,12 +36,12 @@ class Distilled:
 
     @classmethod
     def load(cls, folder: Path, model: DistilledConfig, *, threads: int = 1) -> Distilled:
-        """The predictor of a voice's folder; VoiceError where its files cannot be read."""
+        """The predictor in a voice's folder; VoiceError if its files cannot be read."""
         graph = OnnxGraph(folder / model.graph, threads=threads)
         return cls(graph, WordVectors.load(folder / model.vectors), most=model.most)
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        """The embedding of what follows the open sentence; nothing where no word of it is there."""
+        """The embedding of what follows the open sentence; nothing before its first word."""
         tokens = tokens_of(open_sentence(words))[-self._most :]
         if not tokens:
             return NOTHING
@@ -49,7 +49,7 @@ class Distilled:
 
 
 def open_sentence(words: Sequence[str]) -> list[str]:
-    """The words behind the last one that closes a sentence."""
+    """The words after the last one that ends a sentence."""
     for number in range(len(words), 0, -1):
         if words[number - 1].rstrip("\"')”’")[-1:] in CLOSING:
             return list(words[number:])

@@ -64,17 +64,17 @@ class LanguageModel:
 
 
 def ended(text: str, words: int) -> bool:
-    """Whether a continuation has as many whole words as are wanted, or its sentence has ended."""
+    """Whether a continuation has enough complete words, or its sentence has ended."""
     return len(text.split()) > words or text.rstrip()[-1:] in CLOSING or "\n" in text.strip(" ")
 
 
 def future_words(text: str, words: int) -> list[str]:
-    """The first words of a continuation; what does not begin with a space would only finish the last word."""
+    """The first words of a continuation; text that does not begin with a space would only complete the last word."""
     return (text.split() if text[:1].isspace() else text.split()[1:])[:words]
 
 
 class CausalModel(Protocol):
-    """What pseudo lookahead needs of a language model."""
+    """What pseudo lookahead needs from a language model."""
 
     end: int | None
     """The token that ends a text, if there is one."""
@@ -84,12 +84,12 @@ class CausalModel(Protocol):
     def decode(self, ids: list[int]) -> str: ...
 
     def next(self, ids: list[int], cache: Any) -> tuple[NDArray[np.float64], Any]:
-        """(V,) logits after ``ids`` behind what ``cache`` holds, and the cache with them."""
+        """(V,) logits after ``ids``, which follow what ``cache`` holds, and the updated cache."""
         ...
 
 
 class TransformersModel:
-    """A causal model of transformers on the processor."""
+    """A causal model of transformers on the CPU."""
 
     def __init__(self, name: str, kind: str = "float32") -> None:
         """``kind``: torch's name of the weights' type."""

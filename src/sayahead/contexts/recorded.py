@@ -1,4 +1,4 @@
-"""Futures that were laid by (``sayahead train futures``) as a context predictor: experiments need no language model."""
+"""Recorded futures (``sayahead train futures``) as a context predictor: experiments need no language model."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from sayahead.errors import ConfigError
 
 ENDING = ".jsonl"
 SEEN = 64
-"""Words before a prediction that tell which one is meant: as many as a session shows."""
+"""Words before a prediction that identify it: as many as a session shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedFutures:
-    """See ContextPredictor; knows the beginnings of some texts, and what a language model expected behind them."""
+    """See ContextPredictor; knows prefixes of some texts, and how a language model continued them."""
 
     futures: Mapping[tuple[str, ...], tuple[str, ...]]
     """Observed words, at most SEEN, to the expected ones."""
@@ -25,7 +25,7 @@ class RecordedFutures:
     """The file, for errors."""
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        """The recorded future of the words; ConfigError where there is none."""
+        """The recorded future of the words; ConfigError if there is none."""
         future = self.futures.get(tuple(words[-SEEN:]))
         if future is None:
             last = " ".join(words[-8:])
@@ -34,7 +34,7 @@ class RecordedFutures:
 
 
 def recorded_futures(path: Path) -> RecordedFutures:
-    """The futures in a file; ConfigError where it cannot be read."""
+    """The futures in a file; ConfigError if it cannot be read."""
     futures = dict[tuple[str, ...], tuple[str, ...]]()
     try:
         for line in path.read_text(encoding="utf-8").splitlines():

@@ -1,4 +1,4 @@
-"""Word vectors made of subwords (Bojanowski et al. 2017): what the distilled context predictor reads words by."""
+"""Word vectors from subwords (Bojanowski et al. 2017): how the distilled context predictor reads words."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ PUNCTUATION = ",;:.!?—…"
 
 @dataclass(frozen=True, slots=True)
 class WordVectors:
-    """A vector for any word: the mean of its own row, where it is known, and of the rows of its character n-grams."""
+    """A vector for any word: the mean of its own row, if it is known, and of the rows of its character n-grams."""
 
     words: dict[str, int]
     """Known words to their rows."""
     buckets: int
-    """Rows of n-grams behind those of the words; 0: unknown words have no vector but zeros."""
+    """Rows of n-grams after those of the words; 0: unknown words have zero vectors."""
     shortest: int
-    """Least characters of an n-gram, the marks of a word's begin and end counted."""
+    """Minimum characters of an n-gram, counting the marks at a word's start and end."""
     longest: int
-    """Most of them."""
+    """Maximum characters."""
     table: NDArray[np.int8]
     """(R, K) rows of words, then of buckets, each in units of its scale."""
     scale: Floats
@@ -40,7 +40,7 @@ class WordVectors:
         return int(self.table.shape[1])
 
     def rows(self, word: str) -> list[int]:
-        """The rows whose mean is a word's vector; none where nothing is known of it."""
+        """The rows whose mean is a word's vector; none for a word with no known part."""
         own = [self.words[word]] if word in self.words else []
         if not self.buckets:
             return own
@@ -72,22 +72,22 @@ class WordVectors:
 
     @classmethod
     def load(cls, path: Path) -> WordVectors:
-        """The table of a file; VoiceError where it is none."""
+        """The table in a file; VoiceError if it is not one."""
         try:
             with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 listed = file["words"].tobytes().decode()
                 buckets, shortest, longest = (int(value) for value in file["grams"])
                 table, scale = file["table"], file["scale"].astype(np.float32)
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise VoiceError(f"{path} holds no word vectors: {error}. Install the voice again.") from error
+            raise VoiceError(f"{path} is not a file of word vectors: {error}. Install the voice again.") from error
         words = {word: row for row, word in enumerate(listed.split("\n"))} if listed else {}
         if table.ndim != 2 or len(table) != len(words) + buckets or len(scale) != len(table):
-            raise VoiceError(f"{path} holds no word vectors: its rows are not those of its words. Install it again.")
+            raise VoiceError(f"{path} is damaged: it has {len(table)} rows for its words. Install the voice again.")
         return cls(words, buckets, shortest, longest, table, scale)
 
 
 def tokens_of(words: list[str]) -> list[str]:
-    """Words as vectors know them: in lower case, a mark behind a word a token of its own."""
+    """Words as the vectors know them: in lower case, with a mark after a word as a token of its own."""
     made = []
     for word in words:
         bare = word.strip(" \"'()“”‘’" + PUNCTUATION).lower()
@@ -100,9 +100,9 @@ def tokens_of(words: list[str]) -> list[str]:
 
 
 def ngrams(word: str, shortest: int, longest: int) -> list[str]:
-    """The n-grams of characters of a word between its marks ``<`` and ``>``, in fastText's order.
+    """The character n-grams of a word between its marks ``<`` and ``>``, in fastText's order.
 
-    Single characters are none when they are but a mark (as in fastText).
+    A mark alone is not one (as in fastText).
     """
     marked, found = f"<{word}>", []
     for first in range(len(marked)):

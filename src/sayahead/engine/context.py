@@ -17,7 +17,7 @@ class Prediction:
     """An expected future; its words are seen by the model but never spoken."""
 
     words: tuple[str, ...] = ()
-    """Words expected to follow, in order; a sentence's end shows by punctuation on the last."""
+    """Words expected to follow, in order; punctuation on the last one marks the end of a sentence."""
     embedding: Floats | None = None
     """(D,) an embedding of the expected future for voices that take one, or none."""
 
@@ -26,7 +26,7 @@ NOTHING = Prediction()
 
 
 class ContextPredictor(Protocol):
-    """Predicts what follows the words that are there. Stateless: the same words give the same prediction."""
+    """Predicts what follows the words so far. Stateless: the same words give the same prediction."""
 
     def predict(self, words: Sequence[str]) -> Prediction:
         """The expected future of ``words``: all of the session's text so far up to the last visible word."""

@@ -1,4 +1,4 @@
-"""Arrays in files whose bytes depend on nothing but the arrays, so that a digest can stand for them."""
+"""Arrays in files whose bytes depend only on the arrays, so that a digest identifies them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a listener has heard: worked out from the words' times and the seconds that were played."""
+"""What a listener has heard, computed from word times and the seconds that were played."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sayahead.errors import ConfigError
 from sayahead.types import WordTiming
 
 TOLERANCE_S = 0.05
-"""By how much a player's clock may be ahead of what it was given."""
+"""How far a player's clock may be ahead of the audio it was given."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """How far a listener has come."""
+    """How far a listener has got."""
 
     words: int
     """Words that were heard: more than half of the sound of each was played."""
     end: int
-    """End in the source text of the last of them: what lies behind was not heard."""
+    """End of the last of them in the source text: what follows was not heard."""
     text: str
     """The source text up to there."""
     played_s: float
@@ -30,7 +30,7 @@ class Heard:
 
 
 class Transcript:
-    """The text of one utterance, and where in its sound the words are."""
+    """The text of one utterance, and where its words are in the sound."""
 
     def __init__(self) -> None:
         self._source: list[str] = []
@@ -47,7 +47,7 @@ class Transcript:
         self._source.append(fragment)
 
     def rewrite(self, text: str) -> None:
-        """The text is another one from where nothing was spoken on."""
+        """Replace the text, which differs only where nothing has been spoken yet."""
         self._source = [text]
 
     def add(self, words: Iterable[WordTiming]) -> None:
@@ -57,9 +57,9 @@ class Transcript:
             self._middles.append((word.onset + word.offset) // 2)
 
     def heard(self, played_s: float | None, *, samples: int, sample_rate: int) -> Heard:
-        """What was heard in so many seconds, where so many samples were handed out; None: in all of them.
+        """What was heard in ``played_s`` seconds, of the ``samples`` handed out; None: in all of them.
 
-        ConfigError where ``played_s`` is no number of seconds, or more than there is.
+        ConfigError if ``played_s`` is not a number of seconds, or more than there is.
         """
         handed_s = samples / sample_rate
         played_s = handed_s if played_s is None else played_s
@@ -67,7 +67,7 @@ class Transcript:
         if played_s > handed_s + TOLERANCE_S:
             raise ConfigError(
                 f"played_s is {played_s:.3f}, but only {handed_s:.3f} s of sound were handed out: "
-                "count the sound of this text alone, from its first sample."
+                "count only the sound of this text, from its first sample."
             )
         words = bisect.bisect_left(self._middles, played_s * sample_rate)
         end = self._ends[words - 1] if words else 0

@@ -16,7 +16,7 @@ Array = NDArray[Any]
 
 
 def cores() -> int:
-    """Processor cores that this process may use."""
+    """CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -28,7 +28,7 @@ class OnnxGraph:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.log_severity_level = 3
-        # Shapes change with every word: a memory plan kept for each would grow without end.
+        # Shapes change with every word: keeping a memory plan for each would grow without bound.
         options.enable_mem_pattern = False
         # Spinning threads would burn a core between two words.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -44,5 +44,5 @@ class OnnxGraph:
 
 
 def count(value: int) -> NDArray[np.int64]:
-    """A number of rows in the form graphs take: (1,) int64."""
+    """A number of rows as graphs take it: (1,) int64."""
     return np.array([value], np.int64)

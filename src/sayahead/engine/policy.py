@@ -15,10 +15,10 @@ Unit = Literal["words", "characters"]
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Take in more text first: a character of it, where the voice reads characters."""
+    """Take in more text first: one character if the voice reads characters."""
 
     memory: Floats | None = field(default=None, compare=False)
-    """What a policy over characters wants to find in its next view (H,); nothing where the view alone decides."""
+    """(H,) what a policy over characters finds again in its next view; None if it decides from the view alone."""
 
 
 READ = Read()
@@ -31,14 +31,14 @@ class Speak:
     words: int
     """How many of the pending words to say; at least one, and none beyond the end of a sentence."""
     lookahead: int
-    """How many words after them the model may see, fewer where the sentence ends before."""
+    """How many words after them the model may see; fewer if the sentence ends sooner."""
     alone: bool = False
-    """Whether they are an utterance of their own: the model sees nothing before them, and an end behind them."""
+    """Whether they are an utterance of their own: the model sees nothing before them, and an end after them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Make decoder steps of the characters that were read."""
+    """Make decoder steps from the characters read so far."""
 
     count: int = 1
     """How many, at least one."""
@@ -56,11 +56,11 @@ class View:
     first: bool
     """Whether nothing of this sentence has been spoken."""
     phonemes: Callable[[Word], int]
-    """Number of phonemes of a word said by itself: a constant of the word, whatever surrounds it."""
+    """Number of phonemes of a word on its own: constant, whatever surrounds it."""
     past: tuple[str, ...] = ()
     """The last words of this sentence that were spoken, as they are read aloud."""
     seen: int = 0
-    """How many of the pending words the last SPEAK has shown to the model: asked for already, and there at any pace."""
+    """How many of the pending words the last SPEAK showed to the model: already asked for, so there at any pace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class LetterView:
     rested: int
     """How many of them since the last READ."""
     over: bool
-    """Whether all of the sentence has been read: nothing is left but to speak."""
+    """Whether the whole sentence has been read: only SPEAK is left."""
     observation: Floats | None = None
     """What the synthesizer's last step observed (D,)."""
     memory: Floats | None = None
@@ -90,7 +90,7 @@ class WordPolicy(Protocol):
         ...
 
     def decide(self, view: View) -> Read | Speak:
-        """READ, or SPEAK with at least one word; a sentence whose end is pending must be spoken in the end."""
+        """READ, or SPEAK with at least one word; a sentence whose end is pending must eventually be spoken."""
         ...
 
 
@@ -103,7 +103,7 @@ class LetterPolicy(Protocol):
         ...
 
     def decide(self, view: LetterView) -> Read | Steps:
-        """READ, or so many decoder steps; never READ where the sentence is over."""
+        """READ, or a number of decoder steps; never READ when the sentence is over."""
         ...
 
 
@@ -111,9 +111,9 @@ Policy = WordPolicy | LetterPolicy
 
 
 def check_policy(policy: Any, unit: Unit) -> None:
-    """ConfigError where an object is no policy, or none for a voice that reads this unit.
+    """ConfigError if an object is not a policy, or not one for a voice that reads this unit.
 
-    A policy over words holds no state, so it is asked for one decision here: one that returns nothing is found before
+    A policy over words holds no state, so it is asked for one decision here: one that returns nothing is caught before
     the first word, not in the middle of a conversation.
     """
     name = type(policy).__name__
@@ -121,7 +121,7 @@ def check_policy(policy: Any, unit: Unit) -> None:
         raise ConfigError(f"policy is {policy!r}, which has no decide(view): pass a policy or the name of one.")
     decides = getattr(policy, "unit", None)
     if decides not in ("words", "characters"):
-        raise ConfigError(f'{name} does not say what it decides on: give the class unit = "words" (or "characters").')
+        raise ConfigError(f'{name} has no unit: set unit = "words" (or "characters") in the class.')
     if decides != unit:
         fitting = "an agent, wait-end or wait-k-steps" if unit == "characters" else "lookahead or wait-all, for example"
         raise ConfigError(f"{policy!r} decides on {decides}, but this voice reads {unit}: choose {fitting}.")
@@ -131,7 +131,7 @@ def check_policy(policy: Any, unit: Unit) -> None:
 
 
 def check_action(policy: Policy, action: object, unit: Unit) -> None:
-    """ConfigError where a policy returned what is no action of this unit."""
+    """ConfigError if a policy returned something that is not an action of this unit."""
     speaking = Speak if unit == "words" else Steps
     if not isinstance(action, Read | speaking):
-        raise ConfigError(f"{policy!r} decided {action!r}, but must return READ or {speaking.__name__}(...).")
+        raise ConfigError(f"{policy!r} returned {action!r}, but must return READ or {speaking.__name__}(...).")

@@ -1,4 +1,4 @@
-"""The open sentence of a session: what waits, what a policy sees of it, and what the synthesizer gets of it.
+"""The open sentence of a session: what is pending, what a policy sees of it, what the synthesizer gets of it.
 
 ``Words`` for voices that read words, ``Letters`` for those that read characters; the session's loop knows neither.
 """
@@ -21,16 +21,16 @@ from sayahead.types import Floats, Segment, Speech, Word
 
 
 class Sentence(Protocol):
-    """Final words that wait, and how far the first sentence of them has come."""
+    """Pending final words, and how far the first sentence of them has come."""
 
     @property
     def waits(self) -> bool:
-        """Whether anything that was taken in is still to be spoken."""
+        """Whether anything taken in is still to be spoken."""
         ...
 
     @property
     def kept(self) -> tuple[int, int]:
-        """Where in the source the open sentence begins, and where what cannot be taken back ends."""
+        """Where in the source the open sentence begins, and up to where nothing can be taken back."""
         ...
 
     def take(self, words: Sequence[Word]) -> None:
@@ -38,33 +38,33 @@ class Sentence(Protocol):
         ...
 
     def take_back(self) -> None:
-        """Forget the words that wait."""
+        """Forget the pending words."""
         ...
 
     def end(self) -> None:
-        """Have the sentence end with the words that were taken in."""
+        """End the sentence with the words taken in so far."""
         ...
 
     def breathe(self) -> None:
-        """Have all that was taken in spoken without waiting for more, and go on with the sentence."""
+        """Speak everything taken in without waiting for more; the sentence goes on."""
         ...
 
     def next(self, observation: Floats | None) -> Segment | None:
-        """What the synthesizer gets next, or None where the policy wants more words first.
+        """What the synthesizer gets next, or None if the policy wants more words first.
 
-        ``observation`` is of the last step. Nothing changes until ``done``: an error on the way loses no word.
+        ``observation`` is that of the last step. Nothing changes until ``done``, so that an error loses no word.
         """
         ...
 
     def done(self, speech: Speech) -> Sequence[Word]:
-        """Take note of what was made of the last segment: its words, whose times are told from now on."""
+        """Record that the last segment was rendered; returns its words, whose times follow from now on."""
         ...
 
 
 class Words:
     """See Sentence: a policy over words, a phonemizer, a context predictor."""
 
-    # A policy sees at most this many pending words, so that a step's cost does not grow with what waits.
+    # A policy sees at most this many pending words, so that the cost of a step is bounded.
     VIEW_WORDS = 512
     # Words of the past that a context predictor sees.
     PAST_WORDS = 64
@@ -104,7 +104,7 @@ class Words:
         self._closes = self._breathes = False
 
     def end(self) -> None:
-        """See Sentence; where all was spoken, a segment without words closes the sentence."""
+        """See Sentence; if everything was spoken, a segment without words closes the sentence."""
         if self._pending:
             self._pending[-1] = replace(self._pending[-1], ends=True)
         elif self._open:
@@ -187,9 +187,9 @@ class Words:
 
 
 class Letters:
-    """See Sentence: a policy over characters; a space in front of each word but the first, a mark at the end."""
+    """See Sentence: a policy over characters; a space before each word but the first, a mark at the end."""
 
-    # Decoder steps without a READ after which one is carried out whatever the policy says: nothing speaks for ever.
+    # After this many decoder steps without a READ, one is carried out whatever the policy says: no sentence is endless.
     MOST_STEPS = 80
 
     def __init__(self, policy: LetterPolicy, speller: Speller) -> None:
@@ -205,7 +205,7 @@ class Letters:
         self._size = self._read = self._steps = self._rested = 0
         self._ended, self._last = False, ""
         self._memory: Floats | None = None
-        # Words whose characters come next, with the places of these in the sentence.
+        # Words whose characters come next, with their places in the sentence.
         self._words: list[tuple[Word, tuple[int, int]]] = []
 
     @property
@@ -234,7 +234,7 @@ class Letters:
             self._finish()
 
     def breathe(self) -> None:
-        """See Sentence; no policy over characters can be asked to hurry, so the sentence ends."""
+        """See Sentence; a policy over characters cannot be hurried, so the sentence ends."""
         self.end()
 
     def next(self, observation: Floats | None) -> Segment | None:
@@ -270,14 +270,16 @@ class Letters:
         check_action(self._policy, action, "characters")
         if isinstance(action, Read):
             if over:
-                raise SessionError(f"{self._policy!r} wants to READ where all of a sentence has been read.")
+                raise SessionError(
+                    f"{self._policy!r} returned READ, but the whole sentence has been read: return Steps."
+                )
             return action
         if action.count < 1:
             raise SessionError(f"{self._policy!r} made {action.count} steps, but at least 1 is needed.")
         return READ if self._rested >= self.MOST_STEPS and not over else action
 
     def _spell(self, word: Word) -> None:
-        """Have a word's characters read next, and the mark behind it if it ends the sentence."""
+        """Queue a word's characters, and the final mark if it ends the sentence."""
         text = self._speller.spelled(word.text)
         space = " " if self._size and text else ""
         first = self._size + len(space)
@@ -288,7 +290,7 @@ class Letters:
             self._finish()
 
     def _finish(self) -> None:
-        """Have the mark at the sentence's end read next."""
+        """Queue the mark at the end of the sentence."""
         self._add(self._speller.final_mark(self._last))
         self._ended = True
 

@@ -1,4 +1,4 @@
-"""The two stages of a voice: an acoustic model makes frames of a segment, a vocoder makes sound of frames."""
+"""The two stages of a voice: an acoustic model turns a segment into frames, a vocoder turns frames into sound."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ State = TypeVar("State")
 
 @dataclass(frozen=True, slots=True)
 class Frames:
-    """What an acoustic model makes of one segment."""
+    """What an acoustic model returns for one segment."""
 
     final: Floats
     """(T, D) frames that follow the last final ones and will not change."""
     right: Floats
-    """(R, D) what is expected to follow them: held back or lookahead, to be rendered again."""
+    """(R, D) frames expected to follow them: held back or lookahead, to be rendered again."""
     words: tuple[tuple[int, int], ...]
     """First and end frame of each word of the segment, from the start of the sentence."""
     ended: bool
     """Whether the sentence is over with these frames."""
     drawn: tuple[tuple[int, int], ...] = ()
-    """What was spoken before and is held back may last longer by what is known now: places at and behind such a frame,
-    from the start of the sentence, move by so many frames."""
+    """Held-back sound may turn out longer than it was: (frame, count) pairs; places at and after a frame, counted from
+    the start of the sentence, move by so many frames."""
     observation: Floats | None = None
     """See Speech."""
 
 
 def moved(words: Sequence[tuple[int, int]], drawn: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """First and end frames of words after something before or in them was drawn out (``Frames.drawn``)."""
+    """First and end frames of words after something before or in them was lengthened (``Frames.drawn``)."""
 
     def place(frame: int) -> int:
         return frame + sum(by for first, by in drawn if frame >= first)
@@ -64,7 +64,7 @@ class Vocoder(Protocol[State]):
         ...
 
     def step(self, final: Floats, right: Floats, state: State, *, seed: int, ended: bool) -> tuple[Floats, State]:
-        """Samples for the final frames, ``hop_length`` each; those of the whole where ``right`` is what really follows.
+        """Samples for the final frames, ``hop_length`` each; equal to those of the whole if ``right`` really follows.
 
         ``final`` (T, D) and ``right`` (R, D) follow the final frames given before; nothing follows where ``ended``.
         """

@@ -1,4 +1,4 @@
-"""Synthesizers: segments to sound. TwoStage joins an acoustic model and a vocoder and owns all that is held back."""
+"""Synthesizers: segments to sound. TwoStage joins an acoustic model and a vocoder, and owns everything held back."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TwoStageState(Generic[A, V]):
     vocoder: V
     """The second stage's state."""
     waiting: tuple[Floats, ...] = ()
-    """(T, D) final frames of the last SPEAKs that the second stage still waits with (Ma's k2)."""
+    """(T, D) final frames of the last SPEAKs that wait for the second stage (Ma's k2)."""
     frame: int = 0
     """Frames of finished sentences, which number the frames of this one."""
     frames: int = 0
@@ -62,7 +62,7 @@ class TwoStageState(Generic[A, V]):
     emitted: int = 0
     """Samples handed out over the session."""
     lead: Floats | None = None
-    """While nothing audible has come in this sentence: the last silent samples, not handed out; then None."""
+    """The last silent samples, not handed out, until something audible comes in this sentence; then None."""
     silence: int = 0
     """Silent samples at the end of what was handed out."""
     unheard: tuple[tuple[int, int], ...] = ()
@@ -96,7 +96,7 @@ class TwoStage(Generic[A, V]):
         hold_back = round(held_s * self.sample_rate / self._vocoder.hop_length)
         frames, acoustic = self._acoustic.step(segment, state.acoustic, rendering, hold_back=hold_back)
 
-        # Where characters are read nothing is spoken, and no SPEAK waits for it.
+        # Reading characters speaks nothing, so it does not count as a SPEAK.
         waiting = [*state.waiting, *([] if segment.steps == 0 else [frames.final])]
         keep = 0 if frames.ended or segment.breath else min(rendering.k2, len(waiting))
         ready, waiting = waiting[: len(waiting) - keep], waiting[len(waiting) - keep :]
@@ -118,13 +118,13 @@ class TwoStage(Generic[A, V]):
         return speech, state
 
     def vocode(self, frames: Floats, *, seed: int = 0) -> Floats:
-        """Samples (S,) of a whole sentence's frames (T, D), as they are, without bounds on silence."""
+        """Samples (S,) of a whole sentence's frames (T, D), without bounds on silence."""
         return self._vocoder.step(frames, frames[:0], self._vocoder.initial(0), seed=seed, ended=True)[0]
 
     def _hand_out(
         self, samples: Floats, state: TwoStageState[A, V], *, ended: bool
     ) -> tuple[Speech, TwoStageState[A, V]]:
-        """Bound the silence at a sentence's two ends, and time the words that begin in what is left."""
+        """Bound the silence at both ends of a sentence, and time the words that begin in the rest."""
         origin, lead, silence = state.origin, state.lead, state.silence
         loud = audible(samples)
         if lead is not None:
@@ -147,7 +147,7 @@ class TwoStage(Generic[A, V]):
             onset = max(origin + first_frame * hop, state.emitted)
             offset = origin + end_frame * hop
             if ended:
-                # A model may give the silence behind a sentence to its last phoneme.
+                # A model may count the silence after a sentence as part of its last phoneme.
                 onset, offset = min(onset, emitted - 1), min(offset, emitted - self._pauses.pause)
             if onset < emitted:
                 words.append((onset, max(onset, offset)))

@@ -21,16 +21,16 @@ POLICIES: dict[str, Callable[..., Policy]] = {
     "wait-k-steps": WaitKSteps,
     "agent": Agent,
 }
-"""Every policy by the name that Python, the command line, experiments and sockets call it; options are its fields."""
+"""Every policy by its name in Python, on the command line, in experiments and on sockets; options are its fields."""
 OF_VOICES = ("learned", "agent")
-"""Those that a voice was taught: the voice makes them, where it has them."""
+"""Those that a voice has learned: only a voice that has them can make them."""
 
 
 def policy(
     spec: Spec, voice: Mapping[str, Callable[..., Policy]] | None = None, whose: str = "This voice", **options: Any
 ) -> Policy:
-    """The policy that a name and options describe; ConfigError for what is not known, with the nearest name.
+    """The policy that a name and options describe; ConfigError for anything unknown, with the nearest name.
 
-    ``voice`` has a voice's own: those that it was taught, and others with its own values for their options.
+    ``voice`` has a voice's own: those that it has learned, and others with its own values for their options.
     """
     return chosen("policy", spec, POLICIES, voice or {}, options, of_voices=OF_VOICES, whose=whose)

@@ -1,4 +1,4 @@
-"""An agent that was taught when to READ and when to SPEAK (Mohan et al. 2020, 4.4), as a policy at run time."""
+"""An agent that has learned when to READ and when to SPEAK (Mohan et al. 2020, 4.4), as a policy at run time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sayahead.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """What voice.json says of its agent under ``agent``; the file stands under ``files``, with its digest."""
+    """What voice.json says about its agent under ``agent``; the file is listed under ``files``, with its digest."""
 
     graph: str
     """File of the graph: observation (D,), hidden (H,) -> logits (2,) of READ and SPEAK, next_hidden (H,)."""
@@ -24,9 +24,9 @@ class AgentConfig:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Agent:
-    """The likelier of READ and SPEAK after all that was observed of the sentence (5.1: greedy); see LetterPolicy.
+    """The likelier of READ and SPEAK given all observations of the sentence (5.1: greedy); see LetterPolicy.
 
-    It holds nothing: what its recurrent unit remembers travels as the ``memory`` of actions and views.
+    It has no state: what its recurrent unit remembers travels as the ``memory`` of actions and views.
     """
 
     graph: OnnxGraph
@@ -37,15 +37,15 @@ class Agent:
 
     @classmethod
     def load(cls, folder: Path, model: AgentConfig, *, threads: int = 1) -> Agent:
-        """The agent of a voice's folder; VoiceError where its graph cannot be read."""
+        """The agent in a voice's folder; VoiceError if its graph cannot be read."""
         return cls(OnnxGraph(folder / model.graph, threads=threads), model.hidden)
 
     def decide(self, view: LetterView) -> Read | Steps:
-        """See LetterPolicy; behind a sentence's end there is only SPEAK, about which it is not asked (4.3.3)."""
+        """See LetterPolicy; after a sentence's end only SPEAK is possible, so the network is not asked (4.3.3)."""
         if view.over:
             return Steps()
         if view.observation is None:
-            raise ConfigError("An agent decides on what the last step observed: this voice observes nothing.")
+            raise ConfigError("An agent needs observations, but this voice makes none: choose another policy.")
         memory = np.zeros(self.hidden, np.float32) if view.memory is None else view.memory
         out = self.graph(observation=view.observation, hidden=memory)
         after = out["next_hidden"]

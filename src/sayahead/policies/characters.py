@@ -22,7 +22,7 @@ class WaitEnd:
 class WaitKSteps:
     """A READ every k-th action, SPEAK in between (Mohan 5.2).
 
-    k = 2 is READ, SPEAK, READ, SPEAK; k = 3 READ, SPEAK, SPEAK. Behind a sentence's end there is only SPEAK.
+    k = 2 is READ, SPEAK, READ, SPEAK; k = 3 is READ, SPEAK, SPEAK. After a sentence's end there is only SPEAK.
     """
 
     k: int = 2

@@ -1,8 +1,7 @@
-"""A learned policy: word by word, whether to wait for one more, by what is pending and at a stated price of waiting.
+"""A learned policy: decides word by word whether to wait for one more, at a stated price of waiting.
 
-A network of a few thousand weights, run by numpy: part of speech, phonemes, marks and vectors of the words that are
-there, the price of a second and the pace of the text -> READ or SPEAK. ``training/learned``
-teaches it by REINFORCE.
+A network of a few thousand weights, run by numpy, maps part of speech, phonemes, punctuation and vectors of the words
+so far, the price of a second and the pace of the text to READ or SPEAK. ``training/learned`` trains it by REINFORCE.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ from sayahead.errors import VoiceError
 from sayahead.types import Floats, Word
 
 MOST = 3
-"""Most words of lookahead: with so many behind a word, it is spoken."""
+"""Most words of lookahead: with this many after a word, it is spoken."""
 GROUPS = "DT PDT WDT PRP$ WP$ POS, IN TO RP, CC, PRP WP EX, MD, VB VBD VBG VBN VBP VBZ, NN NNS, NNP NNPS, JJ JJR JJS"
 CLASSES = tuple(tuple(group.split()) for group in f"{GROUPS}, RB RBR RBS WRB, CD".split(", "))
-"""Parts of speech that are told apart; all others are one more."""
+"""Parts of speech that are distinguished; all others form one more class."""
 CLASS_OF = {tag: number for number, tags in enumerate(CLASSES) for tag in tags}
 MARKS = ",;:—-…"
 EDGES = " \"'()“”‘’.,;:!?…—-"
 PLACES = 4
-"""Words that are described: the last spoken one, and three pending ones."""
+"""Words that are described: the last one spoken and three pending ones."""
 PRICES = (0.02, 20.0)
 """Least and largest price of a second."""
 PACES = (10.0, 6000.0)
@@ -41,7 +40,7 @@ PACES = (10.0, 6000.0)
 
 @dataclass(frozen=True, slots=True)
 class LearnedConfig:
-    """What voice.json says of its learned policy under ``learned``; the file stands under ``files`` with its digest."""
+    """What voice.json says about its learned policy under ``learned``; the file is listed under ``files``."""
 
     weights: str
     """File of the network (``Network.save``)."""
@@ -49,28 +48,28 @@ class LearnedConfig:
 
 @runtime_checkable
 class Reader(Protocol):
-    """What a phonemizer knows of words, beside their phonemes."""
+    """What a phonemizer knows about words besides their phonemes."""
 
     def tags(self, words: Sequence[str]) -> list[str]:
         """The part of speech of each bare word in this order."""
         ...
 
     def varies(self, word: str) -> bool:
-        """Whether a bare word is read in several ways."""
+        """Whether a bare word can be read in several ways."""
         ...
 
 
 class Clues:
-    """Words as the numbers that a decision is taken on, F = ``size`` of them."""
+    """Words as the features of a decision, F = ``size`` of them."""
 
     def __init__(self, reader: Reader, words: dict[str, int], vectors: Floats) -> None:
-        """``vectors`` (V, K) of frequent ``words`` by their rows; a word that is none of them has zeros."""
+        """``vectors`` (V, K) of frequent ``words`` by their rows; any other word has zeros."""
         self._reader, self._words, self._vectors = reader, words, vectors
         self._each = len(CLASSES) + 1 + 6 + vectors.shape[1]
         self.size = PLACES * self._each + MOST + 4
 
     def __call__(self, past: Sequence[str], pending: Sequence[Word], phonemes: Callable[[Word], int]) -> Floats:
-        """(F,) of one to three pending words behind the ``past`` ones of their sentence."""
+        """(F,) features of one to three pending words after the ``past`` ones of their sentence."""
         clues = np.zeros(self.size, np.float32)
         texts = [*past[-2:], *(word.text for word in pending)]
         bare = [" ".join(text.split()[-1:]).strip(EDGES) or "," for text in texts]
@@ -113,11 +112,13 @@ class Network:
     """(V, K) their vectors."""
 
     def clues(self, reader: Reader) -> Clues:
-        """What turns words into the network's input; VoiceError where the weights are for another one."""
+        """What turns words into the network's input; VoiceError if the weights do not fit it."""
         clues = Clues(reader, {word: row for row, word in enumerate(self.words)}, self.vectors)
         taken = self.layers[0][0].shape[1]
         if taken != clues.size + TERMS:
-            raise VoiceError(f"The learned policy takes {taken} numbers, not {clues.size + TERMS}.")
+            raise VoiceError(
+                f"The learned policy takes {taken} inputs, not {clues.size + TERMS}: install the voice again."
+            )
         return clues
 
     def __call__(self, inputs: Floats) -> float:
@@ -136,7 +137,7 @@ class Network:
 
     @classmethod
     def load(cls, path: Path) -> Network:
-        """The network of a file; VoiceError where it is none."""
+        """The network in a file; VoiceError if it is not one."""
         try:
             with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
                 words = tuple(file["words"].tobytes().decode().split("\n"))
@@ -147,9 +148,9 @@ class Network:
                     for at in range(count)
                 )
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise VoiceError(f"{path} holds no learned policy: {error}. Install the voice again.") from error
+            raise VoiceError(f"{path} is not a learned policy: {error}. Install the voice again.") from error
         if not layers or vectors.ndim != 2 or len(vectors) != len(words):
-            raise VoiceError(f"{path} holds no learned policy: its parts do not fit. Install the voice again.")
+            raise VoiceError(f"{path} is not a learned policy: its parts do not match. Install the voice again.")
         return cls(layers, words, vectors)
 
 
@@ -157,15 +158,15 @@ TERMS = 3
 
 
 def terms(price: float, words_per_min: float, seen: int) -> tuple[float, float, float]:
-    """The inputs behind the clues: logarithms of price and pace, and how many words are visible anyway."""
+    """The inputs after the clues: logarithms of price and pace, and how many words are visible anyway."""
     return math.log(price), math.log(words_per_min / 180), seen / MOST
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedPolicy:
-    """READ or SPEAK one word with all that was read behind it, by a network; ``Voice.policy`` makes it.
+    """READ, or SPEAK one word with everything read after it, as a network decides; ``Voice.policy`` makes it.
 
-    It never looks at more than it asked for: words that are pending because text came fast are taken up one by one.
+    It never looks at more than it asked for: words that are pending because text came fast are considered one by one.
     """
 
     network: Network
@@ -173,7 +174,7 @@ class LearnedPolicy:
     clues: Clues
     """What they read."""
     price: float = 1.0
-    """What a second of lag costs, on average over the words, in units of the quality that is lost at ``k = 0``."""
+    """What a second of lag costs, averaged over words, in units of the quality lost at ``k = 0``."""
     words_per_min: float = 180.0
     """The pace at which text is expected."""
     unit = "words"
@@ -190,7 +191,7 @@ class LearnedPolicy:
         return READ
 
     def _waits(self, view: View, count: int) -> bool:
-        """Whether one more word is worth waiting for where ``count`` are there."""
+        """Whether one more word is worth waiting for when ``count`` are there."""
         clues = self.clues(view.past, view.pending[:count], view.phonemes)
         told = np.array(terms(self.price, self.words_per_min, view.seen), np.float32)
         return self.network(np.concatenate([clues, told])) > 0

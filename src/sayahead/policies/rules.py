@@ -10,20 +10,20 @@ from sayahead.engine.policy import READ, Read, Speak, View
 
 @dataclass(frozen=True, slots=True)
 class LookaheadK:
-    """Speak a chunk as soon as ``k`` words after it are there: g(t) = min(k + t, |x|) (Ma, Eq. 7).
+    """Speak a chunk as soon as the ``k`` words after it are there: g(t) = min(k + t, |x|) (Ma, Eq. 7).
 
-    A chunk is the smallest number of words with at least so many phonemes (Ma 5.1). Ma's settings are 18 for the
-    first chunk of a sentence and 6 for the others, or 7 for all; 1 and 1 speak word by word.
+    A chunk is the smallest number of words with at least a given number of phonemes (Ma 5.1). Ma's settings are 18 for
+    the first chunk of a sentence and 6 for the others, or 7 for all; 1 and 1 speak word by word.
     """
 
     k: int = 1
     """Words of lookahead; 0 speaks a word the moment it is complete."""
     first_chunk: int = 1
-    """Least phonemes of a sentence's first chunk."""
+    """Minimum phonemes of a sentence's first chunk."""
     chunk: int = 1
-    """Least phonemes of every other chunk."""
+    """Minimum phonemes of every other chunk."""
     words: int = 1
-    """Least words of any chunk (Saeki's N, 2)."""
+    """Minimum words of any chunk (Saeki's N, 2)."""
     unit = "words"
 
     def __post_init__(self) -> None:
@@ -44,10 +44,10 @@ class LookaheadK:
 
 @dataclass(frozen=True, slots=True)
 class WaitAll:
-    """Speak when the sentence is over, all of it at once: what other engines do, and the measure of quality."""
+    """Speak each sentence at once when it is complete: what other engines do, and the reference for quality."""
 
     max_words: int = 120
-    """A text without an end is spoken in pieces of at most this many words, cut behind a comma where there is one."""
+    """A sentence without end is spoken in pieces of at most this many words, cut after a comma if there is one."""
     unit = "words"
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ class Independent:
     """
 
     words: int = 2
-    """Words of an utterance; a sentence's last has what is left. Saeki-a: 2."""
+    """Words per utterance; the last one of a sentence has what is left. Saeki-a: 2."""
     unit = "words"
 
     def __post_init__(self) -> None:
