@@ -133,7 +133,8 @@ def test_cancel_while_it_is_iterated_says_what_was_heard() -> None:
             middle_s = (word.onset + word.offset) / 2 / 8000
             assert speech.heard(middle_s - 0.01).words == 1
             heard = speech.cancel(middle_s + 0.01)
-    assert (heard.words, heard.text, heard.played_s) == (2, "one two", pytest.approx(middle_s + 0.01))
+    assert (heard.words, heard.text) == (2, "one two")
+    assert heard.played_s == pytest.approx(middle_s + 0.01)
     assert handed < 3 * 8000
     assert list(speech) == []
     assert speech.cancel().played_s == pytest.approx(handed / 8000)

@@ -101,7 +101,9 @@ def serving(
 ) -> Iterator[Running]:
     """A server with the toy voice (each step of which takes ``step_s``), or another; settings as in Settings, at a port
     of its own."""
-    chosen = Settings(port=0, limits=Limits(**{"sessions": 1000, **(limits or {})}), **settings)
+    # On a busy machine any text may pause: only who tests breaths wants them.
+    calm: dict[str, Any] = {"port": 0, "breath_s": 0.0, **settings}
+    chosen = Settings(limits=Limits(**{"sessions": 1000, **(limits or {})}), **calm)
     voices = Voices(("heart",))
     voices.put(voice or toy_voice(step_s))
     hub = Hub(chosen, voices=voices)

@@ -140,6 +140,7 @@ def test_the_choices_reach_the_server(server: Running, browser: Browser) -> None
             "speed": 1.05,
             "sample_rate": 24000,
             "idle_s": 60,
+            "breath_s": 0,
         } | {"voice": updates[-1]["voice"]}
         assert updates[-1]["voice"] in (None, "toy")
         # The voice's own range.

@@ -77,6 +77,8 @@ function session() {
     speed: Number(get("speed").value),
     sample_rate: player.rate,
     idle_s: IDLE_S,
+    // Whole sentences wait for their end, however long the typist thinks.
+    breath_s: speaker.mode === "sentence" ? 0 : null,
   };
 }
 

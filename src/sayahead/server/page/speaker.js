@@ -208,7 +208,7 @@ export class Speaker {
       return;
     }
     this.send(this.text.length);
-    this.flush();
+    this.flush({ end: this.mode === "sentence" });
     this.told.changed();
   }
 
@@ -261,10 +261,11 @@ export class Speaker {
     this.arrived = end;
   }
 
-  flush() {
+  /** Have all that was sent spoken; without `end` its sentence goes on. */
+  flush({ end = true } = {}) {
     if (!this.context || !this.unflushed) return;
     this.unflushed = false;
-    this.stream.flush(this.context.id, ++this.asked);
+    this.stream.flush(this.context.id, ++this.asked, end);
   }
 
   // What the server says.

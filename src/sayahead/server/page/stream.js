@@ -135,8 +135,8 @@ export class Stream {
     }
   }
 
-  flush(context, mark) {
-    this.send({ type: "input_text.flush", context_id: context, flush_id: mark });
+  flush(context, mark, end) {
+    this.send({ type: "input_text.flush", context_id: context, flush_id: mark, end });
   }
 
   cancel(context) {
