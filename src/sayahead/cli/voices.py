@@ -35,13 +35,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def describe(name: str, folder: Path) -> dict[str, Any]:
     """What a person wants to know about a voice before loading it."""
-    from sayahead.config import from_mapping
-    from sayahead.voices import VoiceConfig
+    from sayahead.voices import read_config
 
-    path = folder / "voice.json"
-    config = from_mapping(VoiceConfig, json.loads(path.read_text(encoding="utf-8")), where=str(path))
-    return {
-        "name": name, "language": config.language, "sample_rate": config.sample_rate, "license": config.license,
-        "bytes": sum(file.stat().st_size for file in folder.iterdir()), "description": config.description,
-        "source": config.source, "folder": str(folder),
-    }  # fmt: skip
+    config = read_config(folder)
+    fields = {key: getattr(config, key) for key in ("language", "sample_rate", "license", "description", "source")}
+    size = sum(file.stat().st_size for file in folder.iterdir())
+    return {"name": name, **fields, "bytes": size, "folder": str(folder)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from sayahead.sound.files import fail
@@ -15,14 +16,13 @@ LINE = 42
 
 def timings_json(words: Sequence[WordTiming], *, sample_rate: int) -> str:
     """All that is known of each word: spoken text, place in the source text (characters), samples and seconds."""
-    rows = [
-        {
-            "text": word.text, "start": word.start, "end": word.end, "onset": word.onset, "offset": word.offset,
-            "onset_s": round(word.onset / sample_rate, 4), "offset_s": round(word.offset / sample_rate, 4),
-        }
-        for word in words
-    ]  # fmt: skip
+    rows = [asdict(word) | seconds(word, sample_rate) for word in words]
     return json.dumps({"sample_rate": sample_rate, "words": rows}, ensure_ascii=False, indent=1) + "\n"
+
+
+def seconds(word: WordTiming, sample_rate: int) -> dict[str, float]:
+    """Where a word begins and ends in the sound, in seconds."""
+    return {f"{key}_s": round(getattr(word, key) / sample_rate, 4) for key in ("onset", "offset")}
 
 
 def timings_srt(words: Sequence[WordTiming], *, sample_rate: int) -> str:

@@ -119,10 +119,10 @@ def pitch_curve(f0: Floats, before: float | None, *, hop: int) -> Floats:
     ``before`` is the pitch of the frame before the first; at a sentence's ends the pitch is held, and so it is to the
     edge of a voiced frame beside one that is not: there is no way from 0 Hz to a voice's.
     """
-    known = np.concatenate([[f0[0] if before is None else before], f0, f0[-1:]]).astype(np.float64)
+    held = np.concatenate([[f0[0] if before is None else before], f0, f0[-1:]]).astype(np.float64)
     place = (np.arange(len(f0) * hop) + 0.5) / hop + 0.5
     left = place.astype(np.int64)
-    one, other, share = known[left], known[left + 1], place - left
+    one, other, share = held[left], held[left + 1], place - left
     voiced = np.minimum(one, other) > VOICED_HZ
     curve = np.where(voiced, one + share * (other - one), np.where(share < 0.5, one, other))
     hertz: Floats = np.maximum(curve, VOICED_HZ).astype(np.float32)

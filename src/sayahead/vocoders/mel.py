@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sayahead.config import from_mapping
-from sayahead.engine.onnx import OnnxGraph, count
+from sayahead.engine.onnx import Array, OnnxGraph
 from sayahead.types import Floats
-from sayahead.vocoders.sourcefilter import FilterState, SourceFilter
+from sayahead.vocoders.spectral import SpectralVocoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,51 +25,20 @@ class MelConfig:
     """Rows of the input's cache, rows and channels of the blocks' cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class MelVocoderState:
-    """The past of a sentence in a mel vocoder."""
-
-    input_cache: Floats
-    """(L, n_mels) the network's last inputs, normalized."""
-    cache: Floats
-    """(L', D) the last inputs of its blocks."""
-    filter: FilterState
-    """What pulse train, noise and overlap-add keep."""
-
-
-class MelVocoder:
-    """Log mel frames to spectral parts and pitch, then source-filter synthesis: a vocoder for processors.
+class MelVocoder(SpectralVocoder):
+    """See Vocoder; frames are natural logarithms of mel magnitudes.
 
     Taught on the default voice's own frame parameters (``training/mel/network.py``); 24 kHz, hop 300.
     """
 
-    hop_length = SourceFilter.HOP
+    def __init__(self, graph: OnnxGraph, config: MelConfig) -> None:
+        input_rows, rows, channels = config.caches
+        input_cache = (input_rows, config.n_mels)
+        super().__init__(graph, right=config.right_frames, input_cache=input_cache, cache=(rows, channels))
 
-    def __init__(self, graph: OnnxGraph, model: MelConfig) -> None:
-        self._graph, self._model = graph, model
-        self._filter = SourceFilter()
-        self.context = SourceFilter.OVERHANG + model.right_frames
-
-    def initial(self, frame: int) -> MelVocoderState:
-        input_rows, rows, channels = self._model.caches
-        caches = np.zeros((input_rows, self._model.n_mels), np.float32), np.zeros((rows, channels), np.float32)
-        return MelVocoderState(*caches, self._filter.initial(frame))
-
-    def step(
-        self, final: Floats, right: Floats, state: MelVocoderState, *, seed: int, ended: bool
-    ) -> tuple[Floats, MelVocoderState]:
-        """See Vocoder; frames are natural logarithms of mel magnitudes."""
-        if not len(final):
-            return np.zeros(0, np.float32), state
-        mel = np.concatenate([final, right[: self.context]])
-        out = self._graph(
-            mel=mel, rows=count(min(len(final) + SourceFilter.OVERHANG, len(mel))), commit=count(len(final)),
-            input_cache=state.input_cache, cache=state.cache,
-        )  # fmt: skip
-        samples, kept = self._filter.step(
-            out["spectrum"], out["f0"], state.filter, final=len(final), seed=seed, ended=ended
-        )
-        return samples, MelVocoderState(out["next_input_cache"], out["next_cache"], kept)
+    def inputs(self, frames: Floats) -> dict[str, Array]:
+        """See SpectralVocoder."""
+        return {"mel": frames}
 
 
 def load_mel(table: Mapping[str, Any], folder: Path, threads: int) -> MelVocoder:

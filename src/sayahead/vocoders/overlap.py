@@ -38,7 +38,7 @@ class OverlapVocoder:
 
     ``left`` and ``right`` are Ma's delta, in frames: what is rendered again before the new frames, and what is rendered
     in advance behind them. Where they are smaller than what the vocoder sees, ``fade`` samples of a step's end are
-    blended into the next one's begin.
+    blended into the start of the next.
     """
 
     def __init__(self, render: Render, *, hop_length: int, left: int, right: int, fade: int = 0) -> None:
@@ -63,14 +63,14 @@ class OverlapVocoder:
         z = noise(seed, (state.frame - len(past)) * self.hop_length, len(window) * self.hop_length)
         samples = self._render(window, z.reshape(-1, self.hop_length)).reshape(-1)
         begin, end = len(past) * self.hop_length, (len(past) + len(final)) * self.hop_length
-        made = blend(state.tail, samples[begin:end])
-        known = window[: len(past) + len(final)]
-        kept = known[max(0, len(known) - self.left) :]
-        return made, OverlapState(state.frame + len(final), kept, samples[end : end + self.fade])
+        blended = blend(state.tail, samples[begin:end])
+        before = window[: len(past) + len(final)]
+        past = before[max(0, len(before) - self.left) :]
+        return blended, OverlapState(state.frame + len(final), past, samples[end : end + self.fade])
 
 
 def blend(old: Floats, new: Floats) -> Floats:
-    """``new`` (S,), its begin faded in over ``old``, linearly, because both are the same sound."""
+    """``new`` (S,), its start faded in over ``old``, linearly, because both are the same sound."""
     size = min(len(old), len(new))
     if not size:
         return new
@@ -89,6 +89,6 @@ def noise(seed: int, first: int, size: int) -> Floats:
 def noise_block(seed: int, block: int) -> Floats:
     """(4096,) standard normal noise of one block of samples."""
     draw = np.random.default_rng([seed, block, NOISE_BLOCK])
-    made = draw.standard_normal(NOISE_BLOCK, dtype=np.float32)
-    made.flags.writeable = False
-    return made
+    block_noise = draw.standard_normal(NOISE_BLOCK, dtype=np.float32)
+    block_noise.flags.writeable = False
+    return block_noise

@@ -76,15 +76,15 @@ class WaveRNNVocoder:
         given = (np.concatenate([final, follows]) - w["mean"]) / w["std"]
         missing = np.zeros((model.right - len(follows), model.n_mels), np.float32)
         rows = np.concatenate([state.past, given, missing]).astype(np.float32)
-        made, wide = list[Floats](), model.left + 1 + model.right
+        sound, width = list[Floats](), model.left + 1 + model.right
         last, first, second = state.last, state.first, state.second
         for at in range(len(final)):
-            heard = self._heard(rows[at : at + wide])
+            heard = self._heard(rows[at : at + width])
             drawn = np.random.default_rng([seed, state.frame + at]).random(model.hop_length)
             samples, last, first, second = self._frame(heard, drawn, last, first, second)
-            made.append(samples)
+            sound.append(samples)
         past = rows[len(final) : len(final) + model.left]
-        return np.concatenate(made), WaveRNNState(state.frame + len(final), past, last, first, second)
+        return np.concatenate(sound), WaveRNNState(state.frame + len(final), past, last, first, second)
 
     def _heard(self, window: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """What one frame's samples hear, of the normalized frames (left + 1 + right, n_mels) around it.
@@ -114,7 +114,7 @@ class WaveRNNVocoder:
         sample, sample_gates = w["input.sample"], w["input.sample.gates"]
         outer, outer_bias = (w["first.outer"], w["second.outer"]), (w["first.outer.bias"], w["second.outer.bias"])
         inner, dense0, dense1, out, bias = w["second.inner"], w["dense0"], w["dense1"], w["out"], w["out.bias"]
-        made = np.empty(len(joined), np.float32)
+        samples = np.empty(len(joined), np.float32)
         for at in range(len(joined)):
             x = joined[at] + last * sample
             first = gru(gates[at] + last * sample_gates, first @ outer[0] + outer_bias[0], first, wide)
@@ -127,8 +127,8 @@ class WaveRNNVocoder:
             likely = np.exp(logits - logits.max())
             below = likely.cumsum()
             last = self._values[min(int(below.searchsorted(drawn[at] * below[-1], side="right")), len(below) - 1)]
-            made[at] = last
-        return made, float(last), first, second
+            samples[at] = last
+        return samples, float(last), first, second
 
 
 def gru(inner: Floats, outer: Floats, was: Floats, wide: int) -> Floats:

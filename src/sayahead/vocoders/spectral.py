@@ -1,0 +1,59 @@
+"""Frames to spectral parts by a network, then source-filter synthesis: what the default voice and mel voices share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sayahead.engine.onnx import Array, OnnxGraph, count
+from sayahead.types import Floats
+from sayahead.vocoders.sourcefilter import FilterState, SourceFilter
+
+
+@dataclass(frozen=True, slots=True)
+class SpectralState:
+    """The past of a sentence."""
+
+    input_cache: Floats
+    """(L, D) the network's last inputs."""
+    cache: Floats
+    """(L', C) the last inputs of its blocks."""
+    filter: FilterState
+    """What pulse train, noise and overlap-add keep."""
+
+
+class SpectralVocoder:
+    """See Vocoder; 24 kHz, hop 300. What frames are to the network, a subclass says."""
+
+    hop_length = SourceFilter.HOP
+
+    def __init__(self, graph: OnnxGraph, *, right: int, input_cache: tuple[int, int], cache: tuple[int, int]) -> None:
+        """``right`` frames of context behind those whose spectra overlap into the last final one; shapes of caches."""
+        self._graph, self._filter = graph, SourceFilter()
+        self._caches = np.zeros(input_cache, np.float32), np.zeros(cache, np.float32)
+        self.context = SourceFilter.OVERHANG + right
+
+    def initial(self, frame: int) -> SpectralState:
+        """See Vocoder."""
+        return SpectralState(*self._caches, self._filter.initial(frame))
+
+    def step(
+        self, final: Floats, right: Floats, state: SpectralState, *, seed: int, ended: bool
+    ) -> tuple[Floats, SpectralState]:
+        """See Vocoder."""
+        if not len(final):
+            return np.zeros(0, np.float32), state
+        frames = np.concatenate([final, right[: self.context]])
+        rows = count(min(len(final) + SourceFilter.OVERHANG, len(frames)))
+        caches = {"input_cache": state.input_cache, "cache": state.cache}
+        inputs = self.inputs(frames)
+        out = self._graph(**inputs, rows=rows, commit=count(len(final)), **caches)
+        f0 = out["f0"] if "f0" in out else inputs["f0"]
+        samples, past = self._filter.step(out["spectrum"], f0, state.filter, final=len(final), seed=seed, ended=ended)
+        return samples, SpectralState(out["next_input_cache"], out["next_cache"], past)
+
+    def inputs(self, frames: Floats) -> Mapping[str, Array]:
+        """The network's inputs of frames (T, D), by name; the pitch ``f0`` (T,) is one, or else an output."""
+        raise NotImplementedError
