@@ -2,7 +2,7 @@
 
     python benchmarks/mohan/seeds.py runs voices
 
-Makes mohan-agent-SEED of ``runs/mohan-small`` and each agent's graph, ``runs/mohan-agent-SEED/agent.onnx``.
+Makes mohan-agent-SEED of ``runs/mohan-small`` and each agent's run, ``runs/mohan-agent-SEED``.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from sayahead.training.voice import make_voice
 def main(runs: Path, voices: Path) -> None:
     """Make what there are agents for."""
     acoustic = load_trained(runs / "mohan-small")
-    for graph in sorted(runs.glob("mohan-agent-*/agent.onnx")):
-        folder = voices / graph.parent.name
-        make_voice(acoustic, "ma-lj", folder, name=folder.name, agent=graph)
+    for run in sorted(runs.glob("mohan-agent-*")):
+        folder = voices / run.name
+        make_voice(acoustic, "ma-lj", folder, name=folder.name, agent=load_trained(run))
         print(folder)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 
 from sayahead import Voice, load_voice
 from sayahead.training.graph.builder import quantized
-from sayahead.training.mohan.agent_export import agent_graph
+from sayahead.training.loop.trained import Trained
 from sayahead.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
 from sayahead.training.mohan.network import ModifiedTacotron, ModifiedTacotronConfig
 from sayahead.training.voice import make_voice
@@ -47,19 +48,17 @@ def tacotron(config: ModifiedTacotronConfig = CONFIG, *, seed: int = 0) -> Modif
     return model
 
 
-def tiny_agent(folder: Path, config: ModifiedTacotronConfig = CONFIG, *, seed: int = 0) -> Path:
-    """The graph of an agent that is of two minds."""
+def tiny_agent(config: ModifiedTacotronConfig = CONFIG, *, seed: int = 0) -> Trained[Any, Any]:
+    """The run of an agent that is of two minds."""
     torch.manual_seed(seed)
     agent = Agent(AgentConfig(recurrent=16, dense=8, baseline=8), config.encoder + LOOK_BACK + config.n_mels)
     nn.init.normal_(agent.out.weight, std=3.0)
-    folder.mkdir(parents=True, exist_ok=True)
-    agent_graph(agent.eval()).save(str(folder / "agent.onnx"))
-    return folder / "agent.onnx"
+    return trained("mohan-agent", agent.eval())
 
 
 def tiny_mohan(folder: Path, config: ModifiedTacotronConfig = CONFIG, *, seed: int = 0) -> Voice:
     """A voice of a tiny modified Tacotron, a tiny agent and a tiny mel vocoder."""
     acoustic = trained("mohan", tacotron(config, seed=seed))
     second = trained("mel", vocoder("mel"))
-    make_voice(acoustic, second, folder, name="tiny", agent=tiny_agent(folder / "parts", config, seed=seed))
+    make_voice(acoustic, second, folder, name="tiny", agent=tiny_agent(config, seed=seed))
     return load_voice(folder)

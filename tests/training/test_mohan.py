@@ -454,14 +454,14 @@ def test_a_voice_without_agent_waits_and_says_so(tmp_path: Path) -> None:
         load_voice(tmp_path / "bare")
 
 
-def test_only_an_agent_s_graph_joins_a_voice(tmp_path: Path) -> None:
+def test_only_an_agent_joins_a_voice(tmp_path: Path) -> None:
     voice = tiny_mohan(tmp_path / "voice")
     assert voice.config.phonemes == {}
     assert voice.config.agent is not None
     assert voice.config.agent.hidden == 16
-    wrong, acoustic = tmp_path / "voice" / "make.onnx", trained("mohan", tacotron())
+    acoustic = trained("mohan", tacotron())
     with pytest.raises(ConfigError, match="no agent"):
-        make_voice(acoustic, "ma-lj", tmp_path / "other", name="other", agent=wrong)
+        make_voice(acoustic, "ma-lj", tmp_path / "other", name="other", agent=acoustic)
 
 
 def test_flush_speaks_what_is_there_and_a_new_sentence_begins(voice: Voice) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.tiny_mohan import CONFIG, tiny_mohan
 from support.tones import tones_corpus
 
 from sayahead.cli import main
@@ -27,7 +28,7 @@ from sayahead.training.mohan.environment import wait_end, wait_k_steps, walk
 from sayahead.training.mohan.paths import compared, followed, policies
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
-SPEAKER = {
+SPEAKER: dict[str, Any] = {
     "reduction": 2, "embedding": 8, "encoder": 12, "prenet": [8, 8], "attention_rnn": 16, "decoder_rnn": 16,
     "attention": 8, "location_filters": 4, "location_kernel": 5,
 }  # fmt: skip
@@ -210,14 +211,17 @@ def test_the_graph_decides_as_torch_does(tmp_path: Path) -> None:
     assert agree >= 57
 
 
-def test_the_command_exports_an_agent_and_nothing_else(
+def test_a_run_s_agent_joins_a_voice_by_the_command(
     corpus: Corpus, speaker: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     train(recipe(corpus, speaker, 1), corpus.path, tmp_path / "run")
-    assert main(["train", "agent", str(tmp_path / "run"), "-o", str(tmp_path / "out" / "agent.onnx")]) == 0
-    graph = OnnxGraph(tmp_path / "out" / "agent.onnx")
-    wide = load_trained(tmp_path / "run").model.get_parameter("gru.weight_ih_l0").shape[1]
+    tiny_mohan(tmp_path / "voice", replace(CONFIG, encoder=SPEAKER["encoder"]))
+    before = (tmp_path / "voice" / "agent.onnx").read_bytes()
+    assert main(["train", "voice", "--agent", str(tmp_path / "run"), "-o", str(tmp_path / "voice")]) == 0
+    assert (tmp_path / "voice" / "agent.onnx").read_bytes() != before
+    graph = OnnxGraph(tmp_path / "voice" / "agent.onnx")
+    wide = load_trained(tmp_path / "run").model.observed
     out = graph(observation=np.zeros(wide, np.float32), hidden=np.zeros(16, np.float32))
     assert out["logits"].shape == (2,)
-    assert main(["train", "agent", str(speaker), "-o", str(tmp_path / "agent.onnx")]) == 2
-    assert "one of mohan-agent is needed" in capsys.readouterr().err
+    assert main(["train", "voice", "--agent", str(speaker), "-o", str(tmp_path / "voice")]) == 2
+    assert "which is no agent" in capsys.readouterr().err

@@ -109,7 +109,8 @@ SETTINGS = str(Path(__file__).parents[2] / "recipes" / "heart" / "voice.toml")
         (["--heart", "nowhere.toml"], "nowhere.toml cannot be read"),
         (["--vocoder", "ma-lj", "--policy", "policy.npz"], "policy.npz"),
         ([], "Nothing to make"),
-        (["--agent", "agent.onnx"], "voice.json"),
+        (["--agent", "runs/a"], "runs/a has no checkpoint"),
+        (["--policy", str(installed_voices()["heart"] / "policy.npz")], "voice.json"),
     ],
 )
 def test_options_that_make_no_voice_are_refused(

@@ -47,9 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--heart", metavar="VOICE.toml", type=Path, help="make the default voice, with these settings")
     add("--student", metavar="RUN", type=Path, help="a context student, the voice's own predictor")
     add("--policy", metavar="RUN", type=Path, help="a learned policy's run, or a file policy.npz")
-    add(
-        "--agent", metavar="FILE.onnx", type=Path, help="an agent's graph (sayahead train agent), as the voice's policy"
-    )
+    add("--agent", metavar="RUN", type=Path, help="an agent's run, the policy of a voice that reads characters")
     add("--name", metavar="NAME", help="the voice's name")
     add("-o", "--out", metavar="FOLDER", type=Path, required=True, help="where the voice goes")
     add("--description", metavar="TEXT", help="one line about the voice")
@@ -83,7 +81,7 @@ def make(arguments: argparse.Namespace) -> None:
         acoustic = None if arguments.acoustic is None else load(arguments.acoustic)
         make_heart(arguments.heart, arguments.out, acoustic=acoustic, **extras)
         return
-    extras["agent"] = arguments.agent
+    extras["agent"] = None if arguments.agent is None else load(arguments.agent)
     if arguments.acoustic is None:
         refuse(given & {"vocoder", "name", "description", "license"}, "an existing voice")
         if not given & set(extras):

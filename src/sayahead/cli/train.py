@@ -14,7 +14,6 @@ from sayahead.errors import ConfigError
 
 HELP = "make a corpus, train a model"
 PARTS = {
-    "agent": "sayahead.cli.make_agent",
     "corpus": "sayahead.cli.corpus",
     "voice": "sayahead.cli.make_voice",
     "futures": "sayahead.cli.futures",

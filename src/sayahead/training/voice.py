@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -13,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sayahead.errors import ConfigError
-from sayahead.policies.agent import AgentConfig
 from sayahead.policies.learned import LearnedConfig, Network
 from sayahead.training.part import Acoustic, Part, Written
 from sayahead.vocoders import Borrowed
@@ -111,7 +109,7 @@ def make_voice(
     license: str | None = None,
     student: Run | None = None,
     policy: Network | None = None,
-    agent: Path | None = None,
+    agent: Run | None = None,
 ) -> None:
     """Write a voice's folder: graphs, voice.json, LICENSE and NOTICE; ConfigError where the runs make no voice.
 
@@ -186,7 +184,7 @@ def make_heart(
 
 
 def extend_voice(
-    folder: Path, *, student: Run | None = None, policy: Network | None = None, agent: Path | None = None
+    folder: Path, *, student: Run | None = None, policy: Network | None = None, agent: Run | None = None
 ) -> None:
     """Add to a voice that is there, or put others in place of its own; see ``extras``."""
     load_voice(folder)
@@ -196,12 +194,12 @@ def extend_voice(
 
 
 def extras(
-    folder: Path, *, student: Run | None = None, policy: Network | None = None, agent: Path | None = None
+    folder: Path, *, student: Run | None = None, policy: Network | None = None, agent: Run | None = None
 ) -> Written:
     """Write what joins a voice besides its two stages: its files, and the tables of voice.json about them.
 
-    ``student``: a run that predicts context. ``policy``: a learned one. ``agent``: a graph that decides when to READ
-    and SPEAK.
+    ``student``: a run that predicts context. ``policy``: a learned one. ``agent``: a run that decides when to READ and
+    SPEAK.
     """
     files, tables = list[Path](), dict[str, Any]()
     if student is not None:
@@ -213,20 +211,11 @@ def extras(
         policy.save(files[-1])
         tables["learned"] = asdict(LearnedConfig(files[-1].name))
     if agent is not None:
-        files = [*files, folder / "agent.onnx"]
-        tables["agent"] = asdict(write_agent(agent, files[-1]))
+        from sayahead.training.mohan.agent_export import write_agent
+
+        more, tables["agent"] = write_agent(agent, folder)
+        files = [*files, *more]
     return files, tables
-
-
-def write_agent(graph: Path, path: Path) -> AgentConfig:
-    """Copy an agent's graph into a voice's folder; what voice.json says of it."""
-    from onnxruntime import InferenceSession
-
-    shutil.copyfile(graph, path)
-    shapes = {value.name: value.shape for value in InferenceSession(str(path)).get_inputs()}
-    if set(shapes) != {"observation", "hidden"}:
-        raise ConfigError(f"{graph} is no agent: it takes {', '.join(shapes)}. Make one with sayahead train agent.")
-    return AgentConfig(path.name, int(shapes["hidden"][0]))
 
 
 def write_voice(folder: Path, config: Mapping[str, Any], files: Iterable[Path], *, notice: str = "") -> None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 from torch import nn
 
+from sayahead.errors import ConfigError
+from sayahead.policies.agent import AgentConfig
 from sayahead.training.graph.builder import Graph
 from sayahead.training.graph.recurrent import dense
+from sayahead.training.loop.trained import Trained
 from sayahead.training.mohan.agent_network import Agent
+from sayahead.training.part import Written
 
 
 def agent_graph(agent: Agent) -> Graph:
@@ -36,3 +44,12 @@ def agent_graph(agent: Agent) -> Graph:
     g.output(str(g.op("Reshape", layer(str(hidden), agent.out), flat)), "logits", np.float32, [2])
     g.output(str(g.op("Reshape", after, flat)), "next_hidden", np.float32, [wide])
     return g
+
+
+def write_agent(run: Trained[Any, Any], folder: Path) -> Written:
+    """Write an agent's graph; its path, and what voice.json says of it."""
+    if not isinstance(run.model, Agent):
+        raise ConfigError(f"{run.recipe.name} is a run of {run.recipe.task}, which is no agent.")
+    path = folder / "agent.onnx"
+    agent_graph(run.model).save(str(path))
+    return [path], asdict(AgentConfig(path.name, run.model.config.recurrent))
