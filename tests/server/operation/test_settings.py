@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import pytest
 
 from sayahead import ConfigError
+from sayahead.cli import serve
 from sayahead.server.operation.settings import Settings, load_settings, names
 
 
@@ -37,6 +39,7 @@ def test_flags_outweigh_the_environment_and_that_the_file(tmp_path: Path) -> Non
         ("workers = 2000", "workers is 2000, but must be from 1 to 1024"),
         ("drain_s = -1", "drain_s is -1.0, but must be at least 0"),
         ("drain_s = nan", "must be at least 0"),
+        ("breath_s = -0.1", "breath_s is -0.1, but must be at least 0"),
         ("[limits]\nsession_s = inf", "limits.session_s is inf, but must be at least 0.01"),
         ("[limits]\ncontexts = 0", "limits.contexts is 0, but must be at least 1"),
         ("[limits]\nsessions = -1", "limits.sessions is -1, but must be at least 0"),
@@ -77,3 +80,11 @@ def test_a_wrong_name_is_named() -> None:
 def test_every_setting_has_a_variable_of_its_own() -> None:
     variables = [name.upper().replace(".", "_") for name in names()]
     assert len(set(variables)) == len(variables)
+
+
+def test_a_breath_is_on_and_a_flag_changes_it() -> None:
+    parser = argparse.ArgumentParser()
+    serve.add_arguments(parser)
+    for flags, breath_s in (([], 0.6), (["--breath", "0"], 0.0), (["--breath", "1.5"], 1.5)):
+        settings = load_settings(None, environment={}, given=serve.given(parser.parse_args(flags)))
+        assert settings.breath_s == breath_s
