@@ -67,7 +67,7 @@ def test_what_the_lexicon_reads_well_sounds_the_same(text: str) -> None:
 
 
 SAID = "€£¥%°+=<>@&×÷±≤≥≠"
-"""Said wherever they stand, as is ``$`` before a figure; ``pieces.SILENT`` and ``pieces.PAUSES`` name what is not."""
+"""Said wherever they stand, as is ``$`` before figures; ``pieces.SILENT`` and ``pieces.PAUSES`` name what is not."""
 TOKENS = st.one_of(
     st.from_regex(r"[1-9][0-9]{0,5}(,[0-9]{3})?(\.[0-9]{1,4})?(st|nd|rd|th|s|k|M|km|kg|%|°C|x|K)?", fullmatch=True),
     st.from_regex(r"[$€£][1-9][0-9]{0,4}(\.[0-9]{1,3})?(k|M|bn)?([-–/][1-9][0-9]{0,3})?", fullmatch=True),
@@ -91,18 +91,27 @@ TOKENS = st.one_of(
 def test_no_figure_and_no_sign_goes_unsaid(token: str) -> None:
     """What is said changes with every figure that is taken out, and with every sign that is always said.
 
-    A zero before or behind other figures may be silent (03/05, $5.00): it counts only in other places. So may ``>`` at
-    the end of a token, which closes a tag. Faces made of signs are silent.
+    A zero before or behind other figures may be silent (03/05, $5.00): it counts only in other places. So may ``<`` and
+    ``>`` at the ends of a token, where they are a tag's. Faces made of signs are silent.
     """
     assume(token.rstrip(".,") not in EMOTICONS)
     whole = spoken(f"see {token} now")
-    for i, char in enumerate(token):
-        edge = char == "0" and re.search(r"(^|\D)0*$", token[:i]) is not None
-        # Of two equal ones it is the same which is taken out; a sign of several characters is one.
-        alike = token[i + 1 : i + 2] == char or re.search(r"[-=<>!&+|*:/]{2}", token[max(0, i - 1) : i + 2])
-        amount = char == "$" and token[i + 1 : i + 2].isdigit()
-        if ((char.isdigit() and char.isascii() and not edge) or char in SAID or amount) and not alike:
-            assert spoken(f"see {token[:i]}{token[i + 1 :]} now") != whole, (token, char)
+    for i in range(len(token)):
+        if counts(token, i):
+            assert spoken(f"see {token[:i]}{token[i + 1 :]} now") != whole, (token, token[i])
+
+
+def counts(token: str, i: int) -> bool:
+    """Whether the character is one that must be heard where it stands."""
+    char, before, behind = token[i], token[:i], token[i + 1 :]
+    if behind[:1] == char or re.search(r"[-=<>!&+|*:/]{2}", before[-1:] + char + behind[:1]):
+        return False  # Of two equal ones it is the same which is taken out; a sign of several characters is one.
+    if char.isascii() and char.isdigit():
+        return char != "0" or re.search(r"(^|\D)0*$", before) is None
+    if char == "$":
+        return re.match(r"[0-9]+(?!\w)", behind) is not None and before[-1:] != "$"  # "$2x" is LaTeX.
+    inside = re.search(r"\w", before) and re.search(r"\w", behind)
+    return char in SAID and (char not in "<>" or inside is not None)
 
 
 @settings(max_examples=500, deadline=None)

@@ -12,6 +12,7 @@ from sayahead.text.english import tables
 from sayahead.text.english.addresses import pronounced, spelled
 from sayahead.text.english.amounts import AMOUNT, CUR, atom
 from sayahead.text.english.numbers import cardinal, initials, label, number
+from sayahead.text.english.units import currency
 
 SILENT = frozenset("()[]{}\"'_|`~*†‡$\\")
 """Never said by itself; ``$`` and ``\\`` are marks of LaTeX where no amount and no known name follows."""
@@ -21,6 +22,7 @@ _PIECE = re.compile(
     r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|(?:[A-Za-z]\.)+[A-Za-z](?:\b\.?)(?![a-z])|[^\W\d_]+(?:'[^\W\d_]+|-(?=[^\W\d_]{2})[^\W\d_]+)*|"
     r"[-+*/:]=|<=|>=|!==?|===?|=>|->|-->|<-|\+\+|\+/-|&&|\|\||\*\*|::|--+|\.{2,}|\S"
 )
+_CURRENCY = re.compile(rf"{CUR}(?=[0-9.])")
 _NUMERIC = re.compile("[0-9.,]+")
 _ELEMENT = "|".join(tables.ELEMENTS)
 _FORMULA = re.compile(rf"(?:(?:{_ELEMENT})(?:_?[0-9]+)?|\((?=\w)|\)(?:_?[0-9]+)?){{2,}}")
@@ -84,6 +86,9 @@ def _piece(piece: str, before: str, after: str) -> str:
         return f"backslash {pronounced(piece[1:])}" if known is None else known
     if not first.isalpha() and piece[-1].isalnum() and not _NUMERIC.fullmatch(piece) and (amount := atom(piece)):
         return amount
+    if len(piece) > 1 and (sign := _CURRENCY.match(piece)):
+        many = "" if sign[0] == "$" else currency(sign[0])[1]  # $2x is LaTeX.
+        return f"{pieces(piece[sign.end() :])} {many}".rstrip()
     if first.isdigit() and not piece.isdigit() and piece[-1].isalpha():
         figures = piece.rstrip("".join(filter(str.isalpha, piece)))
         return f"{label(figures) if figures.isdigit() else number(figures)} {name(piece[len(figures) :])}"
