@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import functools
@@ -52,7 +53,8 @@ def convert(hint: Any, value: object, *, where: str) -> Any:
     if origin is tuple and isinstance(value, list | tuple):
         return tuple(convert(arguments[0], item, where=f"{where}[{i}]") for i, item in enumerate(value))
     if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        with contextlib.suppress(OverflowError):
+            return float(value)
     if isinstance(hint, type) and isinstance(value, hint) and (hint is bool or not isinstance(value, bool)):
         return value
     raise ConfigError(f"{where}: expected {getattr(hint, '__name__', hint)}, found {describe(value)}.")
@@ -60,8 +62,13 @@ def convert(hint: Any, value: object, *, where: str) -> Any:
 
 def describe(value: object) -> str:
     """A value as an error shows it."""
+    return f"{type(value).__name__} {shown(value)}"
+
+
+def shown(value: object) -> str:
+    """The beginning of a value's ``repr``."""
     text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def nearest(word: str, known: typing.Iterable[str]) -> str:
@@ -76,14 +83,14 @@ def nearest(word: str, known: typing.Iterable[str]) -> str:
 def check_number(name: str, value: object, least: float, most: float) -> None:
     """ConfigError unless the value is a number between the two."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise ConfigError(f"{name} is {value!r}, but must be a number from {least:g} to {most:g}.")
+        raise ConfigError(f"{name} is {shown(value)}, but must be a number from {least:g} to {most:g}.")
 
 
 def check_whole(name: str, value: object, least: int, most: int | None = None) -> None:
     """ConfigError unless the value is a whole number of at least ``least``, and at most ``most``."""
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= (value if most is None else most):
         bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ConfigError(f"{name} is {value!r}, but must be a whole number {bounds}.")
+        raise ConfigError(f"{name} is {shown(value)}, but must be a whole number {bounds}.")
 
 
 def chosen(

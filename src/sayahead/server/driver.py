@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator
 
 from sayahead.server import messages as m
-from sayahead.server.hub import Hub, Lease, RefusedError
+from sayahead.server.hub import NEEDED, Hub, Lease, RefusedError
 from sayahead.server.outbox import Outbox
 from sayahead.server.utterance import Utterance
 
@@ -104,20 +104,21 @@ class Connection:
                 what = "is not open" if utterance is None else "takes no more text"
                 await self._outbox.send(m.Failed("unknown_context", f"The context {name[:80]!r} {what}.", name))
             return
+        refusal: str | None = None
         match command:
             case m.Text(_, text):
                 refusal = utterance.push(text)
                 if refusal is None:
                     self._characters += len(text)
-                else:
-                    self._hub.metrics.rejected.labels("too_much_text").inc()
-                    await self._outbox.send(m.Failed("too_much_text", refusal, name))
             case m.Flush():
-                utterance.flush(command)
+                refusal = utterance.flush(command)
             case m.Finish():
                 utterance.finish()
             case m.Cancel(_, played_s):
                 await utterance.cancel(played_s)
+        if refusal is not None:
+            self._hub.metrics.rejected.labels("too_much_text").inc()
+            await self._outbox.send(m.Failed("too_much_text", refusal, name))
 
     async def _open(self, command: m.Open) -> None:
         name, options = command.utterance, command.options
@@ -159,13 +160,17 @@ class Connection:
         """End what is idle or open for too long."""
         limits, fail = self._limits, self._outbox.fail
         closing = asyncio.ensure_future(self._hub.closing.wait())
+        lost = asyncio.ensure_future(self._lease.lost.wait())
         try:
             while not self._outbox.ended.done():
                 limit = self._idle_s or (limits.first_message_s if self._first else limits.idle_s)
-                await asyncio.wait({closing}, timeout=min(1.0, limit / 4, limits.session_s / 4))
+                timeout = min(1.0, limit / 4, limits.session_s / 4)
+                await asyncio.wait({closing, lost}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
                 now = self._loop.time()
                 if closing.done():
                     await fail("shutdown", "The server is going down.")
+                elif lost.done():
+                    await fail("overloaded", NEEDED)
                 elif self._hub.draining and not self._utterances:
                     await fail("shutdown", "The server is going down: connect again in a moment.")
                 elif now - self._begun > limits.session_s:
@@ -177,6 +182,7 @@ class Connection:
                         await utterance.fail("idle", f"No text arrived for {utterance.idle_s:g} seconds.")
         finally:
             closing.cancel()
+            lost.cancel()
 
     def figures(self) -> dict[str, float]:
         """What the log says of the connection."""

@@ -72,7 +72,9 @@ def answers(
 
 def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
     """Whose request it is. RequestError without a valid key."""
-    caller = hub.access.caller(credential(request.headers, request.query_params), tokens=tokens)
+    address = request.client.host if request.client else None
+    key = credential(request.headers, request.query_params)
+    caller = hub.access.caller(key, address=address, tokens=tokens)
     if caller is None:
         hub.metrics.rejected.labels("unauthorized").inc()
         raise RequestError("unauthorized", "A valid key is required: Authorization: Bearer KEY.")

@@ -8,7 +8,8 @@ import secrets
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 
 from sayahead.config import nearest
@@ -24,7 +25,14 @@ from sayahead.voices import VoiceConfig, installed_voices, read_config
 
 log = logging.getLogger("sayahead.server")
 DEFAULT = "heart"
+NEEDED = "This connection spoke no text, and others needed its place: connect again in a few seconds."
 PLACES_PER_CORE = 16
+# A connection without a text keeps its place for so long when others want it.
+GRACE_S = 1.0
+# A voice that could not be loaded is not tried again for so long.
+RETRY_S = 30.0
+# Threads that open texts, which takes no time but for an encoder's start.
+OPENERS = 4
 
 
 class RefusedError(SayaheadError):
@@ -52,6 +60,7 @@ class Voices:
             raise VoiceError("There is no voice to offer: install sayahead again, or name one.")
         self.default = next(iter(self.configs))
         self.loaded: dict[str, Voice] = {}
+        self._failed: dict[str, tuple[float, VoiceError]] = {}
         self._locks = {name: threading.Lock() for name in self.configs}
 
     def name(self, wanted: str | None, *, any_voice: bool = False) -> str:
@@ -63,11 +72,18 @@ class Voices:
         raise VoiceError(f"There is no voice {wanted[:80]!r}{nearest(wanted[:80], self.configs)}.")
 
     def load(self, name: str) -> Voice:
-        """A voice by a name from ``name``; slow the first time."""
+        """A voice by a name from ``name``; slow the first time. VoiceError where it cannot be loaded."""
         with self._locks[name]:
+            begun = time.perf_counter()
+            failed_at, failure = self._failed.get(name, (-RETRY_S, None))
+            if failure is not None and begun - failed_at < RETRY_S:
+                raise failure
             if name not in self.loaded:
-                begun = time.perf_counter()
-                self.loaded[name] = load_voice(self._folders[name])
+                try:
+                    self.loaded[name] = load_voice(self._folders[name])
+                except VoiceError as error:
+                    self._failed[name] = time.perf_counter(), error
+                    raise
                 log.info("voice loaded", extra={"voice": name, "took_s": round(time.perf_counter() - begun, 3)})
             return self.loaded[name]
 
@@ -79,16 +95,16 @@ class Voices:
         self.default = name
 
 
-@dataclass(frozen=True, slots=True)
 class Lease:
     """A connection that was admitted; ends with ``Hub.leave``."""
 
-    id: str
-    """Names the connection in the log."""
-    protocol: str
-    """Its protocol."""
-    caller: Caller
-    """Whose it is."""
+    def __init__(self, protocol: str, caller: Caller) -> None:
+        self.id = secrets.token_hex(6)
+        """Names the connection in the log."""
+        self.protocol, self.caller = protocol, caller
+        self.utterances, self.idle_since = 0, time.monotonic()
+        self.lost = asyncio.Event()
+        """Set when its place went to another, who speaks."""
 
 
 class Hub:
@@ -100,12 +116,17 @@ class Hub:
         self.access, self.metrics = Access(settings), Metrics()
         self.voices = voices or Voices(settings.voices)
         self.pool = Pool(settings.workers or cores())
+        # Loading takes seconds: it has a thread of its own, in which nobody waits whose voice is there.
+        self._loader, self._openers = ThreadPoolExecutor(1, "load"), ThreadPoolExecutor(OPENERS, "open")
         self.places = settings.limits.sessions or PLACES_PER_CORE * cores()
+        fair = self.places if self.access.keys == 1 else max(1, self.places // 2)
+        self.share = settings.limits.sessions_per_key or fair
+        """Places that one key, or one address, may take."""
         self.closing = asyncio.Event()
         """Set when connections must end now."""
         self.draining = False
         """Whether no new connection is admitted."""
-        self._leases: dict[str, int] = {}
+        self._leases: set[Lease] = set()
         self._by_caller: Counter[str] = Counter()
 
     def start(self) -> None:
@@ -124,7 +145,16 @@ class Hub:
         """A new text to be spoken. VoiceError for an unknown voice, ConfigError for options that it cannot take."""
         name = self.voices.name(options.voice, any_voice=options.any_voice)
         # A voice may have to be loaded first, which must hold up nobody who speaks.
-        return await asyncio.to_thread(lambda: Speaking(self.voices.load(name), options, self.pool))
+        loop = asyncio.get_running_loop()
+        voice = self.voices.loaded.get(name)
+        if voice is None:
+            voice = await loop.run_in_executor(self._loader, self.voices.load, name)
+        return await loop.run_in_executor(self._openers, Speaking, voice, options, self.pool)
+
+    @property
+    def bounds(self) -> dict[str, int | float]:
+        """The limits in force."""
+        return asdict(self.limits) | {"sessions": self.places, "sessions_per_key": self.share}
 
     @property
     def ready(self) -> bool:
@@ -134,7 +164,7 @@ class Hub:
     @property
     def taken(self) -> int:
         """Places taken: one by each connection, and one by each of its utterances after the first."""
-        return sum(max(1, utterances) for utterances in self._leases.values())
+        return sum(max(1, lease.utterances) for lease in self._leases)
 
     @property
     def connections(self) -> int:
@@ -146,47 +176,61 @@ class Hub:
         if self.draining:
             raise self._refuse("shutdown", "The server is going down: connect again in a moment.")
         self._check_place(caller)
-        lease = Lease(secrets.token_hex(6), protocol, caller)
-        self._leases[lease.id] = 0
-        self._by_caller[caller.name] += 1
+        lease = Lease(protocol, caller)
+        self._leases.add(lease)
+        self._count(caller, 1)
         self.metrics.connections.labels(protocol).inc()
-        self.metrics.active.set(self.taken)
         return lease
 
     def leave(self, lease: Lease) -> None:
-        """A connection has ended, with all its utterances."""
-        utterances = self._leases.pop(lease.id)
-        self._by_caller[lease.caller.name] -= max(1, utterances)
-        self.metrics.connections.labels(lease.protocol).dec()
+        """A connection has ended, with all its utterances. Harmless when repeated."""
+        if lease in self._leases:
+            self._leases.remove(lease)
+            self._count(lease.caller, -max(1, lease.utterances))
+            self.metrics.connections.labels(lease.protocol).dec()
+
+    def _count(self, caller: Caller, places: int) -> None:
+        self._by_caller[caller.share] += places
+        if not self._by_caller[caller.share]:
+            del self._by_caller[caller.share]
         self.metrics.active.set(self.taken)
 
     def open_utterance(self, lease: Lease) -> None:
         """Take a place for one more utterance. RefusedError if there is none."""
-        utterances = self._leases[lease.id]
-        if utterances >= self.limits.contexts:
-            raise self._refuse(
-                "too_many_contexts",
-                f"This connection has {utterances} open contexts, the most it may have: finish or cancel one first.",
-            )
-        if utterances:
+        most = self.limits.contexts
+        if lease.lost.is_set():
+            raise self._refuse("overloaded", NEEDED)
+        if lease.utterances >= most:
+            sentence = f"This connection has {most} open contexts, the most it may have: finish or cancel one first."
+            raise self._refuse("too_many_contexts", sentence)
+        if lease.utterances:
             self._check_place(lease.caller)
-            self._by_caller[lease.caller.name] += 1
-        self._leases[lease.id] = utterances + 1
-        self.metrics.active.set(self.taken)
+        lease.utterances += 1
+        self._count(lease.caller, int(lease.utterances > 1))
 
     def close_utterance(self, lease: Lease) -> None:
         """An utterance's place is free again."""
-        if self._leases[lease.id] > 1:
-            self._by_caller[lease.caller.name] -= 1
-        self._leases[lease.id] -= 1
-        self.metrics.active.set(self.taken)
+        lease.utterances -= 1
+        lease.idle_since = time.monotonic()
+        self._count(lease.caller, -int(lease.utterances > 0))
 
     def _check_place(self, caller: Caller) -> None:
-        if self.taken >= self.places:
+        if caller.share and self._by_caller[caller.share] >= self.share:
+            whose = "This address" if self.access.open else "This key"
+            raise self._refuse("overloaded", f"{whose} has {self.share} places, the most it may have.")
+        if self.taken >= self.places and not self._make_room():
             raise self._refuse("overloaded", "All places are taken: try again in a few seconds.")
-        most = self.limits.sessions_per_key
-        if most and self._by_caller[caller.name] >= most:
-            raise self._refuse("overloaded", f"This key has {most} texts being spoken, the most it may have.")
+
+    def _make_room(self) -> bool:
+        """Whether a connection without a text could be let go: of whoever has most places, the one longest idle."""
+        late = time.monotonic() - GRACE_S
+        idle = [lease for lease in self._leases if not lease.utterances and lease.idle_since < late]
+        if not idle:
+            return False
+        lease = min(idle, key=lambda lease: (-self._by_caller[lease.caller.share], lease.idle_since))
+        lease.lost.set()
+        self.leave(lease)
+        return True
 
     def _refuse(self, code: str, message: str) -> RefusedError:
         self.metrics.rejected.labels(code).inc()
@@ -205,3 +249,5 @@ class Hub:
     def close(self) -> None:
         """End the threads."""
         self.pool.close()
+        for executor in (self._loader, self._openers):
+            executor.shutdown(wait=False, cancel_futures=True)

@@ -233,7 +233,7 @@ CODES = {
     "unknown_voice": "a voice that the server does not offer",
     "unknown_context": "a context that is not open",
     "too_many_contexts": "more contexts than one connection may have",
-    "too_much_text": "a message, or text that waits to be spoken, beyond the limit",
+    "too_much_text": "a message, or text or flushes that wait, beyond the limit",
     "overloaded": "all places are taken",
     "unauthorized": "no key, or a wrong one",
     "idle": "no text for too long",

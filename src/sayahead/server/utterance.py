@@ -50,7 +50,11 @@ class Utterance:
         self._text, self._reported, self._characters = "", 0, 0
         # End of the last word that was sent; blanks behind it may have been reported, too.
         self._spoken = 0
+<<<<<<< HEAD
         self._waiting = 0
+=======
+        self._waiting = self._words = self._flushes = 0
+>>>>>>> 4793bd6 (Bound what one client can make the server keep: heads, flushes, pings, rates, places, connections, lines of the log)
         # Words whose audio an encoder still holds, and how long that is.
         self._held, self._held_s = list[m.SpokenWord](), 0.0
         self._over = self._resting = False
@@ -90,13 +94,20 @@ class Utterance:
             self._wake.set()
         return None
 
-    def flush(self, flush: m.Flush) -> None:
-        """Speak all so far."""
+    def flush(self, flush: m.Flush) -> str | None:
+        """Speak all so far; the reason if too many flushes wait."""
         self.touch()
+        if self._flushes >= self._hub.limits.flushes:
+            return f"{self._flushes} flushes wait for their text to be spoken, the most that may."
         self._inbox.append(flush)
+<<<<<<< HEAD
         self._breath_at = None
+=======
+        self._flushes += 1
+>>>>>>> 4793bd6 (Bound what one client can make the server keep: heads, flushes, pings, rates, places, connections, lines of the log)
         self._pacing.settled()
         self._wake.set()
+        return None
 
     def finish(self) -> None:
         """Speak all, then end. Harmless when repeated."""
@@ -195,7 +206,12 @@ class Utterance:
         while self._inbox:
             item = self._inbox.popleft()
             if isinstance(item, m.Flush):
+<<<<<<< HEAD
                 speaking.session.flush(end=item.end)
+=======
+                self._flushes -= 1
+                speaking.session.flush()
+>>>>>>> 4793bd6 (Bound what one client can make the server keep: heads, flushes, pings, rates, places, connections, lines of the log)
                 return item
             speaking.session.push(item)
         if self.finishing:

@@ -15,6 +15,8 @@ from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.operation.access import SUBPROTOCOL, Caller, credential
+from sayahead.server.operation.connection import Allowance
+from sayahead.server.operation.settings import Limits
 from sayahead.server.wire import MessageError
 
 CLOSE_S = 2.0
@@ -60,7 +62,8 @@ class SocketProtocol:
 async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol) -> None:
     """Serve one connection, from the handshake to its end."""
     key = credential(websocket.headers, websocket.query_params, websocket.scope["subprotocols"])
-    caller = hub.access.caller(key)
+    address = websocket.client.host if websocket.client else None
+    caller = hub.access.caller(key, address=address)
     if caller is None and (key is not None or not protocol.key_in_first_message):
         hub.metrics.rejected.labels("unauthorized").inc()
         await websocket.send_denial_response(JSONResponse({"error": "A valid key is needed."}, 401))
@@ -68,10 +71,11 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
     # A browser that offers subprotocols expects one to be chosen; its token came as one.
     subprotocol = next((name for name in websocket.scope["subprotocols"] if name.startswith(SUBPROTOCOL)), None)
     await websocket.accept(subprotocol=subprotocol)
-    transport = Transport(websocket, protocol, first_message_s=hub.limits.first_message_s)
+    transport = Transport(websocket, protocol, hub.limits)
     try:
         if caller is None:
-            caller = hub.access.caller(protocol.credential(await transport.first_message()))
+            key = protocol.credential(await transport.first_message())
+            caller = hub.access.caller(key, address=address)
             if caller is None:
                 hub.metrics.rejected.labels("unauthorized").inc()
                 await transport.refuse("unauthorized", "A valid key is needed.")
@@ -101,9 +105,10 @@ async def serve_caller(hub: Hub, transport: Transport, caller: Caller) -> None:
 class Transport:
     """A WebSocket under a protocol."""
 
-    def __init__(self, websocket: WebSocket, protocol: SocketProtocol, *, first_message_s: float) -> None:
+    def __init__(self, websocket: WebSocket, protocol: SocketProtocol, limits: Limits) -> None:
         self.protocol = protocol
-        self._websocket, self._first_message_s = websocket, first_message_s
+        self._websocket, self._first_message_s = websocket, limits.first_message_s
+        self._messages = Allowance(limits.messages_per_s, limits.messages_per_s)
         self._first: str | bytes | None = None
 
     async def first_message(self) -> str | bytes:
@@ -121,6 +126,8 @@ class Transport:
         while True:
             message = self._first if self._first is not None else await self._receive()
             self._first = None
+            # What comes faster waits with the client; and somebody else has a turn.
+            await asyncio.sleep(self._messages.take())
             try:
                 for command in self.protocol.read(message):
                     yield command

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 from sayahead.errors import SayaheadError
 
 MOST_NAME = 128
+
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 class MessageError(SayaheadError):
@@ -22,7 +25,12 @@ class MessageError(SayaheadError):
 def json_object(message: str | bytes) -> dict[str, Any]:
     """A message as a JSON object. MessageError for anything else."""
     try:
-        data = json.loads(message, parse_constant=no_constant)
+        text = message if isinstance(message, str) else message.decode()
+        data = json.loads(text, parse_constant=no_constant, parse_float=finite)
+        if _SURROGATE.search(text):
+            json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise MessageError("The message has half a character: an escape from \\ud800 to \\udfff by itself.") from error
     except (ValueError, RecursionError) as error:
         raise MessageError("The message is not JSON.") from error
     if not isinstance(data, dict):
@@ -33,6 +41,14 @@ def json_object(message: str | bytes) -> dict[str, Any]:
 def no_constant(name: str) -> None:
     """Refuses NaN and Infinity, which Python reads though JSON lacks them."""
     raise ValueError(f"{name} is not JSON.")
+
+
+def finite(digits: str) -> float:
+    """A number as JSON writes it; MessageError for one that Python would take for Infinity."""
+    value = float(digits)
+    if math.isinf(value):
+        raise MessageError(f"The number {digits[:80]} is too large.")
+    return value
 
 
 def text_frame(message: str | bytes) -> dict[str, Any]:
@@ -52,6 +68,15 @@ def utterance_name(name: object) -> str:
     if not isinstance(name, str) or len(name) > MOST_NAME:
         raise MessageError(f"context_id must be a string of at most {MOST_NAME} characters.")
     return name
+
+
+def flush_mark(mark: object) -> str | int | None:
+    """What a client calls a flush; None for what is no name. MessageError for one that is too long."""
+    if not isinstance(mark, str | int):
+        return None
+    if len(mark) > MOST_NAME if isinstance(mark, str) else abs(mark) >= 2**63:
+        raise MessageError(f"flush_id must be a string of at most {MOST_NAME} characters, or a number below 2^63.")
+    return mark
 
 
 def number(value: object) -> float | None:

@@ -30,6 +30,8 @@ class Caller:
 
     name: str
     """The key's name; ``anybody`` if no key is needed. May be logged, unlike the key."""
+    share: str = ""
+    """Whose share of the places it uses: the key's, or an address's; empty: nobody's, and it may have all."""
 
 
 class Access:
@@ -45,14 +47,20 @@ class Access:
         self._loopback = loopback(settings.host) and not settings.hosts
 
     @property
+    def keys(self) -> int:
+        """How many keys there are."""
+        return len(self._keys)
+
+    @property
     def open(self) -> bool:
         """Whether no key is needed."""
         return not self._keys
 
-    def caller(self, credential: str | None, *, tokens: bool = True) -> Caller | None:
-        """Whose key or (with ``tokens``) token that is; None if it is neither. Anybody, if no key is needed."""
+    def caller(self, credential: str | None, *, address: str | None = None, tokens: bool = True) -> Caller | None:
+        """Whose key or (with ``tokens``) token that is; None if it is neither. Anybody at that address, if no key is
+        needed."""
         if self.open:
-            return Caller(ANYBODY)
+            return Caller(ANYBODY, share_of(address))
         if not credential:
             return None
         if credential.lower().startswith(SCHEMES):
@@ -61,7 +69,7 @@ class Access:
         # All keys are compared, each in constant time: how long it takes says nothing.
         names = [name for key, name in self._keys.items() if hmac.compare_digest(key, digest)]
         if names:
-            return Caller(names[0])
+            return Caller(names[0], names[0])
         return self._token_caller(credential) if tokens else None
 
     def token(self, caller: Caller) -> tuple[str, float]:
@@ -79,7 +87,7 @@ class Access:
         if not hmac.compare_digest(encode(self._sign(claim)).encode(), signature.encode(errors="replace")):
             return None
         end, _, name = claim.decode().split(" ", 2)
-        return Caller(name) if time.time() < float(end) and name in self._keys.values() else None
+        return Caller(name, name) if time.time() < float(end) and name in self._keys.values() else None
 
     def _sign(self, claim: bytes) -> bytes:
         return hmac.new(self._secret, claim, hashlib.sha256).digest()
@@ -90,7 +98,10 @@ class Access:
         origin = headers.get("origin")
         if origin is None or "*" in self._origins or origin.rstrip("/").lower() in self._origins:
             return True
-        return urlsplit(origin).netloc.lower() == headers.get("host", "").lower() != ""
+        try:
+            return urlsplit(origin).netloc.lower() == headers.get("host", "").lower() != ""
+        except ValueError:
+            return False
 
     def host_may(self, headers: Mapping[str, str]) -> bool:
         """Whether the server was addressed by a name of its own: that of a page that somebody points at this machine is
@@ -148,6 +159,20 @@ def loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+
+
+def share_of(address: str | None) -> str:
+    """Whose share of the places somebody at an address uses: the address, or the network that an IPv6 host may take its
+    addresses from; empty for this machine, where a proxy may speak for others."""
+    try:
+        place = ipaddress.ip_address(address or "")
+    except ValueError:
+        return address or ""
+    if isinstance(place, ipaddress.IPv6Address):
+        if place.ipv4_mapped is None:
+            return "" if place.is_loopback else str(ipaddress.ip_network((place, 64), strict=False))
+        place = place.ipv4_mapped
+    return "" if place.is_loopback else str(place)
 
 
 def encode(data: bytes) -> str:

@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sayahead.server.hub import Hub
+from sayahead.server.operation.connection import most_connections
 from sayahead.server.protocols import cartesia, deepgram, elevenlabs, health, kyutai, native, openai, page, wyoming
 
 PROTOCOLS = (health, native, openai, elevenlabs, cartesia, deepgram, kyutai, page)
@@ -29,13 +30,13 @@ def create_app(hub: Hub) -> Starlette:
     """The application; the hub's voices are loaded when it starts, and its threads end with it."""
 
     @contextlib.asynccontextmanager
-    async def life(app: Starlette) -> AsyncIterator[None]:
+    async def life(app: Starlette) -> AsyncIterator[dict[str, Any]]:
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(hub.close)
             await asyncio.to_thread(hub.start)
             for module in LISTENERS:
                 await stack.enter_async_context(module.listening(hub))
-            yield
+            yield {"limits": hub.limits, "connections": most_connections(hub.limits)}
 
     routes: list[BaseRoute] = [route for module in PROTOCOLS for route in module.routes(hub)]
     cors = Middleware(

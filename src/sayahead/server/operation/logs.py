@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import time
 from typing import Any
 
+# Messages count as the same if they begin alike.
+KEY = 60
+MOST_KINDS = 1000
+
+_APART = re.compile(r"[\s='\"]")
 # What every record has; the rest came by ``extra``.
 _COMMON = set(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 
@@ -20,16 +26,54 @@ class JsonLines(logging.Formatter):
         row |= extras(record)
         if record.exc_info:
             row["error"] = self.formatException(record.exc_info)
-        return json.dumps(row, ensure_ascii=False, default=str)
+        line = json.dumps(row, ensure_ascii=False, default=str)
+        # JSON itself lets some signs through that end a line or steer a terminal.
+        return line if line.isprintable() else json.dumps(row, default=str)
 
 
 class Lines(logging.Formatter):
-    """One line, with the figures after the event."""
+    """One line, with the figures after the event; what clients sent cannot break it, nor steer a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        figures = "".join(f" {name}={value}" for name, value in extras(record).items())
-        line = f"{stamp(record.created)} {record.levelname.lower()} {record.getMessage()}{figures}"
-        return line + ("\n" + self.formatException(record.exc_info) if record.exc_info else "")
+        figures = "".join(f" {name}={plain(value)}" for name, value in extras(record).items())
+        rows = [f"{stamp(record.created)} {record.levelname.lower()} {escaped(record.getMessage())}{figures}"]
+        if record.exc_info:
+            rows += ["  " + escaped(line) for line in self.formatException(record.exc_info).splitlines()]
+        return "\n".join(rows)
+
+
+class Seldom(logging.Filter):
+    """Lets a warning or an error through once a second, with how often it came meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[tuple[str, str], tuple[float, int]] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING:
+            return True
+        key = (record.name, str(record.msg)[:KEY])
+        at, dropped = self._last.get(key, (0.0, 0))
+        if record.created - at < 1.0:
+            self._last[key] = at, dropped + 1
+            return False
+        if len(self._last) > MOST_KINDS:
+            self._last.clear()
+        self._last[key] = record.created, 0
+        if dropped:
+            record.dropped = dropped
+        return True
+
+
+def plain(value: object) -> str:
+    """A value in one word, or in quotes."""
+    text = str(value)
+    return text if text.isprintable() and not _APART.search(text) else repr(text)
+
+
+def escaped(text: str) -> str:
+    """A text without what is no sign, such as the ends of lines."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def extras(record: logging.LogRecord) -> dict[str, Any]:
@@ -59,7 +103,8 @@ def set_up(form: str, *, text: bool = False) -> None:
     """Send the server's log to standard error; clients' texts are in it only with ``text``."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else Lines())
-    for name, level in (("sayahead", logging.INFO), ("uvicorn", logging.WARNING)):
+    handler.addFilter(Seldom())
+    for name, level in (("sayahead", logging.INFO), ("uvicorn", logging.WARNING), ("asyncio", logging.WARNING)):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.setLevel(level)

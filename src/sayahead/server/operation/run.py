@@ -10,33 +10,14 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from sayahead.server.hub import Hub
 from sayahead.server.operation.app import create_app
+from sayahead.server.operation.connection import HttpConnection, Socket
 from sayahead.server.operation.settings import Settings
 from sayahead.sound.files import OutputError
 
 log = logging.getLogger("sayahead.server")
-
-
-# Wait for a new connection's first request.
-FIRST_REQUEST_S = 10.0
-
-
-class Cutting(HttpToolsProtocol):
-    """HTTP whose connections, and the WebSockets they become, can be cut: ``abort`` in the scope's state. Closing
-    waits until what is to be sent is read, which some peers never do."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        self.app_state = {**self.app_state, "abort": transport.abort}
-        super().connection_made(transport)
-        self.loop.call_later(FIRST_REQUEST_S, self._expect)
-
-    def _expect(self) -> None:
-        """Cut off a peer that connected and asked nothing."""
-        if self.transport.get_protocol() is self and getattr(self, "cycle", None) is None:
-            self.transport.abort()
 
 
 class Server(uvicorn.Server):
@@ -44,10 +25,10 @@ class Server(uvicorn.Server):
 
     def __init__(self, hub: Hub) -> None:
         settings = hub.settings
-        address = {"host": settings.host, "port": settings.port, "lifespan": "on", "http": Cutting}
-        socket_options = {"ws": "websockets-sansio", "ws_max_size": settings.limits.message_bytes}
+        address = {"host": settings.host, "port": settings.port, "lifespan": "on", "http": HttpConnection}
+        socket_options = {"ws": Socket, "ws_max_size": settings.limits.message_bytes}
         socket_options |= {"ws_per_message_deflate": False, "ws_ping_interval": 20.0, "ws_ping_timeout": 20.0}
-        bounds = {"backlog": 1024, "timeout_keep_alive": 20, "timeout_graceful_shutdown": 5}
+        bounds = {"backlog": 128, "timeout_keep_alive": 20, "timeout_graceful_shutdown": 5}
         silence = {"access_log": False, "log_config": None, "server_header": False}
         tls = {"ssl_certfile": settings.certificate, "ssl_keyfile": settings.certificate_key}
         options: dict[str, Any] = {**address, **socket_options, **bounds, **silence, **tls}

@@ -21,7 +21,9 @@ from sayahead.speech import IDLE_S
 
 PREFIX = "SAYAHEAD_SERVE_"
 FORMS = ("text", "json")
-COUNTS = ("message_bytes", "message_characters", "pending_characters", "contexts")
+COUNTS = (
+    "message_bytes message_characters pending_characters contexts flushes messages_per_s head_bytes connections".split()
+)
 WAITS = ("first_message_s", "idle_s", "idle_most_s", "session_s", "write_stall_s")
 BOUNDS = {
     "port": (0, 65535),
@@ -40,7 +42,8 @@ class Limits:
     sessions: int = 0
     """Concurrency: texts spoken at once, on all connections; 0: 16 for each processor core."""
     sessions_per_key: int = 0
-    """The same for one key; 0: no limit of its own."""
+    """The same for one key, or without keys for one address that is not this machine's; 0: half of all, or all where
+    there is one key only."""
     contexts: int = 8
     """Open contexts on one connection."""
     message_bytes: int = 262144
@@ -49,6 +52,14 @@ class Limits:
     """Text in one message."""
     pending_characters: int = 20000
     """Text of one context that waits to be spoken."""
+    flushes: int = 64
+    """Flushes of one context that wait to be answered."""
+    messages_per_s: int = 500
+    """Messages that are read from one connection in a second; the others wait with the client."""
+    head_bytes: int = 65536
+    """A request without its body."""
+    connections: int = 4096
+    """Open connections, those without a text included; fewer if the process may open fewer files."""
     first_message_s: float = 10.0
     """Wait for the first message of a connection."""
     idle_s: float = 20.0

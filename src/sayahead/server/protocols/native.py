@@ -12,12 +12,14 @@ from starlette.websockets import WebSocket
 from sayahead.config import check_number, convert, nearest
 from sayahead.server import messages as m
 from sayahead.server.hub import Hub
-from sayahead.server.synthesis.formats import ENCODINGS, AudioFormat
+from sayahead.server.synthesis.formats import ENCODINGS, RATES, AudioFormat
 from sayahead.server.synthesis.offers import OFFERS, choices
 from sayahead.server.websocket import SocketProtocol, serve_socket
-from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name
+from sayahead.server.wire import MOST_NAME, MessageError, compact, flush_mark, number, text_frame, utterance_name
 
 FRAME_S = 0.08
+# More is granted only up to limits.idle_most_s.
+LONGEST_IDLE_S = 86400.0
 KINDS = (
     "session.update session.ping session.end input_text.append input_text.flush input_text.end input_text.cancel"
 ).split()
@@ -56,6 +58,8 @@ class Choice:
         form.check()
         if self.breath_s is not None:
             check_number("breath_s", self.breath_s, 0.0, 3600.0)
+        if self.idle_s is not None:
+            check_number("idle_s", self.idle_s, 0.01, LONGEST_IDLE_S)
         named = choices({"policy": self.policy, "context": self.context})
         shared = {name: getattr(self, name) for name in ("voice", "speed", "volume", "seed", "idle_s", "breath_s")}
         return m.Options(format=form, frame_s=FRAME_S, **shared, **named)
@@ -82,7 +86,8 @@ class Native(SocketProtocol):
             policies=list(OFFERS["policy"]),
             contexts=list(OFFERS["context"]),
             encodings=list(ENCODINGS),
-            limits=dataclasses.asdict(self._hub.limits) | {"sessions": self._hub.places},
+            rates=RATES,
+            limits=self._hub.bounds | {"name_characters": MOST_NAME},
         )
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
@@ -98,10 +103,9 @@ class Native(SocketProtocol):
                 yield m.Open(name, self._options)
                 yield m.Text(name, text)
             case "input_text.flush":
-                mark = data.get("flush_id")
                 if not isinstance(end := data.get("end", True), bool):
                     raise MessageError("input_text.flush: end must be true or false.", utterance=name)
-                yield m.Flush(name, mark if isinstance(mark, str | int) else None, end)
+                yield m.Flush(name, flush_mark(data.get("flush_id")), end)
             case "input_text.end":
                 # A text may be empty: it begins, and ends.
                 yield m.Open(name, self._options)

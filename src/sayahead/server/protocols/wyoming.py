@@ -14,7 +14,8 @@ from sayahead import __version__
 from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
-from sayahead.server.operation.access import Caller
+from sayahead.server.operation.access import Caller, share_of
+from sayahead.server.operation.connection import Allowance
 from sayahead.server.operation.settings import wyoming_address
 from sayahead.server.wire import MessageError, json_object
 
@@ -46,7 +47,9 @@ class Wyoming:
 
     async def commands(self) -> AsyncIterator[m.Command]:
         """What the peer wants; the next text is read when the last was spoken."""
+        events = Allowance(self._hub.limits.messages_per_s, self._hub.limits.messages_per_s)
         while True:
+            await asyncio.sleep(events.take())
             try:
                 kind, data = await self._event()
                 if kind in ("synthesize-start", "synthesize") and not self._reading:
@@ -197,7 +200,8 @@ async def serve_connection(hub: Hub, reader: asyncio.StreamReader, writer: async
     writer.transport.set_write_buffer_limits(high=BUFFER_BYTES)
     connection, outcome = Wyoming(hub, reader, writer), m.Outcome("failed")
     try:
-        lease = hub.enter("wyoming", Caller("wyoming"))
+        peer = writer.get_extra_info("peername") or ("",)
+        lease = hub.enter("wyoming", Caller("wyoming", share_of(peer[0])))
         try:
             outcome = await serve_session(hub, connection.commands(), connection.send, lease=lease)
         finally:

@@ -9,14 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sayahead.config import nearest
+from sayahead.config import check_whole, nearest, shown
 from sayahead.errors import ConfigError
 from sayahead.server.synthesis.resample import Resampler
 from sayahead.sound.files import wav_header
 from sayahead.sound.pcm import to_pcm16
 from sayahead.types import Floats
-
-LEAST_RATE, MOST_RATE = 8000, 48000
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ class AudioFormat:
     encoding: str = "pcm_s16le"
     """One of ENCODINGS."""
     sample_rate: int | None = None
-    """Samples per second, 8000 to 48000; None: the voice's own (opus: 48000)."""
+    """Samples per second, one of RATES; None: the voice's own (opus: 48000)."""
     bit_rate: int | None = None
     """Bits per second of mp3, opus and aac; None: a good one."""
 
@@ -35,13 +33,12 @@ class AudioFormat:
         if self.encoding not in ENCODINGS:
             raise ConfigError(f"The encoding {self.encoding!r} is unknown{nearest(self.encoding, ENCODINGS)}.")
         rate = self.sample_rate
-        if rate is not None and not LEAST_RATE <= rate <= MOST_RATE:
-            raise ConfigError(f"The sample rate is {rate}, but must be from {LEAST_RATE} to {MOST_RATE}.")
-        if rate is not None and rate not in RATES.get(self.encoding, (rate,)):
-            rates = ", ".join(map(str, RATES[self.encoding]))
-            raise ConfigError(f"{self.encoding} has no sample rate {rate} (known: {rates}).")
-        if self.bit_rate is not None and not 8000 <= self.bit_rate <= 512000:
-            raise ConfigError(f"The bit rate is {self.bit_rate}, but must be from 8000 to 512000.")
+        if rate is not None and rate not in RATES:
+            raise ConfigError(f"The sample rate is {shown(rate)}, but must be one of {listed(RATES)}.")
+        if rate is not None and rate not in OWN_RATES.get(self.encoding, RATES):
+            raise ConfigError(f"{self.encoding} has no sample rate {rate} (known: {listed(OWN_RATES[self.encoding])}).")
+        if self.bit_rate is not None:
+            check_whole(f"The bit rate of {self.encoding}", self.bit_rate, 8000, MOST_BITS.get(self.encoding, 512000))
         if self.encoding in CODECS:
             codecs()
 
@@ -70,8 +67,10 @@ ENCODINGS = {
 """What can be sent, and its MIME type: wav is 16 bits after a header that says "until it ends", opus comes in Ogg
 pages, aac as ADTS."""
 WIDTHS = {"pcm_s16le": 2, "pcm_f32le": 4, "mulaw": 1, "alaw": 1}
-MP3_RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
-RATES = {"mp3": MP3_RATES, "aac": MP3_RATES, "opus": (8000, 12000, 16000, 24000, 48000)}
+RATES = (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000)
+"""Samples per second that a client may choose: each has a filter that is kept."""
+OWN_RATES = {"mp3": RATES, "aac": RATES, "opus": (8000, 12000, 16000, 24000, 48000)}
+MOST_BITS = {"opus": 256000}
 # Codec, container, and how PyAV wants the samples.
 CODECS = {
     "flac": ("flac", "flac", "s16"),
@@ -97,7 +96,7 @@ def encoder(form: AudioFormat, *, source_rate: int) -> Encoder:
     """An encoder of samples at ``source_rate`` per second. ConfigError for an unknown format."""
     form.check()
     rate = form.sample_rate or (48000 if form.encoding == "opus" else source_rate)
-    if rate not in RATES.get(form.encoding, (rate,)):
+    if rate not in OWN_RATES.get(form.encoding, (rate,)):
         rate = 24000
     resampler = Resampler(source_rate, rate) if rate != source_rate else None
     if form.encoding in CODECS:
@@ -181,6 +180,11 @@ class _Unseekable:
 
     def __init__(self, file: io.BytesIO) -> None:
         self.write = file.write
+
+
+def listed(rates: tuple[int, ...]) -> str:
+    """Rates as an error names them."""
+    return ", ".join(map(str, rates))
 
 
 def codecs() -> Any:

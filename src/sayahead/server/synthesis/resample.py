@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import gcd
 
 import numpy as np
@@ -58,6 +59,8 @@ class Resampler:
         return out
 
 
+# A rate of a client's choice would have a bank of its own; formats.RATES bounds how many there are.
+@lru_cache(maxsize=16)
 def phases(up: int, down: int, half: int) -> Floats:
     """(up, 2 * half) filters: row p weighs input samples from ``half - 1`` before to ``half`` after, for an output
     that lies p / up behind an input sample."""
@@ -65,4 +68,6 @@ def phases(up: int, down: int, half: int) -> Floats:
     band = EDGE * min(1.0, up / down)
     window = np.i0(BETA * np.sqrt(np.maximum(0.0, 1.0 - (distance / half) ** 2))) / np.i0(BETA)
     weights = band * np.sinc(band * distance) * window
-    return np.ascontiguousarray((weights / weights.sum(axis=1, keepdims=True)).astype(np.float32))
+    bank = np.ascontiguousarray((weights / weights.sum(axis=1, keepdims=True)).astype(np.float32))
+    bank.flags.writeable = False
+    return bank

@@ -1,0 +1,217 @@
+"""Connections below the protocols: what one may send before it is a message, how fast, and for how long."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
+
+from sayahead.server.operation.settings import Limits
+
+log = logging.getLogger("sayahead.server")
+
+# Wait for a request's head, from the connection or the head's first byte on; and for its body, once the head is there.
+HEAD_S = 10.0
+BODY_S = 15.0
+# How long, and for how many times a head's size, what follows a refused head is thrown away, until its answer was read.
+LINGER_S, REFUSED = 1.0, 8
+# What arrived is parsed in pieces of this size, each in a turn of the event loop of its own.
+PIECE = 16384
+# Requests on a connection that wait for the answers of those before them.
+PIPELINED = 16
+# Frames without text (pings, pongs, parts of messages): so many at once, and so many a second.
+FRAMES, FRAMES_PER_S = 1000, 100
+# Part of the files a process may open that connections may be.
+FILES = 0.8
+TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+
+
+class Allowance:
+    """So much at once, and so much more a second."""
+
+    def __init__(self, most: float, per_s: float) -> None:
+        self._most, self._per_s = most, per_s
+        self._left, self._at = most, time.monotonic()
+
+    def take(self) -> float:
+        """Takes one; how many seconds too early that was."""
+        now = time.monotonic()
+        self._left = min(self._most, self._left + (now - self._at) * self._per_s) - 1
+        self._at = now
+        return max(0.0, -self._left / self._per_s)
+
+
+class HttpConnection(HttpToolsProtocol):
+    """HTTP whose heads have a size, whose requests have a time, and whose connections, and the WebSockets they become,
+    can be cut: ``abort`` in the scope's state. Closing waits until what is to be sent is read, which some peers never
+    do."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        self.app_state = {**self.app_state, "abort": transport.abort}
+        self._limits: Limits = self.app_state["limits"]
+        # Bytes of the request that are no body, and those that are.
+        self._overhead = self._body = 0
+        self._reading = self._refused = False
+        self._timer: asyncio.TimerHandle | None = None
+        super().connection_made(transport)
+        if len(self.connections) > self.app_state["connections"]:
+            log.warning("Too many connections: new ones are refused.", extra={"connections": len(self.connections)})
+            transport.abort()
+            return
+        self._wait(HEAD_S)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._wait(None)
+        super().connection_lost(exc)
+
+    def _wait(self, seconds: float | None) -> None:
+        """Cut the connection off in so many seconds; None: never."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None if seconds is None else self.loop.call_later(seconds, self.transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        if self._refused:
+            self._overhead += len(data)
+            if self._overhead > REFUSED * self._limits.head_bytes:
+                self.transport.abort()
+            return
+        for at in range(0, len(data), PIECE):
+            piece, body = data[at : at + PIECE], self._body
+            self._overhead += len(piece)
+            super().data_received(piece if len(data) > PIECE else data)
+            self._overhead -= self._body - body
+            upgraded = self.transport.get_protocol() is not self
+            if upgraded and data[at + PIECE :]:
+                # A client that does not wait for the handshake's answer: no WebSocket may.
+                self.transport.abort()
+            if upgraded or self.transport.is_closing():
+                return
+            limits = self._limits
+            large = self._overhead > limits.head_bytes or self._body > 2 * limits.message_bytes
+            if large or len(self.pipeline) > PIPELINED:
+                self._refuse()
+                return
+        # uvicorn waits for the next request until its first byte.
+        if self._timer is None and not self._reading and (self.cycle is None or self.cycle.response_complete):
+            self._wait(HEAD_S)
+
+    def _refuse(self) -> None:
+        """End a connection whose request is too large."""
+        if self.cycle is None or self.cycle.response_complete:
+            # Closed at once, with data still to be read, the connection would lose the answer.
+            self.transport.write(TOO_LARGE)
+            self._refused = True
+            self._wait(LINGER_S)
+        else:
+            self.transport.abort()
+
+    def on_message_begin(self) -> None:
+        self._overhead = self._body = 0
+        self._reading = True
+        self._wait(HEAD_S)
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._wait(BODY_S)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._body += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._reading = False
+        self._wait(None)
+        super().on_message_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        self._wait(None)
+        super().handle_websocket_upgrade()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """A client may ask for other protocols; it is answered, and nothing more is read."""
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
+        else:
+            self.cycle.keep_alive = False
+
+
+class Socket(WebSocketsSansIOProtocol):
+    """A WebSocket that is read no faster than it is served, and that answers no flood of pings."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._unread = bytearray()
+        self._later: asyncio.Handle | None = None
+        self._frames = Allowance(FRAMES, FRAMES_PER_S)
+
+    def data_received(self, data: bytes) -> None:
+        self._unread += data
+        if self._later is None:
+            self._parse()
+
+    def _parse(self) -> None:
+        """Parse a piece of what arrived; the next one when its messages were taken."""
+        self._later = None
+        if self.disconnected or self.transport.is_closing():
+            self._unread.clear()
+            return
+        piece = bytes(self._unread[:PIECE])
+        del self._unread[:PIECE]
+        super().data_received(piece)
+        if self._unread:
+            self.transport.pause_reading()
+            if not self.read_paused:
+                self._later = self.loop.call_soon(self._parse)
+        elif not self.read_paused:
+            self.transport.resume_reading()
+
+    async def receive(self) -> Any:
+        message = await super().receive()
+        if self._unread and not self.read_paused:
+            self.transport.pause_reading()
+            if self._later is None:
+                self._later = self.loop.call_soon(self._parse)
+        return message
+
+    def handle_ping(self) -> None:
+        if self._counted():
+            super().handle_ping()
+
+    def handle_pong(self, event: Frame) -> None:
+        if self._counted():
+            super().handle_pong(event)
+
+    def handle_cont(self, event: Frame) -> None:
+        if self._counted():
+            super().handle_cont(event)
+
+    def _counted(self) -> bool:
+        """Whether another frame is within what a client may send; it is cut off if not."""
+        early = self._frames.take() > 0
+        if early and not self.transport.is_closing():
+            log.warning("A client sent too many frames without text, and was cut off.")
+            self.transport.abort()
+        return not early
+
+
+def most_connections(limits: Limits) -> int:
+    """How many connections may be open: as the limits say, or fewer if the process may not open so many files. Raises
+    the number of files as far as it goes."""
+    try:
+        import resource
+    except ImportError:
+        return limits.connections
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (ValueError, OSError):
+            hard = soft
+    return limits.connections if hard == resource.RLIM_INFINITY else min(limits.connections, int(FILES * hard))
