@@ -50,11 +50,7 @@ class Utterance:
         self._text, self._reported, self._characters = "", 0, 0
         # End of the last word that was sent; blanks behind it may have been reported, too.
         self._spoken = 0
-<<<<<<< HEAD
-        self._waiting = 0
-=======
-        self._waiting = self._words = self._flushes = 0
->>>>>>> 4793bd6 (Bound what one client can make the server keep: heads, flushes, pings, rates, places, connections, lines of the log)
+        self._waiting = self._flushes = 0
         # Words whose audio an encoder still holds, and how long that is.
         self._held, self._held_s = list[m.SpokenWord](), 0.0
         self._over = self._resting = False
@@ -100,11 +96,8 @@ class Utterance:
         if self._flushes >= self._hub.limits.flushes:
             return f"{self._flushes} flushes wait for their text to be spoken, the most that may."
         self._inbox.append(flush)
-<<<<<<< HEAD
-        self._breath_at = None
-=======
         self._flushes += 1
->>>>>>> 4793bd6 (Bound what one client can make the server keep: heads, flushes, pings, rates, places, connections, lines of the log)
+        self._breath_at = None
         self._pacing.settled()
         self._wake.set()
         return None
@@ -206,12 +199,8 @@ class Utterance:
         while self._inbox:
             item = self._inbox.popleft()
             if isinstance(item, m.Flush):
-<<<<<<< HEAD
-                speaking.session.flush(end=item.end)
-=======
                 self._flushes -= 1
-                speaking.session.flush()
->>>>>>> 4793bd6 (Bound what one client can make the server keep: heads, flushes, pings, rates, places, connections, lines of the log)
+                speaking.session.flush(end=item.end)
                 return item
             speaking.session.push(item)
         if self.finishing:

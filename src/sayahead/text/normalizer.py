@@ -8,6 +8,7 @@ from sayahead.text.english import tables
 from sayahead.text.english.left import Left
 from sayahead.text.english.markup import MICRO, OPEN_TAG, Trimmed, fold, foreign_runs, is_rule, line_marker, trim
 from sayahead.text.english.numbers import cardinal
+from sayahead.text.english.portions import once, portions
 from sayahead.text.english.reading import after, read
 from sayahead.text.english.tokens import (
     BLANK,
@@ -270,7 +271,7 @@ class Normalizer:
                 return False
             closed = final = marker != ""
         if token.parts is None:
-            token.parts = trim(fold(token.raw))
+            token.parts = trim(fold(once(token.raw)))
             self._skip(token, token.parts)
         parts = token.parts
         if not closed:
@@ -363,8 +364,11 @@ class Normalizer:
             self._left = Left(before=left.before)
 
     def _emit(self, token: Token, text: str, out: list[Word], *, last: bool) -> None:
-        """Hand out a word and note what it means for the next."""
-        out.append(Word(text, token.start, token.end, last))
+        """Hand out a word, or more where its reading is long, and note what it means for the next."""
+        parts, size = portions(text), token.end - token.start
+        for number, part in enumerate(parts, 1):
+            start, end = (token.start + size * n // len(parts) for n in (number - 1, number))
+            out.append(Word(part, start, max(start + (size > 0), end), last and number == len(parts)))
         self._last_end = token.end
         self._left = Left()
         self._open, self._paused = True, False

@@ -1,0 +1,65 @@
+"""Long readings in portions: what is said at once is bounded by how long it takes to say, not by how it is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+AT_ONCE = 8.0
+"""A reading up to this weight, in ordinary words, is one word to the engine, as nearly all are."""
+PORTION = 4.0
+"""Weight of the portions of a longer one: some 1.5 seconds."""
+
+_SIGNS = re.compile(r"([%#@&+°€£¥√∛≤≥≠≈±×÷→←↑↓⇒∞∑∏∂∆½⅓⅔¼¾⅛§©®™])\1{3,}")
+_WORD = re.compile(r"\s*\S+")
+_UNIT = re.compile(r"\s*(?:[^\s./_-]*[./_-]+|[^\s./_-]+)")
+_PRONOUNCED = re.compile(
+    r"(?!.*([A-Za-z])\1{2})(?!.*[aeiouy]{4})(?!.*[^aeiouy\W]{6})[a-z]+(['’][a-z]+)?", re.IGNORECASE
+)
+_MARKS = " ./_-,;:!?…\"'()[]“”‘’"
+# Letters of a word that are as long to say as a short one; and in groups of how many letters a spelled one is divided.
+_LETTERS, _GROUP = 10, 3
+
+
+def once(text: str) -> str:
+    """The text with a run of one sign cut to one: sixty signs are no sixty times its name."""
+    return _SIGNS.sub(r"\1", text)
+
+
+def portions(text: str) -> list[str]:
+    """A reading in portions that take about equally long, in order; most readings are one."""
+    if len(text) <= AT_ONCE:
+        return [text]
+    atoms = [atom for word in _WORD.findall(text) for atom in _atoms(word)]
+    if sum(weight for _, weight in atoms) <= AT_ONCE:
+        return [text]
+    out, filled = [""], 0.0
+    for atom, weight in atoms:
+        if filled and filled + weight > PORTION:
+            out.append("")
+            filled = 0.0
+        out[-1] += atom
+        filled += weight
+    return [portion.strip() for portion in out]
+
+
+def _atoms(word: str) -> list[tuple[str, float]]:
+    """A word as what need not be divided, with its weight: itself, unless it is long to say."""
+    units = [unit for found in _UNIT.findall(word) for unit in _units(found)]
+    weight = sum(weight for _, weight in units)
+    return [(word, weight)] if weight <= PORTION else units
+
+
+def _units(text: str) -> Iterator[tuple[str, float]]:
+    """Letters between two marks, with their weight; what is no word of a language in groups, as it is spelled."""
+    core = text.strip(_MARKS)
+    pronounced = _PRONOUNCED.fullmatch(core)
+    if pronounced and len(core) <= PORTION * _LETTERS:
+        yield text, max(1.0, len(core) / _LETTERS)
+    elif len(core) <= _GROUP:
+        yield text, max(1.0, 0.75 * len(core))
+    else:
+        size = 2 * _LETTERS if pronounced else _GROUP
+        for at in range(0, len(text), size):
+            part = text[at : at + size]
+            yield part, len(part) / _LETTERS if pronounced else 0.75 * len(part.strip())
