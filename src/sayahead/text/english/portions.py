@@ -35,7 +35,8 @@ def portions(text: str) -> list[str]:
         return [text]
     out, filled = [""], 0.0
     for atom, weight in atoms:
-        if filled and filled + weight > PORTION:
+        paused = out[-1].endswith(",") and filled > PORTION / 2
+        if filled and (paused or filled + weight > PORTION):
             out.append("")
             filled = 0.0
         out[-1] += atom
