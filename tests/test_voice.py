@@ -76,7 +76,7 @@ def test_a_graph_that_is_none_is_named(folder: Path) -> None:
         ({"phonemes": {"a": "b"}}, "phonemes.a: expected int"),
         ({"defaults": {"lookahead": 1}}, "defaults: the key 'hold_back_s' is missing"),
         ({"speed": [0.5, "x"]}, r"speed\[1\]: expected float"),
-        ({"format": 99}, "format 99 is not one this version"),
+        ({"format": 99}, "format 99 is not supported"),
         ({"kind": "heat"}, "kind 'heat' is unknown .did you mean 'heart'"),
     ],
 )

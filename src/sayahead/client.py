@@ -18,7 +18,7 @@ from sayahead.types import AudioChunk, WordTiming
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
-# Chunks that may wait for their reader; beyond them the connection is not read until there is room.
+# Chunks that may wait for their reader; above that, the connection is not read until there is room.
 QUEUE = 1000
 
 
@@ -31,7 +31,7 @@ class ServerError(SayaheadError):
 
 
 class Client:
-    """A connection to a server, on which any number of texts can be spoken, even at once.
+    """A connection to a server, on which any number of texts can be spoken, even concurrently.
 
     For example::
 
@@ -117,7 +117,7 @@ class Client:
             raise ServerError("gone", f"The server closed the connection: {error}.") from error
 
     async def _hear(self) -> dict[str, Any]:
-        """The next message; ServerError if it is an error, or does not arrive."""
+        """The next message; ServerError if it is an error or does not arrive."""
         from websockets.exceptions import ConnectionClosed
 
         try:
@@ -129,7 +129,7 @@ class Client:
         return data
 
     async def _read(self) -> None:
-        """Give every message to its text."""
+        """Pass every message to its text."""
         from websockets.exceptions import ConnectionClosed
 
         error = ServerError("gone", "The server closed the connection.")
@@ -172,20 +172,20 @@ class Speech:
             await self._client._say("input_text.append", context_id=self._name, text=text[at : at + most])
 
     async def flush(self, *, end: bool = False) -> None:
-        """Have all so far spoken without waiting for more: before a tool call, say. With ``end`` its sentence ends."""
+        """Speak all text so far without waiting for more, for example before a tool call. ``end`` ends its sentence."""
         if self._begun:
             await self._client._say("input_text.flush", context_id=self._name, end=end)
 
     async def finish(self) -> None:
-        """Say that no more text comes."""
+        """Declare that no more text comes."""
         if not self._over:
             self._over = True
             await self._client._say("input_text.end", context_id=self._name)
 
     def heard(self, played_s: float | None = None) -> Heard:
-        """What a listener has heard who has played so many seconds of this text's sound; None: all that has arrived.
+        """What a listener has heard after playing ``played_s`` seconds of this text; None: all that has arrived.
 
-        Good at any time, also when the server has long sent all. ConfigError for more seconds than have arrived.
+        It works at any time, even long after the server has sent everything. ConfigError for more than has arrived.
         """
         return self._transcript.heard(played_s, samples=self._samples, sample_rate=self._client.sample_rate)
 
@@ -225,7 +225,7 @@ class Speech:
         self._room.set()
         if isinstance(item, AudioChunk):
             return item
-        # Whoever asks again gets the same answer.
+        # Asking again gives the same answer.
         self._chunks.put_nowait(item)
         if item is None:
             raise StopAsyncIteration
@@ -254,7 +254,7 @@ class Speech:
             self._end(ServerError(data["code"], data["message"]))
 
     def _end(self, item: ServerError | None) -> None:
-        """Nothing more comes after what waits, with ``item`` because of an error."""
+        """Nothing more comes after what is queued; ``item`` is the error, if that is why."""
         self._over = True
         self._client._forget(self._name)
         if not self._ended.done():

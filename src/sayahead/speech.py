@@ -1,4 +1,4 @@
-"""A text on its way to sound: what an application holds while a voice speaks."""
+"""A text being spoken: what an application holds while a voice speaks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sayahead.sound.files import FORMATS
 from sayahead.types import AudioChunk, Floats, WordTiming
 
 IDLE_S = 0.6
-"""Seconds without text after which what is there is spoken to its end, with a breath."""
+"""Seconds without text after which everything so far is spoken, with a breath."""
 
 
 class Speech:
@@ -30,7 +30,7 @@ class Speech:
     def __init__(
         self, session: Session, text: str | Iterable[str] | AsyncIterable[str], *, idle_s: float | None = IDLE_S
     ) -> None:
-        """``idle_s``: with ``async for``, seconds without text after which there is a breath; None: never."""
+        """``idle_s``: with ``async for``, seconds without text after which the voice takes a breath; None: never."""
         if idle_s is not None:
             check_number("idle_s", idle_s, 0.0, 3600.0)
         self.words: list[WordTiming] = []
@@ -44,18 +44,18 @@ class Speech:
         return self._session.sample_rate
 
     def flush(self, *, end: bool = False) -> None:
-        """Have all text so far spoken now: before a tool call, say. With ``end`` its sentence ends, too."""
+        """Speak all text so far now, for example before a tool call. ``end`` ends its sentence, too."""
         self._session.flush(end=end)
 
     def heard(self, played_s: float | None = None) -> Heard:
-        """What the listener has heard after so many seconds of sound; while ``play`` runs, of what was played.
+        """What the listener has heard after ``played_s`` seconds of sound; by default, of what ``play`` has played.
 
         See ``Session.heard``.
         """
         return self._session.heard(self._played_s(played_s))
 
     def cancel(self, played_s: float | None = None) -> Heard:
-        """Fall silent at once; what was heard, as ``heard`` says it."""
+        """Stop speaking at once; returns what was heard, as ``heard`` does."""
         try:
             return self._session.cancel(self._played_s(played_s))
         finally:
@@ -69,7 +69,7 @@ class Speech:
 
     def __iter__(self) -> Iterator[AudioChunk]:
         if isinstance(self._text, AsyncIterable):
-            raise ConfigError("This text comes from an async iterator: use `async for`.")
+            raise ConfigError("The text is an async iterator: use `async for`.")
         return self._spoken(self._text)
 
     def _spoken(self, text: Iterable[str]) -> Iterator[AudioChunk]:
@@ -115,7 +115,7 @@ class Speech:
                 waiting.cancel()
 
     async def play(self) -> Heard:
-        """Play on the sound device until all was heard, or ``cancel``; what was heard. Needs the ``play`` extra."""
+        """Play on the sound device until the end or ``cancel``; returns what was heard. Needs the ``play`` extra."""
         self._player = Player(self.sample_rate)
         try:
             async for chunk in self:
@@ -126,12 +126,12 @@ class Speech:
             self._player.close()
 
     def save(self, path: str | Path) -> None:
-        """Speak into a ``.wav`` or ``.flac`` file. ConfigError for another, or where the text comes by ``async``."""
+        """Speak into a ``.wav`` or ``.flac`` file. ConfigError for other extensions, or if the text is asynchronous."""
         save(path, iter(self), self.sample_rate)
 
 
 async def asynchronous(text: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
-    """A text's fragments, whichever way they come."""
+    """A text's fragments, from an iterable of either kind."""
     if isinstance(text, AsyncIterable):
         async for fragment in text:
             yield fragment
@@ -146,7 +146,7 @@ def pieces(sound: Floats | Iterable[AudioChunk]) -> Iterable[Floats]:
 
 
 def play(sound: Floats | Iterable[AudioChunk], sample_rate: int) -> None:
-    """Play samples (S,), or chunks as they come, and wait until all was heard. Needs the ``play`` extra."""
+    """Play samples (S,), or chunks as they come, and wait until the end. Needs the ``play`` extra."""
     player = Player(sample_rate)
     try:
         for samples in pieces(sound):
@@ -160,7 +160,7 @@ def save(path: str | Path, sound: Floats | Iterable[AudioChunk], sample_rate: in
     """Write samples (S,), or chunks as they come, to a ``.wav`` or ``.flac`` file."""
     path = Path(path)
     if path.suffix.lower() not in FORMATS:
-        raise ConfigError(f"{path}: a file {path.suffix!r} is not known; it can be {', '.join(FORMATS)}.")
+        raise ConfigError(f"{path}: unsupported extension {path.suffix!r}; use {', '.join(FORMATS)}.")
     sink = FORMATS[path.suffix.lower()](path, sample_rate=sample_rate)
     try:
         for samples in pieces(sound):

@@ -33,28 +33,28 @@ from sayahead.voices import VoiceConfig, installed_voices, read_config
 
 
 class Options(TypedDict, total=False):
-    """What a caller may choose for one session; what is absent is the voice's own."""
+    """What a caller may choose for one session; anything absent is the voice's default."""
 
     policy: Policy | Spec
     """When to speak: a policy, or the name of one with its options (``policies.POLICIES``)."""
     context: ContextPredictor | Spec
     """What stands in for the future: a predictor, or the name of one with its options (``contexts.CONTEXTS``)."""
     hold_back_s: float
-    """Seconds of sound held back at the right end, 0 to 2; default: the voice's own, by what a SPEAK sees."""
+    """Seconds of sound held back at the right end, 0 to 2; the voice's default depends on what a SPEAK sees."""
     speed: float
-    """Pace, 1 is the voice's own; 0.5 to 2."""
+    """Speed, 0.5 to 2; 1 is the voice's own."""
     volume: float
     """Factor on the samples, 0 to 4."""
     seed: int
-    """Fixes the noise in the sound."""
+    """Seed of the noise in the sound."""
     k2: int
     """Ma's second lookahead: SPEAKs that must follow before frames become sound."""
     delta: int | None
-    """Frames of right context of the second stage; None: all that it can use."""
+    """Frames of right context for the second stage; None: all that it can use."""
 
 
 class Voice:
-    """A loaded voice. Stateless: sessions carry all that changes."""
+    """A loaded voice. Stateless: everything that changes is in its sessions."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Voice:
         policies: dict[str, Callable[..., Policy]] | None = None,
         contexts: dict[str, Callable[..., ContextPredictor]] | None = None,
     ) -> None:
-        """``policies`` and ``contexts``: makers of those that the voice was taught, by name."""
+        """``policies`` and ``contexts``: makers of those that the voice has learned, by name."""
         self.config, self.loaded = config, loaded
         lookahead = functools.partial(LookaheadK, k=config.defaults.lookahead, words=config.defaults.words)
         # Whole sentences have one name, whatever a voice reads.
@@ -75,7 +75,7 @@ class Voice:
 
     @property
     def phonemizer(self) -> Phonemizer:
-        """What makes phonemes of its words; ConfigError where it reads characters."""
+        """Makes phonemes of its words; ConfigError if the voice reads characters."""
         if self.loaded.phonemizer is None:
             raise ConfigError(f"The voice {self.config.name!r} reads characters, not phonemes.")
         return self.loaded.phonemizer
@@ -89,7 +89,7 @@ class Voice:
         return self.loaded.synthesizer
 
     def with_synthesizer(self, synthesizer: AnySynthesizer) -> Voice:
-        """The same voice with another synthesizer in the place of its own, for experiments."""
+        """The same voice with another synthesizer instead of its own, for experiments."""
         loaded = replace(self.loaded, synthesizer=synthesizer)
         return Voice(self.config, loaded, policies=self._policies, contexts=self._contexts)
 
@@ -100,14 +100,14 @@ class Voice:
 
     @property
     def sample_rate(self) -> int:
-        """Samples per second of all that it says."""
+        """Samples per second of its audio."""
         return self.config.sample_rate
 
     def policy(self, spec: Policy | Spec | None = None, **options: Any) -> Policy:
         """A policy for its sessions by name and options, with the voice's own values where none are given.
 
-        ``voice.policy("learned", price=2)`` is ``voice.policy("learned:price=2")``. None: the voice's default. A policy
-        passes through. ConfigError for an unknown name or option, or what this voice has not.
+        ``voice.policy("learned", price=2)`` equals ``voice.policy("learned:price=2")``. None is the voice's default; a
+        policy is returned as it is. ConfigError for an unknown name or option, or one that this voice does not have.
         """
         if spec is None:
             spec = "lookahead" if not self.characters else "agent" if "agent" in self._policies else "wait-k-steps"
@@ -116,7 +116,7 @@ class Voice:
         return policy  # type: ignore[no-any-return]
 
     def context(self, spec: ContextPredictor | Spec | None = None, **options: Any) -> ContextPredictor:
-        """A context predictor for its sessions; as ``policy``. ConfigError where the voice reads characters."""
+        """A context predictor for its sessions, by the same rules as ``policy``."""
         spec = self.config.defaults.context if spec is None else spec
         context: Any = contexts.context(spec, self._contexts, self._whose, **options) if is_spec(spec) else spec
         if isinstance(context, type) or not callable(getattr(context, "predict", None)):
@@ -124,7 +124,7 @@ class Voice:
         return context  # type: ignore[no-any-return]
 
     def session(self, **options: Unpack[Options]) -> Session:
-        """A new stream of speech; see Options for what may be chosen. ConfigError for what may not."""
+        """A new stream of speech; see Options. ConfigError for an unknown option or a wrong value."""
         unknown = options.keys() - Options.__annotations__.keys()
         if unknown:
             name = sorted(unknown)[0]
@@ -150,13 +150,13 @@ class Voice:
         return Rendering(speed, hold_back_s, blind_s, seed, k2, delta)
 
     def _sentence(self, options: Options) -> Sentence:
-        # Which of the two kinds of policy it is has been checked: the one for what this voice reads.
+        # ``policy`` has checked that it is of the kind that this voice reads.
         policy: Any = self.policy(options.get("policy"))
         context = self.context(options.get("context"))
         if self.loaded.speller is None:
             return Words(policy, self.phonemizer, context)
         if not isinstance(context, NoContext):
-            raise ConfigError(f"The voice {self.config.name!r} reads characters: it has no use for a context.")
+            raise ConfigError(f"The voice {self.config.name!r} reads characters and takes no context: leave it out.")
         return Letters(policy, self.loaded.speller)
 
     def stream(self, fragments: Iterable[str], **options: Unpack[Options]) -> Iterator[AudioChunk]:
@@ -166,9 +166,9 @@ class Voice:
     def astream(
         self, fragments: AsyncIterable[str], *, idle_s: float | None = IDLE_S, **options: Unpack[Options]
     ) -> AsyncIterator[AudioChunk]:
-        """As ``stream``, for asyncio; synthesis runs in a worker thread.
+        """The same as ``stream``, for asyncio; synthesis runs in a worker thread.
 
-        Text after which nothing comes for ``idle_s`` seconds is spoken to its end, with a breath; None: it waits.
+        After ``idle_s`` seconds without text, everything so far is spoken, with a breath; None: it waits for more.
         """
         return aiter(self.speak(fragments, idle_s=idle_s, **options))
 
@@ -179,11 +179,11 @@ class Voice:
         idle_s: float | None = IDLE_S,
         **options: Unpack[Options],
     ) -> Speech:
-        """A text on its way to sound: iterate over it, play it, save it, ask what was heard, cancel it. See Speech."""
+        """Speak a text: iterate over the result, play it, save it, ask what was heard, or cancel it. See Speech."""
         return Speech(self.session(**options), text, idle_s=idle_s)
 
     def synthesize(self, text: str, **options: Unpack[Options]) -> Floats:
-        """All samples (S,) of a text under the session's policy: what ``stream`` gives, joined."""
+        """All samples (S,) of a text under the session's policy: the chunks of ``stream``, joined."""
         chunks = [chunk.samples for chunk in self.stream([text], **options)]
         return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
@@ -211,7 +211,7 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
         policies=taught_policies(config, folder, loaded, threads),
         contexts=taught_contexts(config, folder, threads),
     )
-    # The first run of each network is slower than the others: have it now, not in somebody's first word.
+    # The first run of each network is slower than the others: do it now, not in somebody's first word.
     voice.synthesize("Sayahead.")
     return voice
 
@@ -219,13 +219,15 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
 def taught_policies(
     config: VoiceConfig, folder: Path, loaded: Loaded, threads: int
 ) -> dict[str, Callable[..., Policy]]:
-    """Makers of the policies that a voice was taught, by name."""
+    """Makers of the policies that a voice has learned, by name."""
     makers: dict[str, Callable[..., Policy]] = {}
     if config.learned is not None:
         network = Network.load(folder / config.learned.weights)
         phonemizer: Any = loaded.phonemizer
         if not isinstance(phonemizer, Reader):
-            raise VoiceError(f"The voice {config.name!r} has a learned policy, but no front end that knows its clues.")
+            raise VoiceError(
+                f"The voice {config.name!r} has a learned policy, but its front end lacks parts of speech."
+            )
         makers["learned"] = functools.partial(LearnedPolicy, network, network.clues(phonemizer))
     if config.agent is not None:
         agent = Agent.load(folder, config.agent, threads=threads)
@@ -234,7 +236,7 @@ def taught_policies(
 
 
 def taught_contexts(config: VoiceConfig, folder: Path, threads: int) -> dict[str, Callable[..., ContextPredictor]]:
-    """Makers of the context predictors that a voice was taught, by name."""
+    """Makers of the context predictors that a voice has learned, by name."""
     if config.distilled is None:
         return {}
     distilled = Distilled.load(folder, config.distilled, threads=threads)

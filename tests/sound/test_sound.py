@@ -273,7 +273,7 @@ def test_player_does_not_wait_for_a_device_that_is_stuck(monkeypatch: pytest.Mon
     player = Player(RATE, backends=[miniaudio.Backend.NULL])
     player._device.stop()
     player.write(tone(100))
-    with pytest.raises(OutputError, match="has taken no sound"):
+    with pytest.raises(OutputError, match="has accepted no sound"):
         player.drain()
     player.close()
 

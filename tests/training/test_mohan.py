@@ -428,7 +428,7 @@ def test_benchmark_policies_walk_as_in_the_paper(policy: LetterPolicy, path: str
 def test_policies_and_voices_that_do_not_fit_are_told(voice: Voice) -> None:
     with pytest.raises(ConfigError, match=r"LookaheadK.*words.*characters.*wait-k-steps"):
         voice.session(policy=LookaheadK(1))
-    with pytest.raises(ConfigError, match="no use for a context"):
+    with pytest.raises(ConfigError, match="takes no context"):
         voice.session(context=RandomWords())
     with pytest.raises(ConfigError, match=r"WaitEnd.*characters.*words.*lookahead"):
         check_policy(WaitEnd(), "words")

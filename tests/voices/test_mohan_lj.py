@@ -88,7 +88,7 @@ def test_policies_on_the_command_line(sayahead: Command, options: str, tmp_path:
         (["--policy", "agent"], "'heart' has no policy 'agent'"),
         (["--voice", "mohan-lj", "--policy", "wait-k-steps", "-k", "1"], "at least 2"),
         (["--voice", "mohan-lj", "--policy", "wait-end", "-k", "2"], "policy 'wait-end': unknown option 'k'"),
-        (["--voice", "mohan-lj", "--context", "random"], "no use for a context"),
+        (["--voice", "mohan-lj", "--context", "random"], "takes no context"),
     ],
 )
 def test_what_does_not_fit_is_said(sayahead: Command, options: list[str], message: str) -> None:

@@ -40,8 +40,7 @@ def without(text: str, words: int) -> str:
 class Session:
     """One stream of speech; made by ``Voice.session``. Synchronous: it computes inside ``pull`` and nowhere else."""
 
-    # Characters of pushed text that are read at a time when a policy wants more: a long text costs nothing before its
-    # turn.
+    # Characters of pushed text read at a time when a policy wants more: a long text costs nothing before its turn.
     BITE = 48
 
     def __init__(
@@ -59,7 +58,7 @@ class Session:
         # Text and flushes in the order they came; read only when the policy asks, so that it sees the same at each
         # decision however the text arrived.
         self._inbox: deque[str | Flush] = deque()
-        # Words that were spoken and whose times have not been told.
+        # Spoken words whose times have not been reported.
         self._untimed: deque[Word] = deque()
         self._state = synthesizer.initial(rendering)
         self._observation: Floats | None = None
@@ -118,16 +117,16 @@ class Session:
         return at
 
     def flush(self, *, end: bool = True) -> None:
-        """Let all text so far be spoken without waiting for more, and sound that is held back be handed out.
+        """Speak all text so far without waiting for more, and hand out held-back sound.
 
-        What comes then begins a new sentence; with ``end=False`` it goes on with the same one: a breath, without the
-        fall of a sentence's end and without its pause. Voices that read characters end the sentence either way.
+        Later text begins a new sentence; with ``end=False`` it continues the same one after a breath, without the fall
+        and the pause of a sentence's end. Voices that read characters end the sentence either way.
         """
         if not (self._cancelled or self._ended):
             self._inbox.append(Flush.END if end else Flush.BREATH)
 
     def finish(self) -> None:
-        """Say that no more text comes; what is there is spoken by the pulls that follow. Harmless when repeated."""
+        """Declare that no more text comes; the pulls that follow speak what is left. Harmless when repeated."""
         self.flush()
         self._ended = True
 
@@ -145,7 +144,7 @@ class Session:
         return self.heard(played_s)
 
     def pull(self) -> AudioChunk | None:
-        """The next chunk, or None where more text (or its end) is needed first."""
+        """The next chunk, or None if more text (or its end) is needed first."""
         while not self._cancelled:
             speech = self._step()
             if speech is None or self._cancelled:
@@ -167,7 +166,7 @@ class Session:
             raise SessionError(f"{call}() after {'cancel' if self._cancelled else 'finish'}(): start a new session.")
 
     def _step(self) -> Speech | None:
-        """Carry out the next decision; None where that takes more text than there is."""
+        """Carry out the next decision; None if that takes more text than there is."""
         while (segment := self._sentence.next(self._observation)) is None:
             if not self._read():
                 return None
@@ -177,7 +176,7 @@ class Session:
         return speech
 
     def _read(self) -> bool:
-        """Take in a bite of what was pushed; False where there is nothing."""
+        """Take in some of the pushed text; False if there is none."""
         if not self._inbox:
             return False
         text = self._inbox.popleft()
@@ -197,7 +196,7 @@ class Session:
         return True
 
     def _chunk(self, speech: Speech) -> AudioChunk | None:
-        """Speech as a chunk with its words, or None where all of it is held back."""
+        """Speech as a chunk with its words, or None if all of it is held back."""
         if not len(speech.samples):
             return None
         timings = []

@@ -20,7 +20,7 @@ ELSEWHERE = (
 
 
 def real_backends(miniaudio: Any) -> list[Any]:
-    """The ways to reach a sound device; miniaudio's own choice would end at its null device, which plays nothing."""
+    """The backends for sound devices; miniaudio's own choice would end at its null device, which plays nothing."""
     return [backend for backend in miniaudio.Backend if backend.name not in ("NULL", "CUSTOM")]
 
 
@@ -35,7 +35,7 @@ def require_miniaudio() -> Any:
 
 @contextlib.contextmanager
 def hushed() -> Iterator[None]:
-    """Nothing on standard error for a while: sound libraries report there every device that they do not find."""
+    """Keep standard error quiet for a while: sound libraries report every device that they do not find."""
     try:
         saved, nothing = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     except OSError:
@@ -51,9 +51,9 @@ def hushed() -> Iterator[None]:
 
 
 class Player:
-    """The sound device: takes samples as fast as they are heard."""
+    """The sound device: takes samples at playback speed."""
 
-    # Sound that waits for the device; more would only delay Ctrl-C's effect on the work behind.
+    # Buffered audio; more would only delay the effect of Ctrl-C on the synthesis behind it.
     AHEAD_S = 4.0
     PERIOD_MS = 20
     STUCK_S = 5.0
@@ -91,7 +91,7 @@ class Player:
         return self._played
 
     def _feed(self) -> Generator[bytes, int, None]:
-        """What the device asks for; silence where nothing waits."""
+        """What the device asks for; silence if nothing is queued."""
         data = b""
         while True:
             wanted = 2 * (yield data)
@@ -102,7 +102,7 @@ class Player:
                 self._changed.notify_all()
 
     def _wait(self, most_bytes: int) -> None:
-        """Wait until no more than so much sound waits."""
+        """Wait until at most so many bytes are queued."""
         last, since = self._played, time.monotonic()
         with self._changed:
             while len(self._waiting) > most_bytes:
@@ -111,7 +111,7 @@ class Player:
                 if self._played != last:
                     last, since = self._played, time.monotonic()
                 elif time.monotonic() - since > self.STUCK_S:
-                    raise OutputError(f"The sound device has taken no sound for {self.STUCK_S:g} s. {ELSEWHERE}")
+                    raise OutputError(f"The sound device has accepted no sound for {self.STUCK_S:g} s. {ELSEWHERE}")
 
     def write(self, samples: Floats) -> None:
         """Queue (S,) samples; waits while much is queued. Without effect once it is closed."""
@@ -121,13 +121,13 @@ class Player:
         self._wait(int(2 * self.AHEAD_S * self._rate))
 
     def drain(self) -> None:
-        """Wait until all was heard."""
+        """Wait until everything has been played."""
         self._wait(0)
-        # The device still holds the periods that it took last.
+        # The device still holds the last periods that it took.
         time.sleep(4 * self.PERIOD_MS / 1000)
 
     def close(self) -> None:
-        """Silence at once."""
+        """Stop at once."""
         with self._changed:
             self._closed = True
             self._waiting.clear()

@@ -20,11 +20,11 @@ from sayahead.types import Floats
 
 
 class OutputError(SayaheadError):
-    """Sound or text that this machine cannot give out: no device, a full disk, an extra that is not installed."""
+    """Output that this machine cannot deliver: no sound device, a full disk, an extra that is not installed."""
 
 
 def wav_header(sample_rate: int, data_bytes: int | None) -> bytes:
-    """44 bytes before 16-bit mono samples; without a size, the one that readers take for "until it ends"."""
+    """The 44-byte header of 16-bit mono samples; without a size, the one that readers take as "until the end"."""
     size, riff = 0xFFFFFFFF, 0xFFFFFFFF
     if data_bytes is not None:
         size = min(data_bytes, 0xFFFFFFFF - 37)
@@ -34,10 +34,10 @@ def wav_header(sample_rate: int, data_bytes: int | None) -> bytes:
 
 
 class Sink(Protocol):
-    """Where sound goes; OutputError where it cannot, BrokenPipeError where nobody listens any more."""
+    """Where sound goes; OutputError if it cannot, BrokenPipeError if nobody listens any more."""
 
     def write(self, samples: Floats) -> None:
-        """Give out (S,) samples; may wait."""
+        """Write (S,) samples; may wait."""
         ...
 
     def drain(self) -> None:
@@ -45,12 +45,12 @@ class Sink(Protocol):
         ...
 
     def close(self) -> None:
-        """End at once; harmless when repeated."""
+        """Close at once; harmless when repeated."""
         ...
 
 
 class RawWriter:
-    """Signed 16-bit little-endian mono samples, in an unbuffered file as soon as they are made."""
+    """Signed 16-bit little-endian mono samples, unbuffered."""
 
     def __init__(self, file: io.RawIOBase, name: str) -> None:
         self._file, self._name = file, name
@@ -72,14 +72,14 @@ class RawWriter:
         while view:
             written = self._file.write(view)
             if written is None:
-                # Somebody made the pipe non-blocking, and it is full.
+                # The pipe was made non-blocking, and it is full.
                 time.sleep(0.01)
             else:
                 view = view[written:]
 
 
 class WavWriter(RawWriter):
-    """A WAV file whose header fits after every chunk, or says "until it ends" where it cannot be changed later."""
+    """A WAV file whose header is right after every chunk, or says "until the end" if it cannot be changed later."""
 
     def __init__(self, file: io.RawIOBase, name: str, *, sample_rate: int) -> None:
         super().__init__(file, name)
@@ -97,7 +97,7 @@ class WavWriter(RawWriter):
             self._fit()
 
     def _fit(self) -> None:
-        """Make the header fit; half a sample (a write that was interrupted) goes."""
+        """Correct the header, and drop half a sample left by an interrupted write."""
         end = self._file.seek(0, os.SEEK_END)
         if end % 2:
             end = self._file.truncate(end - 1)
@@ -138,21 +138,21 @@ class FlacWriter:
 
     def close(self) -> None:
         if self._empty and not self._file.closed:
-            # Nothing at all would leave a file of no bytes, which is no FLAC file.
+            # Without any write the file would be empty, which is not a valid FLAC file.
             with contextlib.suppress(self._error):
                 self._file.write(np.zeros(1, np.int16))
         self._file.close()
 
 
 def fail(name: str, error: OSError) -> NoReturn:
-    """Raise what a failed write is to the caller."""
+    """Raise the caller's error for a failed write."""
     if isinstance(error, BrokenPipeError):
         raise error
     raise OutputError(f"{name} cannot be written: {error.strerror or error}.") from error
 
 
 def rewritable(file: io.RawIOBase) -> bool:
-    """Whether the beginning of what is written to the file can be changed later."""
+    """Whether the start of the file can be rewritten later."""
     if not file.seekable() or file.tell():
         return False
     try:
@@ -163,7 +163,7 @@ def rewritable(file: io.RawIOBase) -> bool:
 
 
 def open_output(path: Path) -> io.FileIO:
-    """The file, empty and unbuffered; ConfigError with the reason where it cannot be made."""
+    """The file, empty and unbuffered; ConfigError with the reason if it cannot be created."""
     try:
         return open(path, "wb", buffering=0)
     except FileNotFoundError as error:
@@ -185,7 +185,7 @@ def flac_file(path: Path, *, sample_rate: int) -> FlacWriter:
 
 
 def write_wav(path: Path, samples: Floats, sample_rate: int) -> None:
-    """Write samples (S,) as a WAV file; missing folders are made. ConfigError or OutputError where it cannot be."""
+    """Write samples (S,) as a WAV file, creating missing folders. ConfigError or OutputError on failure."""
     path.parent.mkdir(parents=True, exist_ok=True)
     writer = wav_file(path, sample_rate=sample_rate)
     writer.write(samples)
@@ -193,7 +193,7 @@ def write_wav(path: Path, samples: Floats, sample_rate: int) -> None:
 
 
 def read_wav(path: Path) -> tuple[Floats, int]:
-    """Samples (S,) in [-1, 1) and sample rate of a WAV file of 16-bit mono; ConfigError where it is not one."""
+    """Samples (S,) in [-1, 1) and sample rate of a 16-bit mono WAV file; ConfigError if it is not one."""
     try:
         with wave.open(str(path)) as file:
             channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()

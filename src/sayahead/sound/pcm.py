@@ -1,4 +1,4 @@
-"""Samples in [-1, 1]: as 16-bit PCM, and what of them can be heard."""
+"""Samples in [-1, 1]: as 16-bit PCM, and which of them are audible."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def audible(samples: Floats) -> NDArray[np.intp]:
 
 
 def to_pcm16(samples: Floats) -> NDArray[np.int16]:
-    """(S,) little-endian 16-bit samples; what lies outside [-1, 1] is clipped, what is not a number is silence."""
+    """(S,) little-endian 16-bit samples, clipped to [-1, 1]; NaN becomes silence."""
     clean = np.nan_to_num(np.clip(samples, -1.0, 1.0), nan=0.0)
     pcm: NDArray[np.int16] = np.rint(clean * 32767.0).astype("<i2")
     return pcm

@@ -1,4 +1,4 @@
-"""Word timings in the forms that editors and players read: JSON, SubRip (.srt), WebVTT (.vtt)."""
+"""Word timings in formats that editors and players read: JSON, SubRip (.srt), WebVTT (.vtt)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LINE = 42
 
 
 def timings_json(words: Sequence[WordTiming], *, sample_rate: int) -> str:
-    """All that is known of each word: spoken text, place in the source text (characters), samples and seconds."""
+    """Everything known about each word: spoken text, place in the source text (characters), samples and seconds."""
     rows = [asdict(word) | seconds(word, sample_rate) for word in words]
     return json.dumps({"sample_rate": sample_rate, "words": rows}, ensure_ascii=False, indent=1) + "\n"
 
@@ -26,7 +26,7 @@ def seconds(word: WordTiming, sample_rate: int) -> dict[str, float]:
 
 
 def timings_srt(words: Sequence[WordTiming], *, sample_rate: int) -> str:
-    """Numbered subtitles of a line each."""
+    """Numbered subtitles of one line each."""
     blocks = []
     for number, line in enumerate(lines(words), start=1):
         start, end = clock(line[0].onset / sample_rate, ","), clock(line[-1].offset / sample_rate, ",")
@@ -35,7 +35,7 @@ def timings_srt(words: Sequence[WordTiming], *, sample_rate: int) -> str:
 
 
 def timings_vtt(words: Sequence[WordTiming], *, sample_rate: int) -> str:
-    """Subtitles of a line each, with a time stamp before every word, so that players can follow word by word."""
+    """Subtitles of one line each, with a time stamp before every word, so that players can follow word by word."""
     blocks = ["WEBVTT\n"]
     for line in lines(words):
         start, end = clock(line[0].onset / sample_rate, "."), clock(line[-1].offset / sample_rate, ".")
@@ -46,7 +46,7 @@ def timings_vtt(words: Sequence[WordTiming], *, sample_rate: int) -> str:
 
 
 def lines(words: Sequence[WordTiming]) -> Iterator[list[WordTiming]]:
-    """The words in lines: a new one after a sentence, and where the line is full."""
+    """The words in lines: a new one after each sentence, and when the line is full."""
     line: list[WordTiming] = []
     for word in words:
         if line and (line[-1].text[-1:] in ".!?" or len(" ".join(w.text for w in (*line, word))) > LINE):
@@ -64,7 +64,7 @@ def clock(seconds: float, point: str) -> str:
 
 
 def escape(text: str) -> str:
-    """The text as WebVTT wants it."""
+    """The text, escaped for WebVTT."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -73,7 +73,7 @@ FORMS = {".json": timings_json, ".srt": timings_srt, ".vtt": timings_vtt}
 
 
 def write_timings(path: Path, words: Sequence[WordTiming], *, sample_rate: int) -> None:
-    """Write the words' times in the form that the extension names."""
+    """Write the word times in the format that the extension names."""
     try:
         path.write_text(FORMS[path.suffix.lower()](words, sample_rate=sample_rate), encoding="utf-8")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Systems: what can speak, a file each; kinds of voices by name."""
+"""Systems: what can speak, one file each; kinds of voices by name."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ KINDS: dict[str, Callable[[VoiceConfig, Path, int], Loaded]] = {
     "saeki": load_saeki,
     "mohan": load_mohan,
 }
-"""Each kind's loader by the name in voice.json: of a voice's description, its folder, and processor threads."""
+"""Each kind's loader by its name in voice.json; it takes a voice's description, its folder and CPU threads."""

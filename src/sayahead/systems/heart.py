@@ -1,4 +1,4 @@
-"""The default voice: text encoders and prosody with the past as a state, then decoder and source-filter synthesis."""
+"""The default voice: text encoders and prosody with the past as state, then decoder and source-filter synthesis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class HeartState:
     """The past of a sentence in the default voice."""
 
     ids: Ids
-    """(P,) spoken phonemes that the text encoders still see, the first pad among them while it is in the window."""
+    """(P,) spoken phonemes that the text encoders still see, including the first pad while it is in the window."""
     units: Ids
     """(P,) their frozen durations in units of two frames."""
     held: int
@@ -30,7 +30,7 @@ class HeartState:
     done: int
     """Units that are final, over the whole sentence."""
     cache: Floats
-    """(54, 192) what the prosody convolutions keep of the past, at the last unit that is final."""
+    """(54, 192) the past of the prosody convolutions, at the last final unit."""
     pitch: float = 0.0
     """Hz of the last final frame."""
 
@@ -46,17 +46,17 @@ class HeartConfig:
     window: int
     """Phonemes of the past that the text encoders see."""
     continuation: str
-    """Phonemes that stand behind the visible words while the sentence goes on."""
+    """Phonemes that follow the visible words while the sentence goes on."""
     blind_continuation: str
-    """The same where no word behind the spoken ones is visible."""
+    """The same if no word after the spoken ones is visible."""
     early: int
-    """Frames by which the sound of a phoneme is ahead of its nominal place, for the timings of words."""
+    """Frames by which the sound of a phoneme is ahead of its nominal place, for word timings."""
     glide_s: float = 0.0
-    """Time constant in which pitch leaves what was said before a join for what is expected after it; 0: it jumps."""
+    """Time constant of the glide from the pitch spoken before a join to the one expected after it; 0: a jump."""
     futures: tuple[int, ...] = ()
-    """Ids of the tokens that stand behind the visible words of an open sentence; none: a continuation stands there."""
+    """Ids of the tokens that follow the visible words of an open sentence; none: a continuation follows instead."""
     context: int = 0
-    """Channels of the context embedding that the tokens take."""
+    """Channels of the tokens' context embedding."""
 
 
 class HeartAcoustic:
@@ -73,10 +73,10 @@ class HeartAcoustic:
     def __init__(
         self, graphs: Mapping[str, OnnxGraph], config: HeartConfig, phonemes: Mapping[str, int], *, right_frames: int
     ) -> None:
-        """``graphs`` by name: text, prosody, and expect where the tokens of the future take a context embedding.
+        """``graphs`` by name: text, prosody, and expect if the future tokens take a context embedding.
 
-        ``phonemes``: ids of the symbols of continuations; ``right_frames``: provisional ones that the second stage
-        has a use for.
+        ``phonemes``: ids of the symbols of continuations; ``right_frames``: provisional frames that the second stage
+        can use.
         """
         self._text, self._prosody, self._expect = graphs["text"], graphs["prosody"], graphs.get("expect")
         self._right_units = -(-right_frames // self.FRAMES_PER_UNIT)
@@ -93,10 +93,10 @@ class HeartAcoustic:
     def step(
         self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, HeartState]:
-        """See AcousticModel; encodings of what was spoken are made anew, and what is held back may last longer."""
+        """See AcousticModel; encodings of spoken phonemes are computed again, and held-back sound may last longer."""
         ended = segment.ends and segment.speak == len(segment.ids)
         if not (segment.speak or ended or (segment.breath and state.held)):
-            # Words without a sound: nothing to say, and nothing new about the future.
+            # Words without sound: nothing to say, and nothing new about the future.
             end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._early)
             nothing = np.zeros((0, self.FEATURES), np.float32)
             return Frames(nothing, nothing, ((end, end),) * len(segment.words), False), state
@@ -107,16 +107,16 @@ class HeartAcoustic:
             held = self._lead_units
         ids, seen = self._seen(left, segment)
         past = int(left_units.sum()) - held
-        # The last final unit's prosody is made once more, to see how it has changed with what is known now.
+        # The last final unit's prosody is computed once more, to see how it has changed with what is known now.
         again = min(1, state.done)
-        # Durations count from the first phoneme that is not all final; the encoders' first row lacks a neighbour.
+        # Durations count from the first phoneme that is not entirely final; the encoders' first row lacks a neighbour.
         edges = np.cumsum(left_units)
         redo = len(left) if first else max(1, int(np.searchsorted(edges, past, side="right")))
         begin = max(0, min(int(np.searchsorted(edges, past - again, side="right")), redo - 1))
         text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32), first=count(begin), **seen)
         said = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
         units = np.concatenate([left_units, said[len(left) - begin :]])
-        # What is held back may be drawn out by what is known now. It is never cut short: its end has been told.
+        # Held-back sound may be lengthened by what is known now. It is never shortened: its end has been reported.
         units[redo : len(left)] = np.maximum(left_units[redo:], said[redo - begin : len(left) - begin])
         end = len(ids) if ended else len(left) + segment.speak
         spoken = int(units[:end].sum())
@@ -148,7 +148,7 @@ class HeartAcoustic:
         return frames, self._forget(HeartState(ids[:end], units[:end], held, done, prosody["next_cache"], pitch))
 
     def _heard(self, units: Ids, begin: int) -> Ids:
-        """(P + 1,) frames at which phonemes of such durations are heard to begin, and the last to end.
+        """(P + 1,) frames at which phonemes of these durations audibly begin, and at which the last one ends.
 
         The first begins at unit ``begin`` of the sentence.
         """
@@ -156,9 +156,9 @@ class HeartAcoustic:
         return np.asarray(np.maximum(edges * self.FRAMES_PER_UNIT - self._early, 0))
 
     def _glided(self, f0: Floats, first: int, before: float) -> Floats:
-        """Pitch from frame ``first`` on, in Hz, going on from ``before``, what the frame in front of it was said with.
+        """Pitch from frame ``first`` on, in Hz, continuing from ``before``, the pitch of the frame spoken before it.
 
-        What is expected changes with every word that comes, and pitch with it; the listener must not hear it jump.
+        Expectations change with every new word, and pitch with them; the listener must not hear it jump.
         """
         new = f0[first:]
         if not (first and self._glide_s and min(before, f0[first - 1]) > self.VOICED_HZ):
@@ -168,7 +168,7 @@ class HeartAcoustic:
         return np.where(new > self.VOICED_HZ, new * np.exp(gap * np.exp(-frames)), new).astype(np.float32)
 
     def _seen(self, left: Ids, segment: Segment) -> tuple[Ids, dict[str, Floats]]:
-        """(P,) what the text encoders read, and the context embedding where the voice takes one."""
+        """(P,) what the text encoders read, and the context embedding if the voice takes one."""
         if self._futures is None:
             tail = self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
             if segment.ends:
@@ -185,7 +185,7 @@ class HeartAcoustic:
         return np.concatenate([left, real, tail]), {"context": embedding}
 
     def _forget(self, state: HeartState) -> HeartState:
-        """Drop the oldest phonemes over the window, never one whose sound is still held back."""
+        """Drop the oldest phonemes beyond the window, but none whose sound is still held back."""
         over = len(state.ids) - self._window
         if over <= 0:
             return state

@@ -1,4 +1,4 @@
-"""What a kind of voice is loaded to, and the parts that most kinds share."""
+"""What a loaded voice consists of, and the parts that most kinds share."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from sayahead.voices import VoiceConfig
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A voice's parts: what reads, and what speaks. It reads words by a phonemizer, or characters by a speller."""
+    """A voice's parts: what reads and what speaks. A phonemizer reads words, a speller reads characters."""
 
     synthesizer: AnySynthesizer
     """What speaks."""
     normalizer: Callable[[int], Normalizer]
-    """Makes what reads text from a place of the source on."""
+    """Makes a normalizer for text from a given place in the source on."""
     phonemizer: Phonemizer | None = None
-    """What makes phonemes of words, where it reads words."""
+    """Makes phonemes of words, if the voice reads words."""
     speller: Speller | None = None
-    """What makes letters of words, where it reads characters."""
+    """Makes letters of words, if it reads characters."""
 
     @property
     def unit(self) -> Unit:
-        """What it reads, and what its policies decide on."""
+        """What the voice reads, and what its policies decide on."""
         return "words" if self.speller is None else "characters"
 
 
@@ -50,5 +50,5 @@ def two_stages(config: VoiceConfig, acoustic: AcousticModel[Any], vocoder: Vocod
 
 
 def ids_of(symbols: str, phonemes: Mapping[str, int]) -> Ids:
-    """(P,) ids of a string of phonemes; what the voice has no id for is left out."""
+    """(P,) ids of a string of phonemes, without those that the voice does not have."""
     return np.array([phonemes[symbol] for symbol in symbols if symbol in phonemes], np.int64)

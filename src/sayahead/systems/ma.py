@@ -1,6 +1,6 @@
-"""Deep Voice 3 at run time, incremental as in Ma et al. 2020, 4.1: a step a few frames, attention tells how far it is.
+"""Deep Voice 3 at run time, incremental as in Ma et al. 2020, 4.1: attention shows how far each step has got.
 
-Places number the phonemes of a sentence, its first pad is 0. Steps are decoder steps of r frames.
+Places number the phonemes of a sentence; its first pad is 0. Steps are decoder steps of r frames.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Places = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class AttentionConfig:
-    """What a voice's ``model`` table says of its Deep Voice 3 under ``acoustic``."""
+    """What a voice's ``model`` table says about its Deep Voice 3 under ``acoustic``."""
 
     n_mels: int
     """Mel bands."""
     reduction: int
-    """r: frames a step."""
+    """r: frames per step."""
     channels: int
     """D of the decoder."""
     layers: int
@@ -49,11 +49,11 @@ class AttentionConfig:
     clock: str
     """The queries' positions: steps, or attended (see DeepVoice3Config)."""
     key_rate: float
-    """Steps a phoneme: the rate of the keys' positions."""
+    """Steps per phoneme: the rate of the keys' positions."""
     past: int
-    """Phonemes in front of the attended one that the encoder is given: as many as it sees."""
+    """Phonemes before the attended one that the encoder receives: as many as it sees."""
     longest: int
-    """Steps that attention may rest on a phoneme; then it is moved on."""
+    """Most steps that attention may rest on a phoneme before it is moved on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Past:
     attended: Places = (0, 0)
     """Place that each attention looked at last."""
     stayed: Places = (0, 0)
-    """Steps that it has been looking there."""
+    """Steps for which it has looked there."""
     number: int = 0
     """Steps made."""
 
@@ -77,18 +77,18 @@ class AttentionState:
     """The past of a sentence."""
 
     past: Past
-    """Of the decoder, behind the last final step."""
+    """The decoder's, after the last final step."""
     ids: Ids
-    """(P,) spoken phonemes that the encoder is still given, the first pad among them; empty before the first word."""
+    """(P,) spoken phonemes that the encoder still receives, including the first pad; empty before the first word."""
     first: int
     """Place of the first of them."""
     held: tuple[Places, ...]
-    """Where the attentions went in the steps that are not final: they will be made again, but go there again."""
+    """Where the attentions went in the steps that are not final: computed again, they go to the same places."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """What the encoder made of the phonemes in view."""
+    """The encoder's output for the phonemes in view."""
 
     first: int
     """Place of the first of them."""
@@ -97,18 +97,18 @@ class Encoded:
 
     @property
     def end(self) -> int:
-        """Place behind the last of them."""
+        """Place after the last of them."""
         return self.first + len(self.memories[0])
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one step of the decoder made."""
+    """The result of one decoder step."""
 
     mel: Floats
     """(r, n_mels)."""
     stop: float
-    """Probability that it is the sentence's last."""
+    """Probability that it is the last one of the sentence."""
     past: Past
     """For the next one."""
 
@@ -116,10 +116,10 @@ class Step:
 class AttentionAcoustic:
     """See AcousticModel; frames are log mel, cut between final and provisional ones at whole steps.
 
-    Words are spoken when the first attention's argmax lies behind them (Ma 4.1): that step is the next word's, and is
-    made again with it. A sentence is over when the stop fires behind its last sounding phoneme. Attention that rests
-    on a phoneme for more than ``longest`` steps is moved to the next, and at the text's end ends it, so that any
-    network comes to an end.
+    Words are spoken when the first attention's argmax has passed them (Ma 4.1): that step is the next word's, and is
+    computed again with it. A sentence is over when the stop fires after its last sounding phoneme. Attention that
+    rests on a phoneme for more than ``longest`` steps is moved to the next; at the end of the text it ends the
+    sentence, so that no network goes on forever.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class AttentionAcoustic:
         pad: int,
         continuations: tuple[Ids, Ids],
     ) -> None:
-        """``continuations`` stand behind the visible words of an open sentence; the second where none is visible."""
+        """``continuations`` follow the visible words of an open sentence; the second one if none is visible."""
         self._encoder, self._decoder, self._model = encoder, decoder, model
         self._right_frames, self._pad = right_frames, pad
         self._continuation, self._blind_continuation = continuations
@@ -147,11 +147,11 @@ class AttentionAcoustic:
     def step(
         self, segment: Segment, state: AttentionState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, AttentionState]:
-        """See AcousticModel; where attention went while the words were spoken stays as it was."""
+        """See AcousticModel; the path of attention over spoken words does not change."""
         r = self._model.reduction
         ended = segment.ends and segment.speak == len(segment.ids)
         if not (segment.speak or ended or (segment.breath and state.held)):
-            # Words without a sound: nothing to say, and nothing new about the future.
+            # Words without sound: nothing to say, and nothing new about the future.
             end = (state.past.number + len(state.held)) * r
             return Frames(self._joined([]), self._joined([]), ((end, end),) * len(segment.words), False), state
         left = state.ids if len(state.ids) else np.array([self._pad], np.int64)
@@ -191,7 +191,7 @@ class AttentionAcoustic:
         return frames, AttentionState(past, ids[over:], state.first + over, held)
 
     def _wanted(self, rendering: Rendering) -> int:
-        """Provisional steps that the second stage has a use for."""
+        """Provisional steps that the second stage can use."""
         if rendering.k2:
             return 0
         frames = self._right_frames if rendering.delta is None else min(rendering.delta, self._right_frames)
@@ -202,7 +202,7 @@ class AttentionAcoustic:
         return Encoded(first, (made["memory1"], made["memory2"]))
 
     def _walk(self, text: Encoded, state: AttentionState) -> Iterator[Step]:
-        """Steps without end: first those that were held back, then where the attentions go by themselves."""
+        """An endless sequence of steps: first those held back, then where the attentions go by themselves."""
         past = state.past
         for places in itertools.chain(state.held, itertools.repeat(None)):
             made = self._decode(text, past, places)
@@ -210,7 +210,7 @@ class AttentionAcoustic:
             past = made.past
 
     def _decode(self, text: Encoded, past: Past, places: Places | None) -> Step:
-        """One step; its attentions go to ``places``, if these are settled."""
+        """One step; its attentions go to ``places`` if these are given."""
         m = self._model
         leads = (0, 1) if m.own_windows else (0, 0)
         starts = [min(max(past.attended[lead], text.first), text.end - 1) for lead in leads]
@@ -234,7 +234,7 @@ class AttentionAcoustic:
         return Step(out["mel"], float(out["stop"][0, 0]), after)
 
     def _stuck(self, made: Step, text: Encoded) -> bool:
-        """Whether attention has rested on the last phoneme in view for as long as it may."""
+        """Whether attention has rested on the last phoneme in view for the longest time allowed."""
         return made.past.attended[0] >= text.end - 1 and made.past.stayed[0] >= self._model.longest
 
     def _joined(self, steps: list[Step]) -> Floats:
@@ -249,13 +249,13 @@ class MaConfig:
     pad: int
     """Id at both ends of a sentence."""
     continuation: str
-    """Phonemes that stand behind the visible words while the sentence goes on."""
+    """Phonemes that follow the visible words while the sentence goes on."""
     blind_continuation: str
-    """The same where no word behind the spoken ones is visible."""
+    """The same if no word after the spoken ones is visible."""
     acoustic: AttentionConfig
-    """What Deep Voice 3 is like."""
+    """Settings of Deep Voice 3."""
     vocoder: dict[str, Any]
-    """The vocoder's ``kind``, and what that kind needs."""
+    """The vocoder's ``kind``, and the settings of that kind."""
 
 
 def load_ma(config: VoiceConfig, folder: Path, threads: int) -> Loaded:

@@ -1,7 +1,7 @@
-"""The modified Tacotron 2 at run time (Mohan et al. 2020): a character read, or a decoder step spoken, at a time.
+"""The modified Tacotron 2 at run time (Mohan et al. 2020): reads one character or speaks one decoder step at a time.
 
-Places number the characters of a sentence. Attention is soft and sees what has been read; a step's place is where it
-looks most. Frames are final when they are made: those that are held back wait for the vocoder's sake alone.
+Places number the characters of a sentence. Attention is soft and sees what has been read; a step's place is the peak of
+its attention. Frames are final when they are made; they are held back only for the vocoder.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ GRAPHS = ("encoder", "ask", "attend", "make")
 
 @dataclass(frozen=True, slots=True)
 class CharacterConfig:
-    """What a voice's ``model`` table says of its modified Tacotron under ``acoustic``."""
+    """What a voice's ``model`` table says about its modified Tacotron under ``acoustic``."""
 
     n_mels: int
     """Mel bands."""
     reduction: int
-    """r: frames a step."""
+    """r: frames per step."""
     encoder: int
     """M: channels of the encoder."""
     attention: int
-    """A: width in which queries and keys are compared."""
+    """A: width of queries and keys."""
     attention_rnn: int
     """D of the first recurrent layer."""
     decoder_rnn: int
     """D of the second."""
     location_kernel: int
-    """Characters that each place sees of where attention has been."""
+    """Characters of past attention that each place sees."""
     back: int
-    """Characters in front of the last place that attention may look at."""
+    """Characters before the last place that attention may look at."""
     ahead: int
-    """Characters behind it."""
+    """Characters after it."""
     longest: int
-    """Steps that a place may be looked at most; then attention is moved on."""
+    """Most steps that a place may be attended before attention is moved on."""
     pace: float
-    """Frames a character, about: how long a word is expected to last when it is told that it begins."""
+    """Approximate frames per character: how long a word is expected to last when its onset is reported."""
     look_back: int = 5
     """Latest characters whose weights are observed (Mohan 5.1)."""
 
@@ -67,7 +67,7 @@ class ReadSoFar:
     state: Floats
     """(2, M) output and cell of the encoder."""
     rows: Floats
-    """(P, M) what it made of each character."""
+    """(P, M) its output for each character."""
     keys: Floats
     """(P, A)."""
     words: tuple[tuple[int, int], ...] = ()
@@ -85,9 +85,9 @@ class DecoderState:
     context: Floats
     """(1, M) what attention saw in it."""
     attention: Floats
-    """(2, D) output and cell of the first recurrent layer, the frame and the context taken in."""
+    """(2, D) output and cell of the first recurrent layer, after taking in the frame and the context."""
     query: Floats
-    """(1, A) what is asked for next."""
+    """(1, A) the next query."""
     decoder: Floats
     """(2, D) output and cell of the second."""
     weights: Floats
@@ -95,9 +95,9 @@ class DecoderState:
     seen: Floats
     """(P,) sum of the weights so far."""
     place: int = 0
-    """Where it looked most."""
+    """The peak of attention."""
     rested: int = 0
-    """Steps that it has been looking there."""
+    """Steps for which it has looked there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +111,13 @@ class CharacterState:
     look: tuple[Floats, Floats]
     """(P,) weights and (1, M) context that the next step sees, if nothing more is read."""
     held: Floats
-    """(T, n_mels) frames that were made and held back."""
+    """(T, n_mels) frames that are made but held back."""
     made: int = 0
-    """Frames made, the held ones too."""
+    """Frames made, including those held back."""
     closing: int = 0
     """Steps made since the sentence's end was read."""
     reached: tuple[int, ...] = ()
-    """The frame at which attention first was at each character or behind it."""
+    """The frame at which attention first reached each character or passed it."""
     told: int = 0
     """Words whose times were handed out."""
     promised: int = 0
@@ -147,7 +147,7 @@ class CharacterAcoustic:
     def step(
         self, segment: Segment, state: CharacterState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, CharacterState]:
-        """See AcousticModel; reads the segment's characters, then makes so many steps as it asks for."""
+        """See AcousticModel; reads the segment's characters, then makes as many steps as it asks for."""
         pieces, ended = [state.held], False
         if len(segment.ids):
             state = self._read(segment, state)
@@ -176,7 +176,7 @@ class CharacterAcoustic:
         return replace(state, text=text, decoder=decoder, look=self._look(text, decoder))
 
     def _asked(self, decoder: DecoderState) -> DecoderState:
-        """The decoder with what it asks for after its last frame."""
+        """The decoder with its query after the last frame."""
         out = self._graphs["ask"](frame=decoder.frame, context=decoder.context, attention=decoder.attention)
         return replace(decoder, attention=out["next_attention"], query=out["query"])
 
@@ -211,7 +211,7 @@ class CharacterAcoustic:
         return state, out["mel"], self._ends(state, float(out["stop"][0]))
 
     def _ends(self, state: CharacterState, stop: float) -> bool:
-        """Whether a sentence is over: the stop behind its last letters, or an attention that goes nowhere."""
+        """Whether a sentence is over: the stop fired after its last letters, or attention got stuck."""
         model, decoder, size = self._model, state.decoder, len(state.text.rows)
         if not state.text.over or state.made < state.promised:
             return False
@@ -222,9 +222,9 @@ class CharacterAcoustic:
     def _told(
         self, state: CharacterState, *, final: int, ended: bool
     ) -> tuple[CharacterState, tuple[tuple[int, int], ...]]:
-        """First and end frame of the words that begin before frame ``final`` and were not told.
+        """First and end frame of the words that begin before frame ``final`` and were not reported yet.
 
-        A word that attention has not passed yet is expected to last as its letters do; the next begins no earlier.
+        The length of a word that attention has not passed is estimated from its letters; the next begins no earlier.
         """
         words, end = list[tuple[int, int]](), state.promised
         for first, behind in state.text.words[state.told :]:
@@ -251,9 +251,9 @@ class MohanConfig:
     alphabet: str
     """The characters; each one's place is its id."""
     acoustic: CharacterConfig
-    """What the Tacotron is like."""
+    """Settings of the Tacotron."""
     vocoder: dict[str, Any]
-    """The vocoder's ``kind``, and what that kind needs; or another voice's vocoder (see Borrowed)."""
+    """The vocoder's ``kind`` and the settings of that kind, or another voice's vocoder (see Borrowed)."""
 
 
 def load_mohan(config: VoiceConfig, folder: Path, threads: int) -> Loaded:

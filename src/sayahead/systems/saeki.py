@@ -1,7 +1,7 @@
-"""Tacotron 2 at run time, a segment of words at a time, each in the light of its context (Saeki et al. 2021).
+"""Tacotron 2 at run time: a segment of words at a time, each given its context (Saeki et al. 2021).
 
-What was before and what will follow reach a segment through one embedding alone; its frames are made in one go, and are
-final. Places number the phonemes of a segment.
+Past and future reach a segment only through one embedding; its frames are made in one go, and are final. Places number
+the phonemes of a segment.
 """
 
 from __future__ import annotations
@@ -33,28 +33,28 @@ NO_IDS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class SegmentalConfig:
-    """What a voice's ``model`` table says of its Tacotron under ``acoustic``."""
+    """What a voice's ``model`` table says about its Tacotron under ``acoustic``."""
 
     n_mels: int
     """Mel bands."""
     reduction: int
-    """r: frames a step."""
+    """r: frames per step."""
     attention_rnn: int
     """D of the first recurrent layer."""
     decoder_rnn: int
     """D of the second."""
     location_kernel: int
-    """Phonemes that each place sees of where attention has been."""
+    """Phonemes of past attention that each place sees."""
     window: int
     """Phonemes that a step attends to, from the last attended one on."""
     past: int
-    """Most phonemes of the past that the context has; 0: all of the sentence."""
+    """Most phonemes of the past in the context; 0: the whole sentence."""
     longest: int
-    """Steps that attention may rest on a phoneme; then it is moved on."""
+    """Most steps that attention may rest on a phoneme before it is moved on."""
     copies: int = 1
-    """Times that a segment's last frame is repeated in front of the vocoder (Saeki-b, 4.2: delta)."""
+    """How often a segment's last frame is repeated as the vocoder's right context (Saeki-b, 4.2: delta)."""
     independent: bool = False
-    """Whether each segment is made as an utterance of its own, without past or future (Saeki-a, IV-B: Independent)."""
+    """Whether each segment is an utterance of its own, without past or future (Saeki-a, IV-B: Independent)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,11 @@ class SegmentalState:
     """The past of a sentence."""
 
     ids: Ids
-    """(P,) spoken phonemes that the context still has, the first pad among them; empty before the first word."""
+    """(P,) spoken phonemes that are still context, including the first pad; empty before the first word."""
     held: Floats
-    """(T, n_mels) frames that were made and held back."""
+    """(T, n_mels) frames that are made but held back."""
     frames: int
-    """Frames made so far, the held ones too."""
+    """Frames made so far, including those held back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +84,11 @@ class DecoderState:
     place: int = 0
     """Phoneme that attention looked at last."""
     rested: int = 0
-    """Steps that it has been looking there; 0 in front of the first."""
+    """Steps for which it has looked there; 0 before the first."""
 
 
 class SegmentalAcoustic:
-    """See AcousticModel; frames are log mel. A segment's embedding, where it has one, stands for past and future."""
+    """See AcousticModel; frames are log mel. A segment's embedding, if it has one, stands for past and future."""
 
     def __init__(self, graphs: Mapping[str, OnnxGraph], model: SegmentalConfig, *, pad: int) -> None:
         """``graphs`` by the names in GRAPHS."""
@@ -101,7 +101,7 @@ class SegmentalAcoustic:
     def step(
         self, segment: Segment, state: SegmentalState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, SegmentalState]:
-        """See AcousticModel; what is held back is final all the same."""
+        """See AcousticModel; held-back frames are final all the same."""
         ended = segment.ends and segment.speak == len(segment.ids)
         if not segment.speak:
             words = ((state.frames, state.frames),) * len(segment.words)
@@ -112,7 +112,7 @@ class SegmentalAcoustic:
             return Frames(state.held[:0], state.held, words, False), state
         past, spoken, first = state.ids, segment.ids[: segment.speak], 0
         if self._model.independent:
-            # Without the space in front of its first word.
+            # Without the space before its first word.
             first = segment.words[0][0] if segment.words else 0
             segment, past, spoken = replace(segment, ids=spoken, embedding=None), NO_IDS, spoken[first:]
         apart = self._model.independent or ended
@@ -137,10 +137,10 @@ class SegmentalAcoustic:
         return Frames(frames[:commit], right, words, False), after
 
     def _embedding(self, segment: Segment, past: Ids, ended: bool) -> Floats:
-        """(E,) the contextual embedding of what was before and of what the segment shows behind itself."""
+        """(E,) the contextual embedding of the past and of the future that the segment shows."""
         shut = segment.ends and not ended and not self._model.independent
         future = np.concatenate([segment.ids[segment.speak :], self._pad if shut else NO_IDS])
-        # A text that is not there is a row that does not count.
+        # A missing text is a row that does not count.
         sides = [self._graphs["encoder"](ids=ids if len(ids) else self._pad)["states"] for ids in (past, future)]
         there = np.array([len(past) > 0, len(future) > 0], np.float32)[:, None]
         return self._graphs["context"](past=sides[0], future=sides[1], there=there)["embedding"]
@@ -152,7 +152,7 @@ class SegmentalAcoustic:
         memory = self._graphs["memory"](states=states, embedding=np.asarray(embedding, np.float32)[None])
         rows, keys = memory["rows"], memory["keys"]
         half = model.location_kernel // 2
-        # Where attention has been, with room for the places beside a window.
+        # Past attention, with room for the places around a window.
         seen = np.zeros((2, len(ids) + model.window + 2 * half), np.float32)
         decoder = DecoderState(
             np.zeros((1, model.reduction * model.n_mels), np.float32),
@@ -202,9 +202,9 @@ class SaekiConfig:
     pad: int
     """Id at both ends of a sentence."""
     acoustic: SegmentalConfig
-    """What the Tacotron is like."""
+    """Settings of the Tacotron."""
     vocoder: dict[str, Any]
-    """The vocoder's ``kind``, and what that kind needs; or another voice's vocoder (see Borrowed)."""
+    """The vocoder's ``kind`` and the settings of that kind, or another voice's vocoder (see Borrowed)."""
 
 
 def load_saeki(config: VoiceConfig, folder: Path, threads: int) -> Loaded:

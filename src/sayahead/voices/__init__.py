@@ -15,33 +15,33 @@ from sayahead.policies.agent import AgentConfig
 from sayahead.policies.learned import LearnedConfig
 
 FOLDER = Path(__file__).parent
-"""Where the voices that come with the package lie."""
+"""The folder of the voices that come with the package."""
 FORMAT = 3
-"""Version of voice.json's form; 2 is still read."""
+"""Version of voice.json's format; 2 is still read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What a session of this voice uses where its caller says nothing."""
+    """What a session of this voice uses unless its caller chooses otherwise."""
 
     lookahead: int
     """Words of lookahead, LookaheadK's k."""
     hold_back_s: float
     """Seconds of sound held back at the right end."""
     blind_hold_back_s: float
-    """The same where a SPEAK sees nothing real of the future, as all of LookaheadK(0)'s do."""
+    """The same where a SPEAK sees no real future, as with LookaheadK(0)."""
     words: int = 1
-    """Least words of a chunk, LookaheadK's."""
+    """Minimum words of a chunk, LookaheadK's ``words``."""
     context: str = "none"
     """What stands in for the future: none, or distilled, the voice's own predictor."""
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceConfig:
-    """voice.json: all that a voice is besides its graphs."""
+    """voice.json: everything about a voice except its graphs."""
 
     format: int
-    """Version of this file's form."""
+    """Version of this file's format."""
     name: str
     """What ``load_voice`` and ``--voice`` call it."""
     language: str
@@ -61,25 +61,25 @@ class VoiceConfig:
     speed: tuple[float, ...]
     """Least and largest speed."""
     defaults: Defaults
-    """What sessions use where their caller says nothing."""
+    """What sessions use unless their caller chooses otherwise."""
     model: dict[str, Any]
-    """What the kind alone needs; see its module in ``systems``."""
+    """Settings of the kind; see its module in ``systems``."""
     hop_length: int = 1
-    """Samples a frame, where the voice has frames."""
+    """Samples per frame, if the voice has frames."""
     lead_in_s: float = 0.02
     """Most silence before a sentence's first audible sample."""
     pause_s: float = 0.4
     """Silence after a sentence's last audible sample."""
     phonemes: dict[str, int] = field(default_factory=dict)
-    """Phoneme symbol to id, where the voice reads phonemes."""
+    """Phoneme symbol to id, if the voice reads phonemes."""
     stand_in: str = ""
-    """Word read behind the visible ones while the sentence goes on, for their pronunciation only."""
+    """Word read after the visible ones while the sentence goes on, only for their pronunciation."""
     inner_punctuation: bool = True
     """Whether the model knows punctuation inside a sentence."""
     distilled: DistilledConfig | None = None
-    """The voice's own predictor of context (Saeki-b), where it has one."""
+    """The voice's own context predictor (Saeki-b), if it has one."""
     learned: LearnedConfig | None = None
-    """The voice's own policy over words, where it was taught one."""
+    """The voice's own policy over words, if it has learned one."""
     agent: AgentConfig | None = None
     """The same for a voice that reads characters (Mohan)."""
 
@@ -90,7 +90,7 @@ def installed_voices() -> dict[str, Path]:
 
 
 def read_config(folder: Path) -> VoiceConfig:
-    """A voice's description, without loading it. VoiceError where it is missing, damaged or of another version."""
+    """A voice's description, without loading it. VoiceError if it is missing, damaged or of another version."""
     path = folder / "voice.json"
     if not path.is_file():
         known = nearest(str(folder), installed_voices())
@@ -102,12 +102,12 @@ def read_config(folder: Path) -> VoiceConfig:
     except (ConfigError, ValueError) as error:
         raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
     if config.format != FORMAT:
-        raise VoiceError(f"{path}: format {config.format} is not one this version of sayahead reads ({FORMAT}).")
+        raise VoiceError(f"{path}: format {config.format} is not supported; this version of sayahead reads {FORMAT}.")
     return config
 
 
 def upgraded(data: Any) -> Any:
-    """The content of a voice.json of format 2 as format 3 has it: two kinds had other names."""
+    """A voice.json of format 2 converted to format 3, where two kinds have new names."""
     if not isinstance(data, Mapping) or data.get("format") != 2:
         return data
     data = {**data, "format": FORMAT}
