@@ -28,7 +28,7 @@ CONFIG = TacotronConfig(
 
 
 def tacotron(config: TacotronConfig = CONFIG, *, seed: int = 0) -> Tacotron:
-    """Random weights, all on a grid, with statistics of normalization that are not those at the begin."""
+    """Random weights, all on a grid, with statistics of normalization that are not the initial ones."""
     torch.manual_seed(seed)
     model = Tacotron(config).eval()
     model.mean.fill_(-4.0)

@@ -48,7 +48,7 @@ def mel(frames: int, *, seed: int = 1) -> torch.Tensor:
     return torch.randn(1, frames, TINY.n_mels, generator=torch.Generator().manual_seed(seed)) * 2 - 2
 
 
-def test_the_paper_preset_has_the_size_reckoned_by_hand() -> None:
+def test_the_paper_preset_has_the_size_counted_by_hand() -> None:
     recipe = load_recipe(RECIPES / "wavernn-paper.toml")
     config = WaveRNNConfig(**{**recipe.model, "strides": tuple(recipe.model["strides"])})
     with torch.device("meta"):

@@ -7,7 +7,7 @@ from sayahead.errors import ConfigError
 from sayahead.training.corpus.making import Texts
 
 CHARACTERS_A_SECOND = 18.0
-"""Characters of LJ Speech's transcripts that the default voice speaks in a second: what --hours reckons with."""
+"""Characters of LJ Speech's transcripts that the default voice speaks in a second: used by --hours."""
 
 
 def read_counts(given: str | None, texts: dict[str, Texts]) -> dict[str, int]:
