@@ -81,6 +81,20 @@ class CorpusInfo:
     """(n_mels,) standard deviation over the same frames."""
 
 
+def check_mels(info: CorpusInfo, n_mels: int) -> None:
+    """ConfigError where a model takes another number of mel bands."""
+    if info.front_end.n_mels != n_mels:
+        raise ConfigError(f"The corpus has {info.front_end.n_mels} mel bands, but [model] n_mels is {n_mels}.")
+
+
+def count_ids(info: CorpusInfo, wanted: int) -> int:
+    """Number of phoneme ids, the pad's among them; ConfigError where a model has another, unless that is 0."""
+    count = 1 + max(info.pad, *info.phonemes.values())
+    if wanted not in (0, count):
+        raise ConfigError(f"The corpus has ids up to {count - 1}, but [model] phonemes is {wanted}.")
+    return count
+
+
 class Corpus:
     """A corpus that was made, or is being made: its description, and its splits as sequences of items."""
 

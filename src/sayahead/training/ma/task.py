@@ -16,7 +16,7 @@ from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.batches import Share, by_length, decoder_steps, tensors
 from sayahead.training.corpus.segments import AttentionPath, first_id, path_of
-from sayahead.training.corpus.store import Corpus, Item
+from sayahead.training.corpus.store import Corpus, Item, check_mels, count_ids
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
@@ -57,13 +57,8 @@ class DeepVoice3Task(Task[DeepVoice3]):
         self.data = from_mapping(DeepVoice3Data, data, where="[data]")
         self.corpus, info = corpus, corpus.info
         self.pad, self.space = info.pad, info.phonemes.get(" ", -1)
-        phonemes = 1 + max(info.pad, *info.phonemes.values())
-        if config.phonemes not in (0, phonemes):
-            raise ConfigError(f"The corpus has ids up to {phonemes - 1}, but [model] phonemes is {config.phonemes}.")
-        if info.front_end.n_mels != config.n_mels:
-            raise ConfigError(
-                f"The corpus has {info.front_end.n_mels} mel bands, but [model] n_mels is {config.n_mels}."
-            )
+        phonemes = count_ids(info, config.phonemes)
+        check_mels(info, config.n_mels)
         if config.clock not in ("steps", "attended"):
             raise ConfigError(f"[model] clock is {config.clock!r}, but must be steps or attended.")
         if config.prenet[-1:] != (config.embedding,):

@@ -15,7 +15,7 @@ from torch.nn import functional
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.batches import Share, shuffled, tensors
-from sayahead.training.corpus.store import Corpus, Item
+from sayahead.training.corpus.store import Corpus, Item, check_mels
 from sayahead.training.hibari import dense, heart_weights
 from sayahead.training.layers import BINS, Block
 from sayahead.training.loop.pictures import shown, write_sample
@@ -77,8 +77,7 @@ class MelVocoderTask(Task[MelVocoder]):
                 f"The corpus has {front.sample_rate} Hz and a hop of {front.hop}, but the mel vocoder makes 24000 Hz "
                 "by hops of 300."
             )
-        if front.n_mels != self.config.n_mels:
-            raise ConfigError(f"The corpus has {front.n_mels} mel bands, but [model] n_mels is {self.config.n_mels}.")
+        check_mels(corpus.info, self.config.n_mels)
 
     def model(self) -> MelVocoder:
         """See Task."""

@@ -17,7 +17,7 @@ from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.text.english.spelling import final_mark, ids, spelled
 from sayahead.training.corpus.batches import Share, by_length, decoder_steps, padded, tensors
-from sayahead.training.corpus.store import Corpus, Item
+from sayahead.training.corpus.store import Corpus, Item, check_mels
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
@@ -107,9 +107,7 @@ class MohanTask(Task[ModifiedTacotron]):
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(ModifiedTacotronConfig, model, where="[model]")
         self.data, self.corpus = from_mapping(MohanData, data, where="[data]"), corpus
-        n_mels = corpus.info.front_end.n_mels
-        if n_mels != self.config.n_mels:
-            raise ConfigError(f"The corpus has {n_mels} mel bands, but [model] n_mels is {self.config.n_mels}.")
+        check_mels(corpus.info, self.config.n_mels)
         if self.data.at_once and len(self.config.window) != 2:
             raise ConfigError("[data] at_once needs [model] window: the characters that attention can look at.")
         if not self.data.scope_margins or min(self.data.scope_margins) < 1:

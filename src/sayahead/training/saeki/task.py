@@ -16,7 +16,7 @@ from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.batches import POOL, Share, dealt, decoder_steps, padded, tensors
 from sayahead.training.corpus.segments import NOTHING, Cutter, Numbers, Piece, path_of
-from sayahead.training.corpus.store import Corpus, Item
+from sayahead.training.corpus.store import Corpus, Item, check_mels, count_ids
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
@@ -182,11 +182,8 @@ class Speaking(HasTacotron):
 def checked(config: TacotronConfig, corpus: Corpus) -> TacotronConfig:
     """The configuration with what the corpus says; ConfigError where they do not fit."""
     info = corpus.info
-    phonemes = 1 + max(info.pad, *info.phonemes.values())
-    if config.phonemes not in (0, phonemes):
-        raise ConfigError(f"The corpus has ids up to {phonemes - 1}, but [model] phonemes is {config.phonemes}.")
-    if info.front_end.n_mels != config.n_mels:
-        raise ConfigError(f"The corpus has {info.front_end.n_mels} mel bands, but [model] n_mels is {config.n_mels}.")
+    phonemes = count_ids(info, config.phonemes)
+    check_mels(info, config.n_mels)
     if len(config.context.filters) != len(config.context.strides):
         raise ConfigError("[model.context] filters and strides must be as many.")
     return replace(config, phonemes=phonemes)
