@@ -66,10 +66,13 @@ def boxes(words: list[Heard], y: int, scale: float, colour: str) -> list[str]:
         x, width = LEFT + word.begin_s * scale, max(2.0, (word.end_s - word.begin_s) * scale - 1.5)
         out.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="24" rx="3" fill="{colour}"/>')
         if len(word.text) * 5.4 < width:
-            middle = x + width / 2
-            out.append(f'<text x="{middle:.1f}" y="{y + 16}" fill="#fff" font-size="10" text-anchor="middle">'
-                       f"{escape(word.text)}</text>")  # fmt: skip
+            out.append(label(x + width / 2, y + 16, word.text))
     return out
+
+
+def label(x: float, y: int, text: str) -> str:
+    """White letters around a place."""
+    return f'<text x="{x:.1f}" y="{y}" fill="#fff" font-size="10" text-anchor="middle">{escape(text)}</text>'
 
 
 def picture(text: list[tuple[str, float]], rows: list[tuple[str, list[Heard], str]], pace: float) -> str:
@@ -94,8 +97,7 @@ def picture(text: list[tuple[str, float]], rows: list[tuple[str, list[Heard], st
         x, width = LEFT + before * scale, (arrived - before) * scale - 1.5
         out.append(f'<rect x="{x:.1f}" y="{TOP}" width="{max(1.0, width):.1f}" height="24" rx="3" fill="#9aa5b1"/>')
         if len(word) * 5.2 < width:
-            out.append(f'<text x="{x + width / 2:.1f}" y="{TOP + 16}" fill="#fff" font-size="10" text-anchor="middle">'
-                       f"{escape(word.strip())}</text>")  # fmt: skip
+            out.append(label(x + width / 2, TOP + 16, word.strip()))
         before = arrived
     for number, (name, words, colour) in enumerate(rows, start=1):
         y = TOP + ROW * number

@@ -218,9 +218,8 @@ def test_subtitles() -> None:
     )
     parsed = json.loads(FORMS[".json"](WORDS, sample_rate=RATE))
     assert parsed["sample_rate"] == RATE
-    assert parsed["words"][0] == {
-        "text": "Salt,", "start": 0, "end": 5, "onset": 480, "offset": 9600, "onset_s": 0.02, "offset_s": 0.4,
-    }  # fmt: skip
+    times = {"onset": 480, "offset": 9600, "onset_s": 0.02, "offset_s": 0.4}
+    assert parsed["words"][0] == {"text": "Salt,", "start": 0, "end": 5, **times}
     for form in FORMS.values():
         assert form([], sample_rate=RATE) is not None
 

@@ -73,7 +73,6 @@ class Display:
         self._console, self._played = console, played
         self._source, self._row = "", 0
         self._coming: deque[WordTiming] = deque()
-        self._now = (0, 0)
         self._ended = threading.Event()
         self._clock = threading.Thread(target=self._follow, daemon=True) if played else None
         if self._clock is not None:

@@ -71,7 +71,7 @@ class Source:
                 while data != b"":
                     data = self._file.read(BLOCK)
                     if data is None:
-                        # Somebody made the pipe non-blocking, and it is empty.
+                        # Someone made the pipe non-blocking, and it is empty.
                         time.sleep(0.01)
                     else:
                         self._arrived.put((time.monotonic(), data))

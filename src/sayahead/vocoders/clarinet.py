@@ -69,7 +69,7 @@ class ClariNetVocoder:
         self.hop_length, self._model = model.hop_length, model
         self._student = OnnxGraph(folder / "student.onnx", threads=threads)
         self._pitch = OnnxGraph(folder / "pitch.onnx", threads=threads) if model.pulses else None
-        # A frame's pulses lean on the pitch of the frame behind it.
+        # A frame's pulses depend on the pitch of the frame after it.
         self.context = model.right + (1 + model.pitch_right if model.pulses else 0)
         left = model.left if model.delta is None else min(model.delta, model.left)
         self._overlap = OverlapVocoder(
@@ -99,7 +99,7 @@ class ClariNetVocoder:
             hertz = self._pitch(mel=np.concatenate([past, final, right]))["f0"][len(past) :]
             curve = pitch_curve(hertz, f0, hop=self.hop_length)
             turns = phase + np.cumsum(curve, dtype=np.float64) / self._model.sample_rate
-            # A frame's pulses, and its quadrature behind them.
+            # A frame's pulses, then its quadrature.
             train = np.hstack([part.reshape(-1, self.hop_length) for part in pulse_train(turns, curve)])
             f0, phase = float(hertz[len(final) - 1]), float(turns[len(final) * self.hop_length - 1] % 1.0)
             past = np.concatenate([past, final])[-self._model.pitch_left :]

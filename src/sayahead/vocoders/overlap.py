@@ -1,6 +1,6 @@
 """Any vocoder that turns a whole window of frames and noise into samples, made incremental (Ma et al. 2020, 4.2).
 
-Each step gives it the new frames with some that were before them and some that are expected behind, under noise that
+Each step gives it the new frames with some that were before them and some that are expected next, under noise that
 belongs to the place in the session, and cuts off what was not asked for. With as many frames around as the vocoder sees
 to each side, sentences in steps are sentences as a whole.
 """
@@ -37,7 +37,7 @@ class OverlapVocoder:
     """Ma's incremental vocoder around any whole-window one; see Vocoder.
 
     ``left`` and ``right`` are Ma's delta, in frames: what is rendered again before the new frames, and what is rendered
-    in advance behind them. Where they are smaller than what the vocoder sees, ``fade`` samples of a step's end are
+    in advance after them. Where they are smaller than what the vocoder sees, ``fade`` samples of a step's end are
     blended into the start of the next.
     """
 

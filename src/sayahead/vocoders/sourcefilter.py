@@ -67,7 +67,7 @@ class SourceFilter:
         """Samples of the first ``final`` frames (at least one), and the next state.
 
         ``spectrum`` (T, 3005): lh, theta, ln, lr, phi side by side; ``f0`` (T',) in Hz, unvoiced below 40. Both go on
-        behind the final frames by what is expected, and are held where that is not enough. Where ``ended``, nothing
+        past the final frames by what is expected, and are held where that is not enough. Where ``ended``, nothing
         follows.
         """
         begins = not len(state.f0)

@@ -30,7 +30,7 @@ class SpectralVocoder:
     hop_length = SourceFilter.HOP
 
     def __init__(self, graph: OnnxGraph, *, right: int, input_cache: tuple[int, int], cache: tuple[int, int]) -> None:
-        """``right`` frames of context behind those whose spectra overlap into the last final one; shapes of caches."""
+        """``right`` frames of context after those whose spectra overlap into the last final one; shapes of caches."""
         self._graph, self._filter = graph, SourceFilter()
         self._caches = np.zeros(input_cache, np.float32), np.zeros(cache, np.float32)
         self.context = SourceFilter.OVERHANG + right

@@ -75,7 +75,7 @@ def test_sentences(text: str, expected: list[tuple[str, str]]) -> None:
         ("It was Acme Inc., they said.", [("It was Acme Inc., they said.", "")]),
         ("word " * 31, [("word " * 29 + "word", ""), ("word", "")]),
     ],
-)  # fmt: skip
+)
 def test_fragments_as_early_as_possible(text: str, expected: list[tuple[str, str]]) -> None:
     assert pieces(first_fragment_early, text) == expected
 
@@ -93,22 +93,29 @@ def test_a_trace_of_two_sentences() -> None:
     text = "Hi you! — Go home."
     peer = beeper()
     peer.start()
-    made, samples = measure_peer(peer, text, index=4, name="x")
+    trace, samples = measure_peer(peer, text, index=4, name="x")
     peer.close()
     peer.close()
-    assert (made.index, made.name, made.condition, made.clock, made.sample_rate) == (4, "x", "beeper", "measured", 1000)
-    assert made.source == text
-    assert [(f.start, f.end, f.at_s) for f in made.fragments] == [(i, i + 1, 0.0) for i in range(len(text))]
-    first, second = made.chunks
-    assert [(c.start, c.samples, c.read, c.audible) for c in made.chunks] == [(0, 600, 9, 50), (600, 700, 18, 50)]
+    assert (trace.index, trace.name, trace.condition, trace.clock, trace.sample_rate) == (
+        4,
+        "x",
+        "beeper",
+        "measured",
+        1000,
+    )
+    assert trace.source == text
+    assert [(f.start, f.end, f.at_s) for f in trace.fragments] == [(i, i + 1, 0.0) for i in range(len(text))]
+    first, second = trace.chunks
+    assert [(c.start, c.samples, c.read, c.audible) for c in trace.chunks] == [(0, 600, 9, 50), (600, 700, 18, 50)]
     assert len(samples) == 1300
     assert samples.dtype == np.float32
     assert 0.01 <= first.generation_s < 60
     assert second.ready_s == pytest.approx(first.generation_s + second.generation_s)
-    assert [(w.text, w.start, w.end, w.onset, w.offset) for w in made.words] == [
-        ("Hi", 0, 2, 50, 250), ("you!", 3, 7, 250, 550), ("Go", 10, 12, 650, 850), ("home.", 13, 18, 850, 1250),
-    ]  # fmt: skip
-    timed = retime(made, [Arrival("Hi you! ", 1.0), Arrival("— Go", 2.0), Arrival(" home.", 4.0)])
+    assert [(w.text, w.start, w.end, w.onset, w.offset) for w in trace.words] == [
+        *(("Hi", 0, 2, 50, 250), ("you!", 3, 7, 250, 550)),
+        *(("Go", 10, 12, 650, 850), ("home.", 13, 18, 850, 1250)),
+    ]
+    timed = retime(trace, [Arrival("Hi you! ", 1.0), Arrival("— Go", 2.0), Arrival(" home.", 4.0)])
     assert [chunk.ideal_s for chunk in timed.chunks] == [2.0, 4.0]
     assert [chunk.read for chunk in timed.chunks] == [12, 18]
 
@@ -116,10 +123,10 @@ def test_a_trace_of_two_sentences() -> None:
 def test_what_is_not_heard_is_paid_for() -> None:
     peer = beeper()
     peer.start()
-    made, _ = measure_peer(peer, "Say nothing. A hush.")
-    assert [(chunk.read, chunk.audible) for chunk in made.chunks] == [(20, None)]
-    assert made.chunks[0].generation_s == made.chunks[0].ready_s
-    assert [word.onset for word in made.words] == [0, 20]
+    trace, _ = measure_peer(peer, "Say nothing. A hush.")
+    assert [(chunk.read, chunk.audible) for chunk in trace.chunks] == [(20, None)]
+    assert trace.chunks[0].generation_s == trace.chunks[0].ready_s
+    assert [word.onset for word in trace.words] == [0, 20]
     with pytest.raises(PeerError, match="gave no sound for 'Say nothing"):
         measure_peer(peer, "Say nothing.")
     with pytest.raises(PeerError, match="sample rate changed from 1000 to 2000 Hz"):
@@ -178,7 +185,7 @@ def test_a_run_goes_on_after_a_death(tmp_path: Path) -> None:
     with pytest.raises(PeerError, match="process ended"):
         run_peer(beeper(), MATRIX, texts, tmp_path, progress=lines.append)
     folder = tmp_path / "beeper"
-    assert [made.name for made in read_traces(folder / "measured.jsonl")] == ["a"]
+    assert [trace.name for trace in read_traces(folder / "measured.jsonl")] == ["a"]
     with pytest.raises(ConfigError, match="holds a with another text"):
         run_peer(beeper(), MATRIX, [Script("a", "Other words.")], tmp_path)
     texts[1] = Script("b", "Do not stop.")
@@ -186,7 +193,7 @@ def test_a_run_goes_on_after_a_death(tmp_path: Path) -> None:
     assert len(lines) == 2
     for clock in ("llm", "reader"):
         traces = list(read_traces(folder / f"{clock}.jsonl"))
-        assert [(made.name, made.condition, made.clock) for made in traces] == [
+        assert [(trace.name, trace.condition, trace.clock) for trace in traces] == [
             ("a", "beeper", clock),
             ("b", "beeper", clock),
         ]
@@ -200,8 +207,8 @@ def test_a_run_goes_on_after_a_death(tmp_path: Path) -> None:
 def test_a_peer_of_one_s_own_is_loaded_by_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     example = Path(__file__).parents[3] / "examples" / "custom_peer.py"
     run_peer(make_peer(f"{example}:peer"), MATRIX, [Script("a", "Hello there.")], tmp_path / "out")
-    (made,) = read_traces(tmp_path / "out" / "tone" / "llm.jsonl")
-    assert (made.condition, made.duration_s) == ("tone", 800 * 12 / 16000)
+    (trace,) = read_traces(tmp_path / "out" / "tone" / "llm.jsonl")
+    assert (trace.condition, trace.duration_s) == ("tone", 800 * 12 / 16000)
     about = json.loads((tmp_path / "out" / "tone" / "about.json").read_text(encoding="utf-8"))
     assert about["settings"] == {"name": "tone"}
     assert [load["own_processes"] for load in about["load"]] == [1]
@@ -229,14 +236,14 @@ def test_hibari_from_its_own_process() -> None:
     peer = PEERS["hibari"]()
     assert peer.missing() is None
     peer.start()
-    made, samples = measure_peer(peer, "Hello there.")
+    trace, samples = measure_peer(peer, "Hello there.")
     peer.close()
-    assert made.sample_rate == 24000
-    assert len(made.chunks) == 1
-    assert 0.3 < made.duration_s < 3
+    assert trace.sample_rate == 24000
+    assert len(trace.chunks) == 1
+    assert 0.3 < trace.duration_s < 3
     assert np.abs(samples).max() > 0.05
-    assert [word.text for word in made.words] == ["Hello", "there."]
-    assert 0 < made.chunks[0].generation_s < 10
+    assert [word.text for word in trace.words] == ["Hello", "there."]
+    assert 0 < trace.chunks[0].generation_s < 10
 
 
 @pytest.mark.parametrize("name", [name for name in PEERS if name != "hibari"])
@@ -245,10 +252,10 @@ def test_the_others_where_they_are_installed(name: str) -> None:
     if missing := peer.missing():
         pytest.skip(missing)
     peer.start()
-    made, samples = measure_peer(peer, "Well, hello there, Dr. Smith. How do you do?")
+    trace, samples = measure_peer(peer, "Well, hello there, Dr. Smith. How do you do?")
     peer.close()
-    assert len(made.chunks) == (3 if name.endswith("fragments") else 2)
-    assert 1 < made.duration_s < 10
+    assert len(trace.chunks) == (3 if name.endswith("fragments") else 2)
+    assert 1 < trace.duration_s < 10
     assert np.abs(samples).max() > 0.05
 
 

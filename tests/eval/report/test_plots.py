@@ -103,11 +103,13 @@ PANELS: dict[str, tuple[Callable[[], Figure], list[str]]] = {
         ["ground truth", "full", "k = 1"],
     ),
     "path": (
-        lambda: panels.policy_over_alignment({"wait": (diagonal(40, 10), np.full(40, 10)),
-            "agent": (diagonal(40, 10), np.arange(40) // 4 + 1)}, hop_s=0.01),
+        lambda: panels.policy_over_alignment(
+            {"wait": (diagonal(40, 10), np.full(40, 10)), "agent": (diagonal(40, 10), np.arange(40) // 4 + 1)},
+            hop_s=0.01,
+        ),
         ["wait, $d_T$ = 1.00", "agent, $d_T$ = 0.55"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", PANELS)

@@ -93,7 +93,7 @@ class Reader:
 class Typist:
     """Somebody typing: key by key, with pauses between phrases and words that are typed again.
 
-    What was mistyped never arrives: an input line keeps a word until the space behind it. A correction costs its time.
+    What was mistyped never arrives: an input line keeps a word until the space after it. A correction costs its time.
     """
 
     words_per_min: float = 40.0
@@ -156,7 +156,7 @@ def words_with_space_behind(text: str) -> list[str]:
 
 
 def words_with_space_before(text: str) -> list[str]:
-    """The text cut behind every word but the last: joined, they are the text."""
+    """The text cut after every word but the last: joined, they are the text."""
     spaces = [0, *(i for i in range(1, len(text)) if text[i].isspace() and not text[i - 1].isspace())]
     kept = [at for at in spaces[1:] if text[at:].strip()]
     return cut(text, kept)
@@ -174,6 +174,6 @@ def cut(text: str, places: Sequence[int]) -> list[str]:
 
 
 def positive(name: str, value: float) -> None:
-    """ConfigError unless the value is above 0."""
+    """ConfigError unless the value is positive."""
     if not value > 0:
         raise ConfigError(f"{name} is {value!r}, but must be above 0.")

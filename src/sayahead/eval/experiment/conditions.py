@@ -118,7 +118,7 @@ class Clock:
     folder: str | None = None
     """word-ends: where each utterance's NAME.json or NAME.TextGrid lies, seen from the experiment's file."""
     voice: str = "heart"
-    """word-ends without a folder: the voice whose whole sentences stand for the speaker's."""
+    """word-ends without a folder: the voice whose whole sentences take the place of a speaker's."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", in_full(f"Clock {self.name!r}: kind", self.kind, CLOCKS))
@@ -227,7 +227,7 @@ def needs(condition: Condition, lm: str | None) -> None:
 def session(condition: Condition, text: str, lm: str | None = None) -> Session:
     """A new session of the condition for an utterance's text, at which nothing but a context of the truth looks.
 
-    Voices and language models are loaded once a process.
+    Voices and language models are loaded once per process.
     """
     options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
     return voice_of(condition).session(
@@ -243,13 +243,13 @@ def session(condition: Condition, text: str, lm: str | None = None) -> Session:
 
 @functools.cache
 def voice(name: str, threads: int) -> Voice:
-    """A voice, loaded once a process."""
+    """A voice, loaded once per process."""
     return load_voice(name, threads=threads)
 
 
 @functools.cache
 def language_model(name: str, **options: Any) -> ContextPredictor:
-    """A language model by its name or folder, loaded once a process; or a file of what one said."""
+    """A language model by its name or folder, loaded once per process; or a file of what one predicted."""
     if name.endswith(ENDING):
         return recorded_futures(Path(name))
     return contexts.context("lm", model=name, **options)

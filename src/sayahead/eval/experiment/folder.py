@@ -1,7 +1,7 @@
 """An experiment's folder: what lies where in it, and what of a condition is there already.
 
 OUT/experiment.json                what was run, by which command, on which machine
-OUT/<condition>/measured.jsonl     one trace an utterance, text letter by letter at time 0
+OUT/<condition>/measured.jsonl     one trace per utterance, text letter by letter at time 0
 OUT/<condition>/<clock>.jsonl      the traces on that clock
 OUT/<condition>/wav/<name>.wav     the sound, which no clock changes
 OUT/<condition>/about.json         the condition, and the machine's load while it was measured
@@ -111,7 +111,7 @@ def read_experiment(out: Path) -> dict[str, Any]:
     for key in ("conditions", "clocks"):
         names = about.get(key)
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
-            raise ConfigError(f"{path} does not name {key}: make it anew with sayahead eval run.")
+            raise ConfigError(f"{path} does not name {key}: run sayahead eval run again.")
     return about
 
 

@@ -33,7 +33,7 @@ def by_sentence(text: str) -> list[Fragment]:
     """Sentences, each cut off when the first character of the next is there, the last when the text ends.
 
     So do Piper's Wyoming server (sentence-stream 1.3) and hibari's own split: end punctuation, closing quotes, white
-    space, no lower-case letter; not behind a title, an initial or letters with dots. A blank line ends one, too.
+    space, no lower-case letter; not after a title, an initial or letters with dots. A blank line ends one, too.
     """
     ends = sentence_ends(text, 0, len(text))
     starts = [0, *(end for end, _ in ends)]
@@ -68,7 +68,7 @@ def first_fragment_early(text: str) -> list[Fragment]:
     - A first fragment, of more than 10 characters, ends at the first clause punctuation: at once, or with the next
       character where a number or an address may go on ("1,000", "3:30"), and at the end of a sentence with the first
       character of the next. Without any, it ends at the space where 30 spaces and marks have been counted.
-    - What is left of a sentence goes out when its end has at least 12 characters behind it, the last end punctuation
+    - What is left of a sentence goes out when at least 12 characters follow its end, the last end punctuation
       not more than 24, with all sentences that are complete by then; one below 10 characters goes with the next.
     - When a first fragment was a whole sentence, the next sentence is taken for its rest, as it is there.
 
@@ -100,7 +100,7 @@ def first_fragment_early(text: str) -> list[Fragment]:
 def clause_end(text: str, start: int, at: int) -> int | None:
     """Where the first fragment of the sentence from ``start`` ends, where the character at ``at`` is what tells."""
     char, before, earlier = text[at], text[at - 1 : at], text[at - 2 : at - 1]
-    # A comma goes on with what it stands behind: "Inc., and", "so?", he asked.
+    # A comma continues what it follows: "Inc., and", "so?", he asked.
     ended = text[start:at].rstrip("\"'”’)]}»")[-1:] in (".", "?", "!")
     number_over = before == "," and earlier.isdigit() and not char.isdigit()
     name_over = before == ":" and earlier.isalnum() and char.isspace()

@@ -36,7 +36,7 @@ class Load:
 
 
 class Watch:
-    """Looks at the machine from its making on."""
+    """Watches the machine from the moment it is created."""
 
     def __init__(self, own_processes: int) -> None:
         self._own_processes = own_processes
@@ -45,7 +45,7 @@ class Watch:
     def load(self) -> Load:
         """The load since then: other processes' computing time, or where the system does not tell it, an estimate.
 
-        The estimate is the mean load average less one for each of our own processes; it lags behind by a minute.
+        The estimate is the mean load average less one for each of our own processes; it lags by a minute.
         """
         seconds, average, busy_s = time.monotonic() - self._begun, load_average(), other_busy_s()
         others = None
@@ -114,7 +114,7 @@ def pin(core: int | None) -> int | None:
 
 
 def check_cores(who: str, cores: int | None) -> None:
-    """ConfigError unless there are so many cores to be had; ``who`` begins the sentence."""
+    """ConfigError unless ``cores`` are available; ``who`` starts the sentence."""
     if cores is None:
         return
     if cores < 1:

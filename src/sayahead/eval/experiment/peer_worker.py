@@ -1,8 +1,8 @@
-"""A peer's process: it loads one engine and then speaks what it is told until its input ends.
+"""A peer's process: it loads one engine and then speaks each request until its input ends.
 
     python -m sayahead.eval.experiment.peer_worker NAME [MODEL]
 
-A request is a line ``{"text": ...}``; the answer a line ``{"sample_rate", "samples", "generation_s"}`` and so many
+A request is a line ``{"text": ...}``; the answer a line ``{"sample_rate", "samples", "generation_s"}`` and that many
 little-endian float32 samples, or a line ``{"error": ...}``. The first line, ``{"ready": true}``, says that all is
 loaded. Nothing else of sayahead is used here: another Python that has the engine can run this file.
 """

@@ -1,4 +1,4 @@
-"""Running an experiment: each utterance is synthesised and measured once a condition, and timed on every clock.
+"""Running an experiment: each utterance is synthesised and measured once per condition, and timed on every clock.
 
 What is in the experiment's folder already (see ``folder``) is left alone: a run that was stopped goes on where it was.
 """
@@ -26,11 +26,11 @@ from sayahead.sound.files import write_wav
 from sayahead.text.lists import Script
 
 Progress: TypeAlias = Callable[[str], None]
-"""Gets a line of progress an utterance."""
+"""Receives a line of progress per utterance."""
 
 
 def silent(line: str) -> None:
-    """Progress that nobody watches."""
+    """Progress that nobody reads."""
 
 
 def run(
@@ -70,7 +70,7 @@ def run(
 
 
 class Countdown:
-    """Says after each utterance how many are done and how long the others will take."""
+    """Reports after each utterance how many are done and how long the rest will take."""
 
     def __init__(self, total: int, progress: Progress) -> None:
         self._total, self._progress = total, progress
@@ -118,7 +118,7 @@ def clock_of(clock: Clock, texts: Sequence[Script], out: Path) -> Callable[[str]
 
 @contextlib.contextmanager
 def processes(jobs: int) -> Iterator[ProcessPoolExecutor | None]:
-    """So many processes to work in, or none where this one is enough."""
+    """A pool of ``jobs`` processes, or none where this one is enough."""
     if jobs == 1:
         yield None
         return

@@ -159,14 +159,14 @@ def as_json(trace: Trace) -> dict[str, Any]:
 
 
 def write_traces(path: Path, traces: Iterable[Trace]) -> None:
-    """One line of JSON an utterance, appended."""
+    """Append one line of JSON per utterance."""
     with path.open("a", encoding="utf-8") as file:
         for trace in traces:
             file.write(json.dumps(as_json(trace), ensure_ascii=False) + "\n")
 
 
 def read_traces(path: Path) -> Iterator[Trace]:
-    """The traces of a file; ConfigError names the line that is none."""
+    """The traces of a file; ConfigError names a line that is not one."""
     fields = Trace.__dataclass_fields__
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):

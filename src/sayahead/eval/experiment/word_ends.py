@@ -87,5 +87,5 @@ def spoken_word_ends(trace: Trace) -> tuple[float, ...]:
 
 
 def spans(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
-    """Begin and end of each white-space separated word."""
+    """Start and end of each white-space separated word."""
     return [(start, start + len(text[start:].split(maxsplit=1)[0])) for start in starts]

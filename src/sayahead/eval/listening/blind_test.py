@@ -1,6 +1,6 @@
 """A blind listening test in one HTML file, and what its ratings say.
 
-Two designs. ``mushra``: the same sentence from several conditions beside each other, in an order drawn anew for every
+Two designs. ``mushra``: the same sentence from several conditions beside each other, in a new random order for every
 sentence, rated from 0 to 100 as in MUSHRA (ITU-R BS.1534), but without its reference and anchors unless they are
 conditions. ``ab``: two at a time, the first condition against each other one, and which sounds better, if either. All
 sounds of a page are made equally loud (see ``loudness``). What is said is kept in the browser and saved as a JSON

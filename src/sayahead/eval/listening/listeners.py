@@ -133,7 +133,7 @@ class NoScore:
     """Stands for a network whose score nobody asks for."""
 
     def run(self, *_: object) -> Any:
-        """(1, 1, 1) nought."""
+        """Zero (1, 1, 1)."""
         return np.zeros((1, 1, 1), np.float32)
 
 
@@ -141,8 +141,8 @@ def load_utmos(path: str | Path | None) -> Rater:
     """UTMOS (Saeki et al. 2022) from a TorchScript file, or from the folder that holds one (.pt, .jit, .ts).
 
     Its ``score`` where it has one, otherwise the module itself, gets samples (1, S) as floats at 16 kHz, and 16000 if
-    it takes a second argument, and gives the score. Of the one form is ``utmos_scripted.pt``, UTMOS22's strong learner,
-    which Blinorot/UTMOS-PyTorch publishes on the Hugging Face hub; of the other is ``utmos22_strong`` of
+    it takes a second argument, and gives the score. The first form is ``utmos_scripted.pt``, UTMOS22's strong learner,
+    which Blinorot/UTMOS-PyTorch publishes on the Hugging Face hub; the second is ``utmos22_strong`` of
     tarepan/SpeechMOS, once it is scripted. ConfigError for what is no such file, or gives no number.
     """
     require(missing("utmos") or missing_utmos(path))
@@ -212,7 +212,7 @@ def identity(listener: str, path: Any = None) -> str:
 
 @contextmanager
 def stand_ins(modules: Mapping[str, Sequence[str]]) -> Iterator[None]:
-    """Empty modules, with empty classes of the names given, in place of those named and their parents, for a while."""
+    """Inside the block, empty modules with empty classes of the names given replace those modules and their parents."""
     names = {part for name in modules for part in (name, name.partition(".")[0])}
     kept = {name: sys.modules.get(name) for name in names}
     for name in sorted(names):

@@ -48,7 +48,7 @@ def power(lkfs: float) -> float:
 
 def k_weighted(samples: Floats, sample_rate: int) -> NDArray[np.float64]:
     """The sound (S,) through BS.1770's two filters, by their frequency response."""
-    # Zeros behind it take up what rings on.
+    # Zeros after the sound leave room for the filters to ring out.
     size = 1 << (len(samples) + sample_rate // 2).bit_length()
     z = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
     spectrum = np.fft.rfft(np.asarray(samples, np.float64), size)
@@ -60,7 +60,7 @@ def k_weighted(samples: Floats, sample_rate: int) -> NDArray[np.float64]:
 def k_filters(sample_rate: int) -> list[tuple[tuple[float, float, float], tuple[float, float]]]:
     """Numerator b0, b1, b2 and denominator a1, a2 of both filters: a shelf for the head, a high pass.
 
-    BS.1770 gives them for 48 kHz; these are the analog filters behind them, by the bilinear transform at any rate.
+    BS.1770 gives them for 48 kHz; these are the analog filters they were made from, by the bilinear transform.
     """
     k, q, gain = math.tan(math.pi * 1681.974450955533 / sample_rate), 0.7071752369554196, 10 ** (3.999843853973347 / 20)
     middle, a0 = gain**0.4996667741545416, 1 + k / q + k * k

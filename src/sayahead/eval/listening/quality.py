@@ -1,4 +1,4 @@
-"""Quality: what listeners and measurements say of an utterance, and the figures and differences of whole conditions."""
+"""Quality: what listeners and measurements say about utterances, and figures and differences of whole conditions."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ RATERS = ("distillmos", "dnsmos", "utmos")
 COLUMNS = ("wer", "cer", *RATERS)
 SHORTEST_S = 0.1
 LONG = 40
-"""Words of a reference from which on its quarters are told apart."""
+"""Words that a reference needs for its quarters to be scored apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +265,7 @@ def equal_parts(row: Row) -> Sums:
 
 
 def at_seams(kind: str) -> list[Measure]:
-    """Share of the seams with a jump or a click, and how far it is over that elsewhere."""
+    """Share of the seams with a jump or a click, and its excess over the share elsewhere."""
     here, there = (f"{kind}s", "seams"), (f"{kind}s_elsewhere", "elsewhere")
     return [
         # Compared with the same places of the full sentence, where the utterance has been matched with it.

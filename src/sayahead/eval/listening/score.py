@@ -1,7 +1,7 @@
 """Scoring an experiment: latency from its traces, quality from its sound; from the folder alone, as often as wanted.
 
-OUT/<condition>/scores.jsonl    what each listener or measurement said of an utterance, kept for the next time
-OUT/<condition>/quality.json    figures, differences to the first condition, and a row an utterance
+OUT/<condition>/scores.jsonl    what each listener or measurement said about an utterance, kept for the next run
+OUT/<condition>/quality.json    figures, differences to the first condition, and a row per utterance
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ONE_SHOT = 10
 """Utterances of a condition that are synthesised again, their text at once."""
 MEASURED = ("seams", "prosody", "one-shot")
 VERSION = "1"
-"""Of the measurements: a change of what they compute must change it."""
+"""Version of the measurements: raise it when what they compute changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class SpokenCondition:
     traces: Mapping[str, Trace]
     """By name, in order, without the fragments of their text."""
     condition: Condition | None
-    """How they were made; none for a peer."""
+    """How they were synthesised; none for a peer."""
     about: str
     """The same as text, which says whether something made from it is still good."""
 
@@ -176,7 +176,7 @@ def read_scores(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 
 def keep(path: Path, result: Result) -> None:
-    """Add what was said of an utterance: a line by listener or measurement."""
+    """Append what was said about an utterance: one line per listener or measurement."""
     with path.open("a", encoding="utf-8") as file:
         for by, fields in result.by.items():
             line = {"name": result.name, "sound": result.sound, "by": by, "found": finite(fields)}
@@ -184,7 +184,7 @@ def keep(path: Path, result: Result) -> None:
 
 
 def row_of(trace: Trace, fields: Mapping[str, Any]) -> Row:
-    """An utterance's row from what was said of it."""
+    """An utterance's row from what was said about it."""
     errors = fields.get("errors")
     rest = {key: value for key, value in fields.items() if key != "errors"}
     about = {"name": trace.name, "duration_s": trace.duration_s, "reference": trace.source}

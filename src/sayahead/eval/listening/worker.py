@@ -1,4 +1,4 @@
-"""Scoring of single utterances, in this process or in several: what each listener and measurement says of one."""
+"""Scoring of single utterances, in this process or in several: what each listener and measurement says about one."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class Task:
     full: Trace | None
     """The full sentence's trace."""
     condition: Condition | None
-    """How it was made; none for a peer."""
+    """How it was synthesised; none for a peer."""
     lm: str | None
     """The language model that it was made with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was said of an utterance."""
+    """What was said about an utterance."""
 
     name: str
     """Which one."""
@@ -93,7 +93,7 @@ def begin(listeners: Listeners) -> None:
 
 
 def listen(task: Task, listeners: Listeners | None = None) -> Result:
-    """What the listeners and measurements say of one utterance."""
+    """What the listeners and measurements say about one utterance."""
     listeners = listeners or _LISTENERS[0]
     utterance = TracedSound(task.trace, read_wav(wav_path(task.folder, task.trace.name))[0])
     full = None

@@ -90,7 +90,7 @@ def text_wait_s(paced: Trace, given: Trace, *, ideal: bool = False) -> float:
 def word_arrivals_s(trace: Trace) -> Times:
     """A_i (N,): arrival of the character that completes word i, its delimiter or the end of input; nan without text.
 
-    The delimiter is the character behind the word's span; words said for one stretch of text share it.
+    The delimiter is the character after the word's span; words spoken for one stretch of text share it.
     """
     words = spoken(trace)
     if not trace.fragments:

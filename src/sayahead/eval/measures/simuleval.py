@@ -41,7 +41,7 @@ def intervals(ready: Sequence[float] | Times, durations: Sequence[float] | Times
 
 
 def average_lagging(delays: Sequence[float], source: float, target: float) -> float:
-    """AL in ms: how far the output runs behind one that spreads |Y| evenly over |X|, up to the end of the source.
+    """AL in ms: how far the output lags behind one that spreads |Y| evenly over |X|, up to the end of the source.
 
     AL = (1 / tau) sum_{i <= tau} [D_i - (i - 1) |X| / |Y|]; tau is the first i with D_i >= |X|, or n where there is
     none. It is D_1 where D_1 > |X|. With D ``delays``, |X| ``source``, |Y| ``target``. nan where |Y| is 0.
@@ -96,7 +96,7 @@ def average_token_delay(
 ) -> float:
     """ATD in ms: mean over output tokens of (end of token t - end of its source token).
 
-    Both sides are cut into pseudo-words of 300 ms, starting anew at every distinct delay: the source between one
+    Both sides are cut into pseudo-words of 300 ms, restarting at every distinct delay: the source between one
     delay and the next is input chunk c, the sound of all chunks with that delay output chunk c; a rest is a token.
     Delays never fall. Token t of output chunk c belongs to source token a(t) = min(s, X_c), s = t - max(0, Y_{c-1} -
     X_{c-1}), with X_c and Y_c the tokens up to the end of chunk c on each side. The output token ends on the playback
@@ -133,7 +133,7 @@ def tokens(start: float, end: float) -> list[float]:
 
 
 def lagging(delays: Sequence[float], source: float, target: float, *, suffix: str = "") -> dict[str, float]:
-    """``AL_ms``, ``LAAL_ms``, ``AP`` and ``DAL_ms`` of the delays, each with the suffix behind the metric's name."""
+    """``AL_ms``, ``LAAL_ms``, ``AP`` and ``DAL_ms`` of the delays, each with the suffix after the metric's name."""
     return {
         f"AL{suffix}_ms": average_lagging(delays, source, target),
         f"LAAL{suffix}_ms": length_adaptive_average_lagging(delays, source, target),

@@ -63,7 +63,7 @@ def parse(tokens: list[str]) -> dict[str, list[Interval]]:
 
 
 def tier(tiers: dict[str, list[Interval]], name: str, path: Path) -> list[Interval]:
-    """The tier of a name, alone or behind its speaker's ("anna - words"); ConfigError where there is not just one."""
+    """The tier of that name, alone or after its speaker's ("anna - words"); ConfigError where there is not just one."""
     keys = [key for key in tiers if key == name or key.endswith(f" - {name}")]
     if len(keys) != 1:
         raise ConfigError(

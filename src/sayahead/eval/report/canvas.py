@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours and one of Tol's, told apart with any colour vision; marker and dash differ too.
+# Okabe and Ito's colours and one of Tol's, distinct with any colour vision; marker and dash differ too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D", "#882255")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 DASHES = ("-", "--", "-.", ":")

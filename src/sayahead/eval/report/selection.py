@@ -267,7 +267,7 @@ def drawn_conditions(experiment: Experiment) -> tuple[list[str], str]:
 
 
 def spread(names: list[str], most: int) -> list[str]:
-    """At most so many of the names, evenly spaced, the first and the last among them."""
+    """At most ``most`` of the names, evenly spaced, with the first and the last."""
     if len(names) <= most:
         return names
     return [names[round(at * (len(names) - 1) / (most - 1))] for at in range(most)]

@@ -1,4 +1,4 @@
-"""Tables of an experiment: what stands in which column, and how a table is written. A metric is one line here."""
+"""Tables of an experiment: what each column shows, and how a table is written. A metric is one line here."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Table:
     title: str
     """Over it."""
     columns: Sequence[Column]
-    """What stands in it."""
+    """What it shows."""
     rows: Sequence[tuple[str, Sequence[Value | None]]]
     """Condition and cells."""
     notes: Sequence[str] = field(default=())
@@ -124,7 +124,7 @@ AGAINST = "against "
 
 
 def rates_at_seams(what: str, key: str) -> tuple[Column, ...]:
-    """A share of the seams, and what it is over elsewhere and over the full sentence."""
+    """A share of the seams, and its excess over elsewhere and over the full sentence."""
     return (
         Column(f"{what} at seams, %", f"seam_{key}_rate", "mean", 100, 1, True),
         Column(f"{what}: over elsewhere, points", f"seam_{key}_excess", "mean", 100, 1, True, True),
@@ -213,7 +213,7 @@ FURTHER: tuple[tuple[str, str, tuple[Column, ...], tuple[str, ...]], ...] = (
 def further_tables(summaries: Mapping[str, Mapping[str, Summary]], shown: Collection[str] = ()) -> list[Table]:
     """The tables of FURTHER that somebody fills, but for the keys that are ``shown`` already.
 
-    A key that no table knows stands in the last one under its own name: a new metric is seen before it has a column.
+    A key that no table knows goes into the last one under its own name: a new metric is seen before it has a column.
     """
     titled = {column.key for _, _, columns, _ in FURTHER for column in columns}
     others = sorted({key for row in summaries.values() for key in row} - titled - set(shown))

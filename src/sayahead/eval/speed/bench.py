@@ -93,7 +93,7 @@ def measure(voice: Voice, lookahead: int, rounds: int) -> dict[str, Any]:
 
 
 def sentences(words: int, number: int) -> list[str]:
-    """``number`` sentences of so many words, all different."""
+    """``number`` different sentences of ``words`` words each."""
     starts = [i * 7 % (len(PASSAGE) - words) for i in range(number)]
     return [" ".join(PASSAGE[at : at + words]).capitalize() + "." for at in starts]
 
