@@ -90,7 +90,7 @@ def test_voices_without_a_predictor_and_texts_that_are_to_come_are_named(sayahea
     _, stderr = sayahead("say", "--voice", "ma-lj", "--context", "distilled", "-o", "x.wav", "Hello.", code=2)
     assert "'ma-lj' has no context 'distilled'" in stderr
     _, stderr = sayahead("say", "--context", "truth", "-o", "x.wav", "-f", "-", code=2)
-    assert "--context truth needs all of the text" in stderr
+    assert "--context truth needs the whole text" in stderr
 
 
 def test_a_lent_vocoder_is_the_one_that_was_meant(tmp_path: Path) -> None:
