@@ -159,3 +159,54 @@ def test_leaving_an_astream_early_harms_nothing(heart: Voice) -> None:
         return 0
 
     assert asyncio.run(first()) > 0
+
+
+OUTSIDE = "../secret.onnx"
+FAULTS: dict[str, dict[str, Any]] = {
+    "a file outside": {"files": {OUTSIDE: "0" * 64}},
+    "an absolute file": {"files": {"/etc/passwd": "0" * 64}},
+    "a predictor outside": {"distilled": {"graph": OUTSIDE, "vectors": "words.npz"}},
+    "a pause that fills the memory": {"pause_s": 1e9},
+    "a pause that is no number": {"pause_s": float("nan")},
+    "a rate without end": {"sample_rate": 10**12},
+    "no rate": {"sample_rate": 0},
+    "one speed": {"speed": [1.0]},
+    "no phonemes": {"phonemes": {}},
+    "phonemes that the graph lacks": {"phonemes": {"a": 9999, "s": 9998, "e": 9997}},
+    "unlisted files": {"files": {}},
+}
+
+
+@pytest.mark.parametrize("changes", FAULTS.values(), ids=FAULTS)
+def test_faults_of_a_foreign_voice_are_errors_of_a_voice(folder: Path, changes: dict[str, Any]) -> None:
+    """Names with .. and absolute ones were read, unlisted files loaded unchecked; others were tracebacks, or 87 TiB."""
+    (folder.parent / "secret.onnx").write_bytes((folder / "distilled.onnx").read_bytes())
+    edit(folder, **changes)
+    with pytest.raises(VoiceError):
+        load_voice(folder)
+
+
+def test_a_link_out_of_the_folder_is_refused(folder: Path) -> None:
+    """Links were followed."""
+    outside = folder.parent / "outside.onnx"
+    (folder / "decoder.onnx").rename(outside)
+    (folder / "decoder.onnx").symlink_to(outside)
+    with pytest.raises(VoiceError, match="reads only its own"):
+        load_voice(folder)
+
+
+def test_graphs_that_are_swapped_are_an_error_of_a_voice(folder: Path) -> None:
+    """It was a traceback of the first synthesis."""
+    names = ("text.onnx", "prosody.onnx")
+    first, second = ((folder / name).read_bytes() for name in names)
+    (folder / names[0]).write_bytes(second)
+    (folder / names[1]).write_bytes(first)
+    with pytest.raises(VoiceError):
+        load_voice(folder, verify=False)
+
+
+def test_a_voice_json_that_is_deep_is_an_error_of_a_voice(folder: Path) -> None:
+    """RecursionError."""
+    (folder / "voice.json").write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(VoiceError):
+        load_voice(folder)

@@ -14,7 +14,7 @@ from sayahead import contexts, policies
 from sayahead.config import Spec, check_number, check_whole, is_spec, nearest
 from sayahead.contexts.distilled import Distilled
 from sayahead.engine.context import ContextPredictor, NoContext
-from sayahead.engine.files import check_file
+from sayahead.engine.files import check_file, inside
 from sayahead.engine.policy import Policy, check_policy
 from sayahead.engine.sentence import Letters, Sentence, Words
 from sayahead.engine.session import Session
@@ -30,6 +30,9 @@ from sayahead.systems.loading import Loaded
 from sayahead.text import Phonemizer
 from sayahead.types import AudioChunk, Floats, Rendering
 from sayahead.voices import VoiceConfig, installed_voices, read_config
+
+LOADED = (".onnx", ".npz")
+"""Endings of files that kinds of voices load: each must be listed with its digest."""
 
 
 class Options(TypedDict, total=False):
@@ -197,23 +200,33 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
     """
     folder = installed_voices().get(str(name), Path(name))
     config = read_config(folder)
-    for file, digest in config.files.items():
-        check_file(folder / file, digest if verify else None)
+    check_files(config, folder, verify=verify)
     if config.kind not in KINDS:
         raise VoiceError(f"{folder / 'voice.json'}: kind {config.kind!r} is unknown{nearest(config.kind, KINDS)}.")
     try:
         loaded = KINDS[config.kind](config, folder, threads)
-    except ConfigError as error:
-        raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
-    voice = Voice(
-        config,
-        loaded,
-        policies=taught_policies(config, folder, loaded, threads),
-        contexts=taught_contexts(config, folder, threads),
-    )
-    # The first run of each network is slower than the others: do it now, not in somebody's first word.
-    voice.synthesize("Sayahead.")
+        makers = taught_policies(config, folder, loaded, threads)
+        voice = Voice(config, loaded, policies=makers, contexts=taught_contexts(config, folder, threads))
+        # The first run of each network is slower than the others: have it now, not in somebody's first word.
+        voice.synthesize("Sayahead.")
+    except VoiceError:
+        raise
+    except Exception as error:
+        # Graphs and tables that do not fit each other fail in as many ways as there are.
+        raise VoiceError(f"The voice in {folder} cannot be read: {error or type(error).__name__}") from error
     return voice
+
+
+def check_files(config: VoiceConfig, folder: Path, *, verify: bool) -> None:
+    """VoiceError unless the folder has all files of the voice, as voice.json lists them, and no others to be loaded."""
+    for file, digest in config.files.items():
+        check_file(inside(folder, file), digest if verify else None)
+    used = {path.name for path in folder.iterdir() if path.suffix in LOADED}
+    used |= {config.learned.weights} if config.learned else set()
+    used |= {config.agent.graph} if config.agent else set()
+    used |= {config.distilled.graph, config.distilled.vectors} if config.distilled else set()
+    for file in sorted(used - config.files.keys()):
+        raise VoiceError(f"{folder / 'voice.json'}: files does not list {file[:80]!r}, which the voice would load.")
 
 
 def taught_policies(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -371,3 +372,17 @@ def test_words_that_are_spoken_alone_sound_as_if_there_were_no_others() -> None:
     assert len(whole) == sum(map(len, alone))
     together = sound(run(toy_session(WaitAll()), ["one two three four five."]))
     assert len(together) != len(whole)
+
+
+def test_a_long_text_is_read_at_the_cost_of_a_short_one() -> None:
+    """Each bite copied the rest of the text: 4.8 ms of 16 MB."""
+
+    def took_s(words: int) -> float:
+        session = toy_session(LookaheadK(1))
+        session.push("word " * words)
+        begun = time.thread_time()
+        for _ in range(300):
+            assert session.pull() is not None
+        return time.thread_time() - begun
+
+    assert took_s(4_000_000) < 3 * took_s(4_000) + 0.03

@@ -47,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--log", type=one_of("text", "json"), metavar="FORM", help="log format: text (default) or json")
     add("--config", type=Path, metavar="FILE", help="TOML file with settings")
+    add("--check", action="store_true", help="say what the settings leave open, and end")
     add("--set", action="append", metavar="NAME=VALUE", help="any setting, such as limits.sessions=64")
 
 
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C."""
     try:
         from sayahead.server.hub import Hub
-        from sayahead.server.operation import logs
+        from sayahead.server.operation import check, logs
         from sayahead.server.operation.run import Server
         from sayahead.server.operation.settings import load_settings
     except ImportError as error:
@@ -62,6 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
     settings = load_settings(arguments.config, given=given(arguments))
     logs.set_up(settings.log, text=settings.log_text)
     hub = Hub(settings)
+    if arguments.check:
+        hub.close()
+        print(*check.findings(hub), sep="\n")
+        return 0
     # Report problems with a voice before anybody connects.
     try:
         hub.start()

@@ -24,6 +24,14 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
             file.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), buffer.getvalue())
 
 
+def inside(folder: Path, name: str) -> Path:
+    """The path of a folder's own file; VoiceError for a name or a link that leads out of the folder."""
+    path = folder / name
+    if not name or name != path.name or "\\" in name or "\0" in name or path.resolve().parent != folder.resolve():
+        raise VoiceError(f"{name[:80]!r} is no file of the folder {folder}: a voice reads only its own.")
+    return path
+
+
 def check_file(path: Path, digest: str | None) -> None:
     """VoiceError if the file is missing or its SHA-256 differs from ``digest``."""
     if not path.is_file():

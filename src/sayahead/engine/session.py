@@ -58,6 +58,8 @@ class Session:
         # Text and flushes in the order they came; read only when the policy asks, so that it sees the same at each
         # decision however the text arrived.
         self._inbox: deque[str | Flush] = deque()
+        # Characters of the inbox's first text that were read.
+        self._bitten = 0
         # Spoken words whose times have not been reported.
         self._untimed: deque[Word] = deque()
         self._state = synthesizer.initial(rendering)
@@ -107,6 +109,7 @@ class Session:
         at = max(at, spoken)
         self._transcript.rewrite(source[:at] + text)
         self._inbox.clear()
+        self._bitten = 0
         self._sentence.take_back()
         # The words of the open sentence that were spoken decide how what follows is read.
         self._normalizer = self._normalizer_from(begin)
@@ -179,7 +182,10 @@ class Session:
         """Take in some of the pushed text; False if there is none."""
         if not self._inbox:
             return False
-        text = self._inbox.popleft()
+        text, at = self._inbox[0], self._bitten
+        self._bitten = 0 if isinstance(text, Flush) or at + self.BITE >= len(text) else at + self.BITE
+        if not self._bitten:
+            self._inbox.popleft()
         if text is Flush.END:
             self._sentence.take(self._normalizer.flush())
             self._sentence.end()
@@ -187,9 +193,7 @@ class Session:
             self._sentence.take(self._normalizer.breathe())
             self._sentence.breathe()
         else:
-            if len(text) > self.BITE:
-                self._inbox.appendleft(text[self.BITE :])
-            self._sentence.take(self._normalizer.push(text[: self.BITE]))
+            self._sentence.take(self._normalizer.push(text[at : at + self.BITE]))
         for start, end, skipped in self._normalizer.skipped:
             log.warning("Skipped %r (characters %d to %d): this voice cannot read it.", skipped, start, end)
         self._normalizer.skipped.clear()

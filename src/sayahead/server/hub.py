@@ -214,6 +214,12 @@ class Hub:
         lease.idle_since = time.monotonic()
         self._count(lease.caller, -int(lease.utterances > 0))
 
+    def texts_of(self, lease: Lease) -> int:
+        """How many texts its client speaks: on all connections of its key or address, or where it is of this machine on
+        this one."""
+        share = lease.caller.share
+        return max(1, lease.utterances, self._by_caller[share] if share else 0)
+
     def _check_place(self, caller: Caller) -> None:
         if caller.share and self._by_caller[caller.share] >= self.share:
             whose = "This address" if self.access.open else "This key"

@@ -17,6 +17,8 @@ from sayahead.server.synthesis.pacing import Pacing
 from sayahead.server.synthesis.threads import EncodedChunk, Speaking
 
 log = logging.getLogger("sayahead.server")
+# How much longer a chunk may wait for each further text of its client.
+PATIENCE_S = 0.1
 GRACE_S = 0.01
 """Time in which a busy event loop can read text that arrived before a breath was due."""
 
@@ -77,6 +79,8 @@ class Utterance:
                 f"{self._waiting} characters wait to be spoken, and at most {limits.pending_characters} may: "
                 "send more when these have been heard."
             )
+        if self._characters + len(text) > limits.utterance_characters:
+            return f"A context may have {limits.utterance_characters} characters: end it, and begin another."
         if text:
             if self._hub.settings.log_text:
                 log.info("text", extra={"session": self._lease.id, "context": self.name, "text": text})
@@ -180,7 +184,7 @@ class Utterance:
             if flush is None and not ending:
                 flush = self._feed(speaking)
                 ending = self.finishing and flush is None
-            chunk = await speaking.pull(deadline=self._pacing.deadline())
+            chunk = await speaking.pull(deadline=self._deadline())
             if chunk is not None:
                 await self._give(chunk, speaking.sample_rate)
                 # Far ahead of playback, wait: a text that is cancelled then costs little.
@@ -193,6 +197,12 @@ class Utterance:
                 return
             elif not (self._inbox or self.finishing):
                 await self._rest(speaking)
+
+    def _deadline(self) -> float:
+        """When the next chunk is needed; later for who has many texts, so that one who has few waits for none of them.
+        What is late already has no precedence over what is needed now."""
+        needed = max(self._pacing.deadline(), self._loop.time())
+        return needed + PATIENCE_S * (self._hub.texts_of(self._lease) - 1)
 
     def _feed(self, speaking: Speaking) -> m.Flush | None:
         """Pass on the text up to the next flush, which is returned, or all of it, and the end if that came."""

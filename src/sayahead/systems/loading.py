@@ -11,6 +11,7 @@ import numpy as np
 from sayahead.engine.policy import Unit
 from sayahead.engine.stages import AcousticModel, Vocoder
 from sayahead.engine.synthesizer import AnySynthesizer, Pauses, TwoStage
+from sayahead.errors import ConfigError
 from sayahead.text import Normalizer, Phonemizer, Speller, front_end
 from sayahead.types import Ids
 from sayahead.voices import VoiceConfig
@@ -37,6 +38,8 @@ class Loaded:
 
 def phoneme_voice(config: VoiceConfig, acoustic: AcousticModel[Any], vocoder: Vocoder[Any]) -> Loaded:
     """A voice of two stages that reads the phonemes of its language; ConfigError for one without a front end."""
+    if not config.phonemes:
+        raise ConfigError("phonemes is empty: the voice would read nothing.")
     front = front_end(config.language)
     phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation)
     return Loaded(two_stages(config, acoustic, vocoder), front.normalizer, phonemizer)

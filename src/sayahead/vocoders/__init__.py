@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sayahead.config import from_mapping, nearest
-from sayahead.engine.files import check_file
+from sayahead.engine.files import check_file, inside
 from sayahead.engine.stages import Vocoder
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.vocoders.clarinet import load_clarinet
@@ -30,12 +30,12 @@ class Borrowed:
 def borrowed(table: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], Path]:
     """The lender's vocoder table and folder; VoiceError where its files are not there, or are others."""
     loan = from_mapping(Borrowed, table, where="model: vocoder")
-    places = (folder.parent / loan.voice, FOLDER / loan.voice)
+    places = (inside(folder.parent, loan.voice), FOLDER / loan.voice)
     lender = next((place for place in places if (place / "voice.json").is_file()), None)
     if lender is None:
         raise VoiceError(f"The voice in {folder} needs the vocoder of the voice {loan.voice!r}, which is not there.")
     for file, digest in loan.files.items():
-        check_file(lender / file, digest)
+        check_file(inside(lender, file), digest)
     return read_config(lender).model["vocoder"], lender
 
 

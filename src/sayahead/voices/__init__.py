@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sayahead.config import from_mapping, nearest
+from sayahead.config import check_number, check_whole, from_mapping, nearest
 from sayahead.contexts.distilled import DistilledConfig
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.agent import AgentConfig
@@ -83,6 +83,20 @@ class VoiceConfig:
     agent: AgentConfig | None = None
     """The same for a voice that reads characters (Mohan)."""
 
+    def __post_init__(self) -> None:
+        check_whole("sample_rate", self.sample_rate, 4000, 192000)
+        check_whole("hop_length", self.hop_length, 1, self.sample_rate)
+        check_number("lead_in_s", self.lead_in_s, 0.0, 10.0)
+        check_number("pause_s", self.pause_s, 0.0, 10.0)
+        if len(self.speed) != 2:
+            raise ConfigError(f"speed is {self.speed!r}, but must be two numbers: the least and the largest.")
+        check_number("speed[1]", self.speed[1], 0.1, 10.0)
+        check_number("speed[0]", self.speed[0], 0.1, self.speed[1])
+        for name in ("hold_back_s", "blind_hold_back_s"):
+            check_number(f"defaults: {name}", getattr(self.defaults, name), 0.0, 2.0)
+        for symbol, number in self.phonemes.items():
+            check_whole(f"phonemes: {symbol!r}", number, 0, 10000)
+
 
 def installed_voices() -> dict[str, Path]:
     """The voices that came with the package, by name."""
@@ -99,7 +113,7 @@ def read_config(folder: Path) -> VoiceConfig:
         )
     try:
         config = from_mapping(VoiceConfig, upgraded(json.loads(path.read_text(encoding="utf-8"))), where=str(path))
-    except (ConfigError, ValueError) as error:
+    except (ConfigError, ValueError, RecursionError, OSError) as error:
         raise VoiceError(f"The voice in {folder} cannot be read: {error}") from error
     if config.format != FORMAT:
         raise VoiceError(f"{path}: format {config.format} is not supported; this version of sayahead reads {FORMAT}.")

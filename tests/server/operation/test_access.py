@@ -197,6 +197,26 @@ def test_hosts_can_be_named() -> None:
     assert Access(Settings(host="0.0.0.0")).host_may({"host": "anything"})
 
 
+@pytest.mark.parametrize(
+    ("host", "allowed"),
+    [
+        ("evil.example", False),
+        ("evil.example:8000", False),
+        ("192.168.0.5:8000", True),
+        ("[fe80::1]:8000", True),
+        ("speaker.local", True),
+        ("localhost", True),
+        ("speech", True),
+        ("local", True),
+        ("evil.example.", False),
+    ],
+)
+def test_without_keys_no_page_gets_in_by_a_name_of_its_own(host: str, allowed: bool) -> None:
+    """Any name passed on an address that is not loopback, so that a page's name pointed there was the server's own."""
+    assert Access(Settings(host="0.0.0.0")).host_may({"host": host}) == allowed
+    assert Access(Settings(host="0.0.0.0", keys=("me:first-key",))).host_may({"host": host})
+
+
 def test_keys_of_a_file(tmp_path: Path) -> None:
     file = tmp_path / "keys"
     file.write_text(f"# ours\nme:{KEY}\n\n{OTHER}\n", encoding="utf-8")

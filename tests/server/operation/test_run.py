@@ -208,3 +208,33 @@ def test_lines_of_the_log() -> None:
         "session": "ab",
         "audio_s": 1.5,
     }
+
+
+def test_check_says_what_is_open(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sayahead.server.operation.logs.set_up", lambda form, text: None)
+    command = ["serve", "--check", "--voice", "heart"]
+    assert main([*command, "--host", "0.0.0.0", "--origin", "*", "--set", "log_text=yes"]) == 0
+    told = capsys.readouterr().out
+    for word in (
+        "No key is needed: whoever can reach 0.0.0.0",
+        "encrypted",
+        "any origin",
+        "/metrics",
+        "log shows",
+        "MB",
+    ):
+        assert word in told
+    assert main([*command, "--set", "keys=me:first-key", "--set", "limits.connections=100000"]) == 0
+    told = capsys.readouterr().out
+    assert "No key" not in told
+    assert "encrypted" not in told
+
+
+@pytest.mark.parametrize(("host", "keys", "warned"), [("0.0.0.0", (), True), ("0.0.0.0", ("me:first-key",), False)])
+def test_a_server_that_is_open_to_others_warns(
+    host: str, keys: tuple[str, ...], warned: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It said nothing."""
+    with serving(host=host, keys=keys):
+        pass
+    assert ("No key is needed: whoever" in caplog.text) == warned

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 
 import httpx
@@ -171,3 +172,21 @@ def test_nothing_is_made_too_far_ahead_of_its_playing() -> None:
 
     with serving(limits={"buffered_audio_s": 1.0}) as server:
         asyncio.run(run(server))
+
+
+def test_a_thread_is_kept_for_what_is_needed_soon() -> None:
+    """Texts that were far ahead of their players took all threads, and a short turn waited for their steps."""
+
+    async def run() -> float:
+        pool = Pool(2)
+        later = asyncio.get_running_loop().time() + 100
+        ahead = [asyncio.ensure_future(pool.run(lambda: time.sleep(0.3), deadline=later)) for _ in range(4)]
+        await asyncio.sleep(0.05)
+        begun = time.perf_counter()
+        await pool.run(lambda: None, deadline=0.0)
+        waited_s = time.perf_counter() - begun
+        await asyncio.gather(*ahead)
+        pool.close()
+        return waited_s
+
+    assert asyncio.run(run()) < 0.15

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import ipaddress
 import secrets
+import socket
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ ANYBODY = "anybody"
 HEADERS = ("authorization", "xi-api-key", "x-api-key", "kyutai-api-key")
 QUERY = ("token", "single_use_token", "access_token", "api_key", "authorization", "auth_id")
 SUBPROTOCOL = "sayahead-token."
+# Domains that nobody can register.
+NEARBY = (".local", ".localhost", ".lan", ".home.arpa", ".internal")
 SCHEMES = ("bearer ", "token ")
 
 
@@ -112,7 +115,10 @@ class Access:
             return False
         if self._hosts:
             return name in self._hosts
-        return not self._loopback or loopback(name)
+        if self._loopback:
+            return loopback(name)
+        # Without keys, a page whose name is pointed here would be let in as the server's own.
+        return not self.open or nearby(name)
 
 
 def credential(headers: Mapping[str, str], query: Mapping[str, str], subprotocols: Iterable[str] = ()) -> str | None:
@@ -159,6 +165,15 @@ def loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost" or host.endswith(".localhost")
+
+
+def nearby(host: str) -> bool:
+    """Whether a host's name is an address, or one that only its own network gives: no page can have it."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return "." not in host or host == socket.gethostname().lower() or host.endswith(NEARBY)
+    return True
 
 
 def share_of(address: str | None) -> str:

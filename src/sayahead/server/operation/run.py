@@ -12,6 +12,7 @@ from typing import Any
 import uvicorn
 
 from sayahead.server.hub import Hub
+from sayahead.server.operation.access import loopback
 from sayahead.server.operation.app import create_app
 from sayahead.server.operation.connection import HttpConnection, Socket
 from sayahead.server.operation.settings import Settings
@@ -49,7 +50,10 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             scheme = "https" if self._hub.settings.certificate else "http"
-            log.info("listening", extra={"url": f"{scheme}://{self._hub.settings.host}:{self.port}"})
+            host = self._hub.settings.host
+            log.info("listening", extra={"url": f"{scheme}://{host}:{self.port}"})
+            if self._hub.access.open and not loopback(host):
+                log.warning("No key is needed: whoever can reach this address may speak. Set keys_file, or host.")
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Drain at the first signal, end at the second."""

@@ -21,9 +21,10 @@ from sayahead.speech import IDLE_S
 
 PREFIX = "SAYAHEAD_SERVE_"
 FORMS = ("text", "json")
-COUNTS = (
-    "message_bytes message_characters pending_characters contexts flushes messages_per_s head_bytes connections".split()
-)
+COUNTS = """
+message_bytes message_characters pending_characters utterance_characters contexts flushes messages_per_s head_bytes
+connections
+""".split()
 WAITS = ("first_message_s", "idle_s", "idle_most_s", "session_s", "write_stall_s")
 BOUNDS = {
     "port": (0, 65535),
@@ -52,6 +53,8 @@ class Limits:
     """Text in one message."""
     pending_characters: int = 20000
     """Text of one context that waits to be spoken."""
+    utterance_characters: int = 1_000_000
+    """All text of one context."""
     flushes: int = 64
     """Flushes of one context that wait to be answered."""
     messages_per_s: int = 500

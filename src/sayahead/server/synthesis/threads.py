@@ -88,9 +88,14 @@ def session_options(voice: Voice, options: m.Options) -> Options:
 
 
 class Pool:
-    """Threads that run short jobs, earliest deadline first."""
+    """Threads that run short jobs, earliest deadline first; one of them is kept for what is needed soon."""
+
+    # What is needed later than this may wait: it would be played from a buffer.
+    SOON_S = 1.0
 
     def __init__(self, threads: int) -> None:
+        # Jobs that run and whose result was not needed soon, and how many of them may.
+        self._early, self._most_early = 0, max(1, threads - 1)
         self._jobs: list[tuple[float, int, Callable[[], None]]] = []
         self._count = itertools.count()
         self._ready = threading.Condition()
@@ -132,12 +137,20 @@ class Pool:
     def _work(self) -> None:
         while True:
             with self._ready:
-                while not self._jobs:
+                while not self._jobs or ((early := self._may_wait()) and self._early >= self._most_early):
                     if self._closed:
                         return
-                    self._ready.wait()
+                    self._ready.wait(self.SOON_S / 4 if self._jobs else None)
                 work = heapq.heappop(self._jobs)[2]
+                self._early += early
             work()
+            with self._ready:
+                self._early -= early
+                self._ready.notify()
+
+    def _may_wait(self) -> bool:
+        """Whether the most urgent job is needed later than soon."""
+        return self._jobs[0][0] > time.monotonic() + self.SOON_S
 
 
 def settle(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:

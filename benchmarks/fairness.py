@@ -1,0 +1,190 @@
+"""First sound of a short turn while another client has eight contexts of a hostile text open, on two versions.
+
+    python benchmarks/fairness.py --before ../older/src --json benchmarks/results/server/fairness.json
+
+``--before`` is the source folder of an older version (a git worktree); without it, only this one is measured. Each text
+is measured on both before the next one, so that whatever else the machine does falls on both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from websockets.asyncio.client import connect
+
+from sayahead.engine.onnx import cores
+
+PROSE = "The quick brown fox jumps over the lazy dog, and then it sleeps for a while. "
+ANSWER = "See https://example.com/docs/v2/api?page=3&sort=date at commit d41d8cd98f00b204e9800998ecf8427e, please. "
+TEXTS = {
+    "nothing": "",
+    "prose": PROSE,
+    "addresses and hashes": ANSWER,
+    "digits": "9" * 60 + " ",
+    "letters": "W" * 60 + " ",
+    "paths": "/a/b/c" * 10 + " ",
+    "signs": "≤" * 60 + " ",
+    "two signs": "≤√" * 30 + " ",
+}
+CONTEXTS, CHARACTERS, MESSAGE = 8, 16000, 2000
+TURN = "Hello there, how are you? "
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A server that runs."""
+
+    name: str
+    port: int
+    process: subprocess.Popen[str]
+
+    @property
+    def rss_mb(self) -> float:
+        """Its memory."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def started(name: str, source: Path) -> Version:
+    """A server of the version in a source folder, on a port of its own."""
+    command = [sys.executable, "-m", "sayahead", "serve", "--port", "0", "--log", "json", "--voice", "heart"]
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stderr is not None
+    for line in process.stderr:
+        row = json.loads(line)
+        if row["event"] == "listening":
+            return Version(name, int(row["url"].rsplit(":", 1)[1]), process)
+    raise SystemExit(f"The server {name} did not start.")
+
+
+def event(kind: str, **rest: Any) -> str:
+    """A message of the native protocol."""
+    return json.dumps({"type": kind, **rest})
+
+
+async def turn(port: int) -> float:
+    """Seconds from a turn's text to its first sound, on a connection of its own."""
+    async with connect(f"ws://127.0.0.1:{port}/v1/stream") as connection:
+        await connection.recv()
+        begun = time.perf_counter()
+        await connection.send(event("input_text.append", text=TURN))
+        await connection.send(event("input_text.end"))
+        while not isinstance(await connection.recv(), bytes):
+            pass
+        return time.perf_counter() - begun
+
+
+def frame(message: str) -> bytes:
+    """A masked text frame; the mask is 0."""
+    data = message.encode()
+    return b"\x81\xfe" + len(data).to_bytes(2, "big") + bytes(4) + data
+
+
+def attack(port: int, text: str) -> None:
+    """Open the contexts, and read all that comes, until killed; without a protocol, so that the reader costs little."""
+    whole = (text * (CHARACTERS // len(text) + 1))[:CHARACTERS]
+    with socket.create_connection(("127.0.0.1", port)) as peer:
+        peer.sendall(
+            b"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        )
+        peer.recv(4096)
+        for name in range(CONTEXTS):
+            for at in range(0, CHARACTERS, MESSAGE):
+                part = whole[at : at + MESSAGE]
+                peer.sendall(frame(event("input_text.append", context_id=str(name), text=part)))
+        while peer.recv(1 << 20):
+            time.sleep(0.01)
+
+
+@contextlib.asynccontextmanager
+async def hostile(port: int, text: str) -> AsyncIterator[None]:
+    """While inside, another process has its contexts open."""
+    if not text:
+        yield
+        return
+    command = [sys.executable, __file__, "--attack", str(port), text]
+    process = subprocess.Popen(command)
+    await asyncio.sleep(2.0)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def measure(version: Version, text: str, *, turns: int, limit_s: float) -> dict[str, Any]:
+    """p50 and p95 of a turn's first sound, milliseconds; at least four turns, then until the time is up."""
+    waits, end = list[float](), time.monotonic() + limit_s
+    async with hostile(version.port, text):
+        while len(waits) < turns and (len(waits) < 4 or time.monotonic() < end):
+            waits.append(await turn(version.port))
+            await asyncio.sleep(0.1)
+        rss = version.rss_mb
+    await asyncio.sleep(1.0)
+    p50, p95 = (round(float(np.percentile(waits, q)) * 1000) for q in (50, 95))
+    return {"version": version.name, "turns": len(waits), "p50_ms": p50, "p95_ms": p95, "rss_mb": round(rss)}
+
+
+async def run(versions: list[Version], *, turns: int, limit_s: float) -> list[dict[str, Any]]:
+    """A row for each text and version."""
+    rows = list[dict[str, Any]]()
+    alone = dict[str, int]()
+    for version in versions:
+        await turn(version.port)
+    for name, text in TEXTS.items():
+        for version in versions:
+            row = {"text": name, **await measure(version, text, turns=turns, limit_s=limit_s)}
+            alone.setdefault(version.name, row["p95_ms"])
+            row["of_alone"] = round(row["p95_ms"] / alone[version.name], 2)
+            rows.append(row)
+            print("| {text} | {version} | {turns} | {p50_ms} | {p95_ms} | {of_alone} | {rss_mb} |".format(**row))
+    return rows
+
+
+def main() -> None:
+    """Measure, and write a file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--before", type=Path, help="source folder of an older version")
+    parser.add_argument("--json", type=Path, help="where to write the figures")
+    parser.add_argument("--turns", type=int, default=20, help="turns for each text (default: 20)")
+    parser.add_argument("--limit", type=float, default=15.0, help="seconds for each text (default: 15)")
+    parser.add_argument("--attack", nargs=2, metavar=("PORT", "TEXT"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.attack:
+        attack(int(arguments.attack[0]), arguments.attack[1])
+        return
+    sources = {"before": arguments.before} if arguments.before else {}
+    sources["after"] = Path(__file__).parents[1] / "src"
+    versions = list[Version]()
+    try:
+        for name, source in sources.items():
+            versions.append(started(name, source.resolve()))
+        print("| beside | version | turns | p50, ms | p95, ms | of alone | server, MB |\n|---|---|--:|--:|--:|--:|--:|")
+        rows = asyncio.run(run(versions, turns=arguments.turns, limit_s=arguments.limit))
+    finally:
+        for version in versions:
+            version.process.kill()
+            version.process.wait()
+    if arguments.json:
+        load = os.getloadavg()[0]
+        data = {"cores": cores(), "load": round(load, 1), "contexts": CONTEXTS, "characters": CHARACTERS, "rows": rows}
+        arguments.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

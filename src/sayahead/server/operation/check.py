@@ -1,0 +1,57 @@
+"""What the settings leave open, for the operator to know before anybody else does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from sayahead.server.hub import Hub
+from sayahead.server.operation.access import loopback
+from sayahead.server.operation.connection import most_connections
+
+# What a connection keeps at most besides its messages: buffers of the system and of the event loop, and what it has
+# still to be sent.
+BUFFERS = 262144
+# Memory of a text being spoken by the default voice, with its state and the text that waits.
+TEXT_BYTES = 3_000_000
+
+
+def findings(hub: Hub) -> Iterator[str]:
+    """A sentence for each thing that is open."""
+    settings, limits = hub.settings, hub.limits
+    local = loopback(settings.host)
+    where = "this machine" if local else f"whoever can reach {settings.host}"
+    if hub.access.open:
+        yield f"No key is needed: {where} may speak. Set keys_file to ask for one."
+    if not local and settings.certificate is None:
+        yield "Nothing is encrypted: set certificate and certificate_key, or put a proxy with TLS in front."
+    if "*" in settings.origins:
+        yield "Pages of any origin may connect: name those that should in origins."
+    if not local and settings.metrics:
+        yield "/metrics needs no key: set metrics to false, or let a proxy guard it."
+    if settings.wyoming is not None:
+        yield f"Wyoming has no keys: whoever can reach {settings.wyoming} may speak."
+    if settings.log_text:
+        yield "The log shows the texts that clients send."
+    if hub.share >= hub.places and hub.access.keys != 1:
+        yield "One key or address may take all places: set limits.sessions_per_key below limits.sessions."
+    connections = most_connections(limits)
+    least = hub.places * TEXT_BYTES
+    most = least + connections * (limits.head_bytes + 2 * limits.message_bytes + BUFFERS)
+    yield (
+        f"{hub.places} texts take some {megabytes(least)}; with {connections} connections, clients may take "
+        + (f"{megabytes(most)} at most{beyond(most)}.")
+    )
+
+
+def beyond(size: int) -> str:
+    """Whether the machine has that memory."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+    if not memory or size <= memory:
+        return ""
+    return f", and the machine has {megabytes(memory)}: lower limits.connections or limits.sessions"
+
+
+def megabytes(size: int) -> str:
+    """A size for people."""
+    return f"{size / 1e6:,.0f} MB"
