@@ -84,7 +84,7 @@ class VoiceConfig:
     """The same for a voice that reads characters (Mohan)."""
 
     def __post_init__(self) -> None:
-        check_whole("sample_rate", self.sample_rate, 4000, 192000)
+        check_whole("sample_rate", self.sample_rate, 1000, 192000)
         check_whole("hop_length", self.hop_length, 1, self.sample_rate)
         check_number("lead_in_s", self.lead_in_s, 0.0, 10.0)
         check_number("pause_s", self.pause_s, 0.0, 10.0)
