@@ -135,6 +135,7 @@ class Voice:
         volume = options.get("volume", 1.0)
         check_number("volume", volume, 0.0, 4.0)
         rendering, sentence = self._rendering(options), self._sentence(options)
+        volume *= self.config.gain
         return Session(self.loaded.synthesizer, self.loaded.normalizer, sentence, rendering=rendering, volume=volume)
 
     def _rendering(self, options: Options) -> Rendering:

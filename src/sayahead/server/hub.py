@@ -48,13 +48,19 @@ class Voices:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         """``names`` or folders, the default one first; empty: all that are installed."""
-        installed = installed_voices()
+        installed, asked = installed_voices(), names
         names = names or tuple(sorted(installed, key=lambda name: (name != DEFAULT, name)))
         self._folders: dict[str, Path] = {}
         self.configs: dict[str, VoiceConfig] = {}
         for name in names:
             folder = installed.get(name, Path(name))
-            config = read_config(folder)
+            try:
+                config = read_config(folder)
+            except VoiceError as error:
+                if asked:
+                    raise
+                log.warning("voice left out", extra={"voice": name, "why": str(error)})
+                continue
             self._folders[config.name], self.configs[config.name] = folder, config
         if not self.configs:
             raise VoiceError("There is no voice to offer: install sayahead again, or name one.")

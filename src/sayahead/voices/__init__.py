@@ -13,9 +13,10 @@ from sayahead.contexts.distilled import DistilledConfig
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.agent import AgentConfig
 from sayahead.policies.learned import LearnedConfig
+from sayahead.voices.home import FOLDER, installed_voices
 
-FOLDER = Path(__file__).parent
-"""The folder of the voices that come with the package."""
+__all__ = ["FOLDER", "FORMAT", "Defaults", "VoiceConfig", "installed_voices", "read_config", "upgraded"]
+
 FORMAT = 3
 """Version of voice.json's format; 2 is still read."""
 
@@ -70,6 +71,8 @@ class VoiceConfig:
     """Most silence before a sentence's first audible sample."""
     pause_s: float = 0.4
     """Silence after a sentence's last audible sample."""
+    gain: float = 1.0
+    """Factor on all samples, so that voices are equally loud."""
     phonemes: dict[str, int] = field(default_factory=dict)
     """Phoneme symbol to id, if the voice reads phonemes."""
     stand_in: str = ""
@@ -88,6 +91,7 @@ class VoiceConfig:
         check_whole("hop_length", self.hop_length, 1, self.sample_rate)
         check_number("lead_in_s", self.lead_in_s, 0.0, 10.0)
         check_number("pause_s", self.pause_s, 0.0, 10.0)
+        check_number("gain", self.gain, 0.0, 100.0)
         if len(self.speed) != 2:
             raise ConfigError(f"speed is {self.speed!r}, but must be two numbers: the least and the largest.")
         check_number("speed[1]", self.speed[1], 0.1, 10.0)
@@ -96,11 +100,6 @@ class VoiceConfig:
             check_number(f"defaults: {name}", getattr(self.defaults, name), 0.0, 2.0)
         for symbol, number in self.phonemes.items():
             check_whole(f"phonemes: {symbol!r}", number, 0, 10000)
-
-
-def installed_voices() -> dict[str, Path]:
-    """The voices that came with the package, by name."""
-    return {path.parent.name: path.parent for path in sorted(FOLDER.glob("*/voice.json"))}
 
 
 def read_config(folder: Path) -> VoiceConfig:
