@@ -27,6 +27,8 @@ class Word:
     """Where it ends in the source text (exclusive), including its punctuation and markup."""
     ends: bool = False
     """Whether a sentence (an utterance) ends after it."""
+    speed: float = 1.0
+    """How many times as fast as the session's speed it is said, by voices that can change theirs in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,13 @@ class Segment:
     """How many ids at the end belong to predicted words: models may treat them differently from real lookahead."""
     breath: bool = False
     """Whether more text may take long: what is held back is handed out, too, and the sentence goes on."""
+    speeds: Floats | None = None
+    """(P,) how many times as fast as the session's speed each phoneme is said; None: as fast. Voices that cannot change
+    their speed leave it alone."""
+    pause: float = 1.0
+    """Factor on the pause after the sentence, if it ends with this segment."""
+    stretch: float = 1.0
+    """Factor on the durations of phonemes that are held back: above 1 they are drawn out."""
     steps: int | None = None
     """For models that read characters: ``ids`` are the next characters, ``words`` count from the sentence's first one,
     and this many decoder steps are to be made; None: words are to be spoken."""

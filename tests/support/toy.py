@@ -56,6 +56,9 @@ class ToyAcoustic:
         ids = np.concatenate([state.ids, segment.ids, [0] * segment.ends]).astype(np.int64)
         following = np.concatenate([ids[1:], [7]])[: len(ids)]
         units = 2 + (ids + following) % 3
+        if segment.speeds is not None:
+            speeds = np.concatenate([np.ones(len(state.ids)), segment.speeds, np.ones(int(segment.ends))])
+            units = np.maximum(np.rint(units / speeds), 1).astype(np.int64)
         units[: len(state.units)] = state.units
         end = len(ids) if ended else len(state.ids) + segment.speak
         pitch = 200.0 + np.convolve(np.concatenate([[0], ids % 97, [0]]), np.ones(3) / 3, "valid") * 10

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from support.effort import examples
 from support.texts import splits, texts
 
-from sayahead import LookaheadK, Policy, RandomWords, Read, Speak, View, Voice, WaitAll
+from sayahead import AudioChunk, LookaheadK, Policy, RandomWords, Read, Speak, View, Voice, WaitAll
 from sayahead.engine.policy import READ
 from sayahead.engine.stages import moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.eval.measures.prosody import recorded
-from sayahead.types import Floats, Ids
+from sayahead.types import Floats, Ids, Word
 
 AUDIBLE = 10 ** (-50 / 20)
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody minded. Then it slept."
@@ -74,6 +74,50 @@ def test_speed_and_volume(heart: Voice) -> None:
     quiet, plain = (heart.synthesize("Hello there.", volume=volume) for volume in (0.25, 1.0))
     assert np.allclose(quiet, plain * 0.25, atol=1e-6)
     assert np.abs(heart.synthesize("Hello there.", volume=4.0)).max() <= 1.0
+
+
+class Faster:
+    """A normalizer that gives its words a speed."""
+
+    def __init__(self, normalizer: Any, speeds: dict[str, float], otherwise: float = 1.0) -> None:
+        self._normalizer, self._speeds, self._otherwise = normalizer, speeds, otherwise
+        self.skipped: list[Any] = []
+
+    def push(self, text: str) -> list[Word]:
+        return [replace(w, speed=self._speeds.get(w.text, self._otherwise)) for w in self._normalizer.push(text)]
+
+    def flush(self) -> list[Word]:
+        return [replace(w, speed=self._speeds.get(w.text, self._otherwise)) for w in self._normalizer.flush()]
+
+
+def at_speeds(voice: Voice, speeds: dict[str, float], otherwise: float = 1.0, **options: Any) -> list[AudioChunk]:
+    session = voice.session(**options)
+    session._normalizer = Faster(session._normalizer, speeds, otherwise)  # type: ignore[assignment]
+    session.push(TEXT)
+    session.finish()
+    return list(session.chunks())
+
+
+@pytest.mark.parametrize("policy", ["lookahead", "lookahead:k=0", "wait-all"])
+def test_words_have_speeds_of_their_own(heart: Voice, policy: str) -> None:
+    options: dict[str, Any] = {"policy": policy, "hold_back_s": 0.1}
+    plain = list(heart.stream([TEXT], **options))
+    same = at_speeds(heart, {}, **options)
+    assert all(np.array_equal(a.samples, b.samples) for a, b in zip(plain, same, strict=True))
+    words = [word for chunk in plain for word in chunk.words]
+    slow = {"jumps": 0.6, "over": 0.6, "the": 0.6, "lazy": 0.6, "dog,": 0.6}
+    slower = [word for chunk in at_speeds(heart, slow, **options) for word in chunk.words]
+    for before, after in zip(words, slower, strict=True):
+        ratio = (after.offset - after.onset) / (before.offset - before.onset)
+        # The second sentence starts anew; the first "the" is capitalised.
+        assert 1.3 < ratio < 2.3 if before.text in slow else 0.7 < ratio < 1.4
+
+
+def test_all_words_at_one_speed_are_a_session_of_that_speed(heart: Voice) -> None:
+    for policy in ("lookahead", "wait-all"):
+        whole = np.concatenate([chunk.samples for chunk in heart.stream([TEXT], policy=policy, speed=1.25)])
+        chunks = at_speeds(heart, {}, 1.25, policy=policy)
+        assert np.array_equal(whole, np.concatenate([chunk.samples for chunk in chunks]))
 
 
 def test_the_seed_changes_the_noise_and_nothing_else(heart: Voice) -> None:

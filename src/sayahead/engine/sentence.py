@@ -183,7 +183,11 @@ class Words:
         spans = tuple((at + word.first, at + word.end) for at, word in zip(bounds, pronounced[: len(words)]))  # noqa: B905
         real = bounds[len(words) + len(visible)]
         ids = np.concatenate([word.ids for word in pronounced])
-        return Segment(ids, bounds[len(words)], spans, ends, embedding, predicted=len(ids) - real)
+        speeds = None
+        if any(word.speed != 1.0 for word in shown):
+            rates = [*(word.speed for word in shown), *(1.0 for _ in predicted)]
+            speeds = np.repeat(np.array(rates, np.float32), np.diff(bounds))
+        return Segment(ids, bounds[len(words)], spans, ends, embedding, predicted=len(ids) - real, speeds=speeds)
 
 
 class Letters:

@@ -109,7 +109,8 @@ class TwoStage(Generic[A, V]):
         unheard = moved(state.unheard, frames.drawn) + frames.words
         state = replace(state, acoustic=acoustic, vocoder=vocoder, waiting=tuple(waiting), unheard=unheard)
         state = replace(state, frames=state.frames + len(final))
-        speech, state = self._hand_out(samples, state, ended=frames.ended)
+        pause = round(self._pauses.pause * segment.pause) if frames.ended else None
+        speech, state = self._hand_out(samples, state, pause=pause)
         speech = replace(speech, observation=frames.observation, ended=frames.ended)
         if frames.ended:
             frame, at, lead = state.frame + state.frames, state.emitted, np.zeros(0, np.float32)
@@ -122,9 +123,12 @@ class TwoStage(Generic[A, V]):
         return self._vocoder.step(frames, frames[:0], self._vocoder.initial(0), seed=seed, ended=True)[0]
 
     def _hand_out(
-        self, samples: Floats, state: TwoStageState[A, V], *, ended: bool
+        self, samples: Floats, state: TwoStageState[A, V], *, pause: int | None
     ) -> tuple[Speech, TwoStageState[A, V]]:
-        """Bound the silence at both ends of a sentence, and time the words that begin in the rest."""
+        """Bound the silence at both ends of a sentence, and time the words that begin in the rest.
+
+        ``pause`` is how many samples of silence follow it; None: it goes on.
+        """
         origin, lead, silence = state.origin, state.lead, state.silence
         loud = audible(samples)
         if lead is not None:
@@ -132,12 +136,12 @@ class TwoStage(Generic[A, V]):
             first = int(loud[0]) + len(lead) if len(loud) else len(samples)
             cut = max(0, first - self._pauses.lead_in)
             samples, origin = samples[cut:], origin - cut
-            if not len(loud) and not ended:
+            if not len(loud) and pause is None:
                 return Speech(samples[:0], ()), replace(state, lead=samples, origin=origin)
             loud = audible(samples)
         silence = len(samples) - 1 - int(loud[-1]) if len(loud) else silence + len(samples)
-        if ended:
-            change = self._pauses.pause - silence
+        if pause is not None:
+            change = pause - silence
             samples = samples[: max(0, len(samples) + change)]
             samples = np.concatenate([samples, np.zeros(max(0, change), np.float32)])
         emitted = state.emitted + len(samples)
@@ -146,9 +150,9 @@ class TwoStage(Generic[A, V]):
         for first_frame, end_frame in state.unheard:
             onset = max(origin + first_frame * hop, state.emitted)
             offset = origin + end_frame * hop
-            if ended:
+            if pause is not None:
                 # A model may count the silence after a sentence as part of its last phoneme.
-                onset, offset = min(onset, emitted - 1), min(offset, emitted - self._pauses.pause)
+                onset, offset = min(onset, emitted - 1), min(offset, emitted - pause)
             if onset < emitted:
                 words.append((onset, max(onset, offset)))
             else:

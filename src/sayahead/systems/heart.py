@@ -25,6 +25,8 @@ class HeartState:
     """(P,) spoken phonemes that the text encoders still see, including the first pad while it is in the window."""
     units: Ids
     """(P,) their frozen durations in units of two frames."""
+    speeds: Floats
+    """(P,) how many times as fast as the session's speed they are said."""
     held: int
     """Units at the end of ``units`` that are not final yet."""
     done: int
@@ -88,7 +90,8 @@ class HeartAcoustic:
 
     def initial(self) -> HeartState:
         empty = np.zeros(0, np.int64)
-        return HeartState(ids=empty, units=empty, held=0, done=0, cache=np.zeros(self.CACHE, np.float32))
+        cache, speeds = np.zeros(self.CACHE, np.float32), np.zeros(0, np.float32)
+        return HeartState(ids=empty, units=empty, speeds=speeds, held=0, done=0, cache=cache)
 
     def step(
         self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
@@ -101,11 +104,12 @@ class HeartAcoustic:
             nothing = np.zeros((0, self.FEATURES), np.float32)
             return Frames(nothing, nothing, ((end, end),) * len(segment.words), False), state
         first = state.done + state.held == 0
-        left, left_units, held = state.ids, state.units, state.held
+        left, left_units, left_speeds, held = state.ids, state.units, state.speeds, state.held
         if first:
             left, left_units = np.array([self._pad], np.int64), np.array([self._lead_units], np.int64)
-            held = self._lead_units
+            left_speeds, held = np.ones(1, np.float32), self._lead_units
         ids, seen = self._seen(left, segment)
+        speeds = speeds_of(left_speeds, segment, len(ids))
         past = int(left_units.sum()) - held
         # The last final unit's prosody is computed once more, to see how it has changed with what is known now.
         again = min(1, state.done)
@@ -114,7 +118,9 @@ class HeartAcoustic:
         redo = len(left) if first else max(1, int(np.searchsorted(edges, past, side="right")))
         begin = max(0, min(int(np.searchsorted(edges, past - again, side="right")), redo - 1))
         text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32), first=count(begin), **seen)
-        said = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
+        lasting = text["durations"] / speeds[begin:]
+        lasting[: len(left) - begin] *= np.float32(segment.stretch)
+        said = np.maximum(np.rint(lasting), 1).astype(np.int64)
         units = np.concatenate([left_units, said[len(left) - begin :]])
         # Held-back sound may be lengthened by what is known now. It is never shortened: its end has been reported.
         units[redo : len(left)] = np.maximum(left_units[redo:], said[redo - begin : len(left) - begin])
@@ -145,7 +151,8 @@ class HeartAcoustic:
             return frames, self.initial()
         pitch = float(f0[cut - 1]) if cut else state.pitch
         held, done = spoken - past - commit, state.done + commit
-        return frames, self._forget(HeartState(ids[:end], units[:end], held, done, prosody["next_cache"], pitch))
+        state = HeartState(ids[:end], units[:end], speeds[:end], held, done, prosody["next_cache"], pitch)
+        return frames, self._forget(state)
 
     def _heard(self, units: Ids, begin: int) -> Ids:
         """(P + 1,) frames at which phonemes of these durations audibly begin, and at which the last one ends.
@@ -191,7 +198,19 @@ class HeartAcoustic:
             return state
         free = int(np.searchsorted(np.cumsum(state.units), int(state.units.sum()) - state.held - 1, side="right"))
         over = min(over, free)
-        return replace(state, ids=state.ids[over:], units=state.units[over:])
+        return replace(state, ids=state.ids[over:], units=state.units[over:], speeds=state.speeds[over:])
+
+
+def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:
+    """(count,) the speeds of phonemes of the past, of a segment's, and of what stands behind them."""
+    speeds = np.ones(count, np.float32)
+    speeds[: len(left)] = left
+    if segment.speeds is not None and len(segment.speeds):
+        speeds[len(left) :] = segment.speeds[-1]
+        speeds[len(left) :][: len(segment.speeds)] = segment.speeds[: count - len(left)]
+    elif not len(segment.ids) and len(left):
+        speeds[len(left) :] = left[-1]
+    return speeds
 
 
 def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
