@@ -112,7 +112,9 @@ class Bench:
         row: dict[str, Any] = {"words": len(full), "frames": sum(end - first for first, end in full)}
         row |= {"parts": [round(float(part), 4) for part in parts]}
         # The same computing for each chunk, whatever else the machine did.
-        trace = replace(trace, chunks=tuple(replace(chunk, generation_s=COMPUTING_S) for chunk in trace.chunks))
+        trace = replace(
+            trace, chunks=tuple(replace(chunk, generation_s=COMPUTING_S, before=()) for chunk in trace.chunks)
+        )
         for name, (clock, _, _) in CLOCKS.items():
             if condition.clock in (None, name):
                 timed = retime(trace, clock.arrivals(text))

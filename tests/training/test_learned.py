@@ -229,7 +229,7 @@ def test_episodes_last_as_long_as_sessions(heart: Voice, k: int) -> None:
     one = np.zeros(1, np.int64)
     made = episodes.play(one, one + READER, np.ones(1), fixed(k), np.random.default_rng(0))
     traced, _ = measure(heart.session(policy=LookaheadK(k), hold_back_s=0.05), TEXT)
-    chunks = tuple(replace(chunk, generation_s=0.013) for chunk in traced.chunks)
+    chunks = tuple(replace(chunk, generation_s=0.013, before=()) for chunk in traced.chunks)
     timed = retime(replace(traced, chunks=chunks), Reader(180).arrivals(TEXT))
     assert made.lag_s.mean() == pytest.approx(word_lags_s(timed).mean(), abs=0.08)
     assert made.stall_s.sum() == pytest.approx(stalls_s(timed).sum(), abs=0.3)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from support.toy import RATE, toy_session
+from support.toy import RATE, ToyAcoustic, toy_session
 
 from sayahead import ConfigError, LookaheadK, Policy, WaitAll
 from sayahead.eval.experiment.clock import AllAtOnce, Reader, TextClock, Tokens, Typist
-from sayahead.eval.experiment.trace import measure, read_traces, retime, timed_trace, write_traces
+from sayahead.eval.experiment.trace import measure, read_traces, retime, seconds, timed_trace, write_traces
+from sayahead.eval.measures.latency import real_time_factor
 
 TEXT = "one two three four. Five six seven."
 
@@ -54,9 +57,46 @@ def test_one_measurement_gives_the_traces_of_all_clocks(clock: TextClock, policy
     assert (derived.fragments, derived.words, derived.name) == (direct.fragments, direct.words, direct.name)
     for one, two in zip(derived.chunks, direct.chunks, strict=True):
         assert (one.start, one.samples, one.ideal_s, one.read) == (two.start, two.samples, two.ideal_s, two.read)
-        assert one.ready_s >= one.ideal_s + one.generation_s
+        assert one.ready_s >= one.ideal_s + one.generation_s - seconds(one.before) - 1e-9
     with pytest.raises(ConfigError, match="not those of its text"):
         retime(measured, clock.arrivals("other"))
+
+
+class Ticking:
+    """A clock that stands still but for the computing that is counted: a second for each step of the synthesizer."""
+
+    def __init__(self) -> None:
+        self.now_s, self.steps = 0.0, 0
+
+    def perf_counter(self) -> float:
+        return self.now_s
+
+    def slow(self, step: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*arguments: Any, **options: Any) -> Any:
+            self.now_s, self.steps = self.now_s + 1, self.steps + 1
+            return step(*arguments, **options)
+
+        return counted
+
+
+@pytest.mark.parametrize("k2", [0, 1, 2])
+def test_computing_that_yields_no_sound_is_counted(monkeypatch: pytest.MonkeyPatch, k2: int) -> None:
+    ticking = Ticking()
+    monkeypatch.setattr("sayahead.eval.experiment.trace.time", ticking)
+    monkeypatch.setattr(ToyAcoustic, "step", ticking.slow(ToyAcoustic.step))
+    measured, _ = measure(toy_session(LookaheadK(1), k2=k2), TEXT)
+    assert sum(chunk.generation_s for chunk in measured.chunks) + measured.closing_s == ticking.steps
+    assert real_time_factor(measured) == pytest.approx(ticking.steps / measured.duration_s)
+    # The first sound needs k2 steps more than one, whether its text comes at once or in pieces.
+    together, _ = timed_trace(toy_session(LookaheadK(1), k2=k2), AllAtOnce().arrivals(TEXT))
+    assert together.chunks[0].ready_s == k2 + 1
+    timed = retime(measured, AllAtOnce().arrivals(TEXT))
+    assert [chunk.ready_s for chunk in timed.chunks] == [chunk.ready_s for chunk in together.chunks]
+    # Paced slowly, what yields no sound is done while the engine waits for text.
+    paced = retime(measured, Reader(6).arrivals(TEXT))
+    assert paced.chunks[0].ready_s == paced.chunks[0].ideal_s + 1
+    direct, _ = timed_trace(toy_session(LookaheadK(1), k2=k2), Reader(6).arrivals(TEXT))
+    assert [chunk.ready_s for chunk in paced.chunks] == [chunk.ready_s for chunk in direct.chunks]
 
 
 def test_text_without_words_leaves_an_empty_trace() -> None:

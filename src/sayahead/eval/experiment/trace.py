@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sayahead.config import from_mapping
 from sayahead.engine.session import Session
@@ -36,6 +37,16 @@ class TracedFragment:
 
 
 @dataclass(frozen=True, slots=True)
+class TracedWork:
+    """Computing after which no sound was handed out: more text had to come first."""
+
+    read: int
+    """Characters of source text that had arrived."""
+    generation_s: float
+    """Computing time."""
+
+
+@dataclass(frozen=True, slots=True)
 class TracedChunk:
     """A piece of sound that was handed out."""
 
@@ -48,11 +59,13 @@ class TracedChunk:
     ready_s: float
     """When it was ready (R_j): ideal time plus computing and what was computed before."""
     generation_s: float
-    """Computing time it took."""
+    """All computing since the chunk before, ``before`` included."""
     read: int
     """Characters of source text that had arrived."""
     audible: int | None = None
     """Its first sample above -50 dBFS, counted within it; none where it is silent."""
+    before: tuple[TracedWork, ...] = ()
+    """The part of the computing that was done on less text, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +90,8 @@ class Trace:
     """Under which condition it was made."""
     clock: str = ""
     """The text clock, as a person reads it."""
+    closing_s: float = 0.0
+    """Computing time after the last chunk."""
 
     @property
     def duration_s(self) -> float:
@@ -87,6 +102,7 @@ class Trace:
 def timed_trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
     """Run a session on a text clock; its trace and all its samples (S,)."""
     fragments, chunks, words, sounds = [], list[TracedChunk](), list[WordTiming](), list[Floats]()
+    silent = list[TracedWork]()
     read, free_s = 0, 0.0
     for arrival in [*arrivals, None]:
         at_s = arrival.at_s if arrival is not None else (arrivals[-1].at_s if arrivals else 0.0)
@@ -98,18 +114,28 @@ def timed_trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0
         else:
             session.finish()
         while (chunk := session.pull()) is not None:
-            generation_s = time.perf_counter() - begun
-            now_s += generation_s
+            spent_s = time.perf_counter() - begun
+            now_s += spent_s
             loud, length = audible(chunk.samples), len(chunk.samples)
             first_loud = int(loud[0]) if len(loud) else None
-            chunks.append(TracedChunk(chunk.start, length, at_s, now_s, generation_s, read, first_loud))
+            generation_s = spent_s + seconds(silent)
+            times = at_s, now_s, generation_s
+            chunks.append(TracedChunk(chunk.start, length, *times, read, first_loud, tuple(silent)))
+            silent.clear()
             words += chunk.words
             sounds.append(chunk.samples)
             begun = time.perf_counter()
-        free_s = now_s + time.perf_counter() - begun
+        silent.append(TracedWork(read, time.perf_counter() - begun))
+        free_s = now_s + silent[-1].generation_s
     source = "".join(arrival.text for arrival in arrivals)
-    trace = Trace(index, source, session.sample_rate, tuple(fragments), tuple(chunks), tuple(words), **about)
+    rate, closing_s = session.sample_rate, seconds(silent)
+    trace = Trace(index, source, rate, tuple(fragments), tuple(chunks), tuple(words), closing_s=closing_s, **about)
     return trace, np.concatenate([np.zeros(0, np.float32), *sounds])
+
+
+def seconds(work: Iterable[TracedWork]) -> float:
+    """Computing time of all of it."""
+    return sum(one.generation_s for one in work)
 
 
 def measure(session: Session, text: str, *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
@@ -123,7 +149,8 @@ def measure(session: Session, text: str, *, index: int = 0, **about: str) -> tup
 def retime(trace: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Trace:
     """The measured utterance on another text clock: same text, same chunks, same computing times, other arrivals.
 
-    A chunk is begun when the last character it needs has arrived and the engine is free.
+    Computing is begun when the last character it needs has arrived and the engine is free, whether or not it yields
+    sound.
     """
     if "".join(arrival.text for arrival in arrivals) != trace.source:
         raise ConfigError(f"The arrivals of utterance {trace.index} are not those of its text.")
@@ -135,11 +162,17 @@ def retime(trace: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Tra
     )
     chunks, free_s = [], 0.0
     for chunk in trace.chunks:
-        needed = int(np.searchsorted(ends, chunk.read))
-        ideal_s = fragments[min(needed, len(fragments) - 1)].at_s
-        free_s = max(ideal_s, free_s) + chunk.generation_s
-        chunks.append(replace(chunk, ideal_s=ideal_s, ready_s=free_s, read=fragments[needed].end))
+        for work in chunk.before:
+            free_s = max(needed(fragments, ends, work.read).at_s, free_s) + work.generation_s
+        last = needed(fragments, ends, chunk.read)
+        free_s = max(last.at_s, free_s) + chunk.generation_s - seconds(chunk.before)
+        chunks.append(replace(chunk, ideal_s=last.at_s, ready_s=free_s, read=last.end))
     return replace(trace, fragments=fragments, chunks=tuple(chunks), clock=clock)
+
+
+def needed(fragments: Sequence[TracedFragment], ends: NDArray[np.int64], read: int) -> TracedFragment:
+    """The fragment with which ``read`` characters have arrived; ``ends`` (N,) are where fragments end."""
+    return fragments[min(int(np.searchsorted(ends, read)), len(fragments) - 1)]
 
 
 def as_json(trace: Trace) -> dict[str, Any]:

@@ -20,7 +20,9 @@ from sayahead.eval.measures.statistics import quantile, regress
 from sayahead.types import WordTiming
 
 O1_METRICS = tuple(
-    f"{clock}_{name}" for clock in ("elapsed", "ideal") for name in ("first_audible_s", "word_lag_max_s")
+    f"{clock}_{name}"
+    for clock in ("elapsed", "ideal")
+    for name in ("first_audible_s", "word_lag_max_s", "chunk_delay_s")
 )
 POSITIONS = ("first", "second", "third", "last_but_one", "last")
 # A nanosecond: less is left over by rounding.
@@ -141,7 +143,7 @@ def durations_s(trace: Trace) -> Times:
 
 
 def generation_s(trace: Trace) -> Times:
-    """g_j (C,): computing time of each chunk."""
+    """g_j (C,): computing time of each chunk, all of it since the chunk before."""
     return np.array([chunk.generation_s for chunk in trace.chunks], np.float64)
 
 
@@ -171,18 +173,23 @@ def cumulative_processing_s(trace: Trace) -> Times:
     return np.cumsum(generation_s(trace))
 
 
+def computing_s(trace: Trace) -> float:
+    """All computing time of an utterance, that after its last chunk included."""
+    return float(generation_s(trace).sum()) + trace.closing_s
+
+
 def words_per_min(trace: Trace) -> float:
-    """Words that the engine can make a minute: 60 N / sum g_j; nan where nothing was computed.
+    """Words that the engine can make a minute of computing; nan where nothing was computed.
 
     Saeki-b, below Fig. 4: the teacher makes 80, the student 800; 100 to 120 suit interpreting, 180 is reading aloud.
     """
-    computing_s = float(generation_s(trace).sum())
-    return 60 * len(spoken(trace)) / computing_s if computing_s else math.nan
+    spent_s = computing_s(trace)
+    return 60 * len(spoken(trace)) / spent_s if spent_s else math.nan
 
 
 def real_time_factor(trace: Trace) -> float:
-    """RTF: computing time over audio time, sum g_j / sum d_j; nan without sound. SimulEval's RTF is another thing."""
-    return float(generation_s(trace).sum()) / trace.duration_s if trace.duration_s else math.nan
+    """RTF: computing time over audio time; nan without sound. SimulEval's RTF is another thing."""
+    return computing_s(trace) / trace.duration_s if trace.duration_s else math.nan
 
 
 def policy_area(trace: Trace, *, words: bool = False) -> float:
@@ -228,7 +235,7 @@ def latency(trace: Trace) -> dict[str, float]:
         "words": float(len(spoken(trace))),
         "chunks": float(len(trace.chunks)),
         "audio_s": trace.duration_s,
-        "computing_s": float(generation_s(trace).sum()),
+        "computing_s": computing_s(trace),
         "rtf": real_time_factor(trace),
         "words_per_min": words_per_min(trace),
         "time_balance_least_s": float(balance.min()) if len(balance) else math.nan,
@@ -299,8 +306,8 @@ def summarize(traces: Iterable[Trace], *, seed: int = 0) -> dict[str, dict[str, 
 
     For each metric: ``mean``, ``min``, ``p50``, ``p95``, ``p99``, the 95 % interval of the mean ``low`` to ``high``
     (bootstrap over utterances, seeded), and ``n``, the utterances in which it is defined; nothing without traces. And
-    ``O1_elapsed_first_audible_s``, ``O1_elapsed_word_lag_max_s`` and both with ``ideal`` (see ``constant``), and
-    ``position_first`` to ``position_last`` (see ``by_position``).
+    ``O1_elapsed_first_audible_s``, ``O1_elapsed_word_lag_max_s``, ``O1_elapsed_chunk_delay_s`` and all with ``ideal``
+    (see ``constant``), and ``position_first`` to ``position_last`` (see ``by_position``).
     """
     kept = list(traces)
     if not kept:

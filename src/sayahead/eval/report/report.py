@@ -33,6 +33,8 @@ from sayahead.eval.report.tables import (
     AGAINST,
     LATENCY,
     LATENCY_NOTES,
+    POSITIONS,
+    POSITIONS_NOTE,
     Column,
     Summary,
     Table,
@@ -232,8 +234,8 @@ def listening_tables(files: Sequence[Path]) -> list[Table]:
 
 
 def latency_tables(experiment: Experiment) -> list[Table]:
-    """A table a clock that has scores; the first has the notes."""
-    tables = []
+    """A table a clock that has scores, the first with the notes, and one of computing by chunk."""
+    tables, positions = [], list[Table]()
     for number, clock in enumerate(experiment.clocks, start=1):
         scored = experiment.latency[clock]
         if scored:
@@ -241,7 +243,10 @@ def latency_tables(experiment: Experiment) -> list[Table]:
             title = f"Latency, text clock: {clock}"
             notes = (*LATENCY_NOTES, *NOTES) if number == 1 else ()
             tables.append(filled(f"latency-{number}", title, columns_of_latency(), rows, notes=notes))
-    return tables
+            if not positions:
+                title = "Computing and playing time by chunk"
+                positions.append(filled("positions", title, POSITIONS, rows, notes=(POSITIONS_NOTE,)))
+    return [*tables, *(table for table in positions if len(table.columns) > 1)]
 
 
 def columns_of_latency() -> list[Column]:

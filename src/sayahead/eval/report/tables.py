@@ -107,6 +107,7 @@ LATENCY = (
     Column("words/min", "words_per_min", digits=0),
     Column("O(1): first sample, ms a word", "O1_elapsed_first_audible_s", "slope", 1000, 2, True, True),
     Column("O(1): largest word lag, ms a word", "O1_elapsed_word_lag_max_s", "slope", 1000, 2, True, True),
+    Column("O(1): average chunk delay, ms a word", "O1_elapsed_chunk_delay_s", "slope", 1000, 2, True, True),
 )
 LATENCY_NOTES = (
     "Means over utterances unless p50 or p95 says otherwise; in brackets 95 % intervals. Times include computing, "
@@ -116,6 +117,17 @@ LATENCY_NOTES = (
     "O(1): slope over sentence length; latency does not grow with length where its interval holds 0. On a clock faster "
     "than speech the word lag grows with length whatever speaks: sound takes its time.",
     "AL, LAAL, DAL, AP, ATD as SimulEval 1.1.4 defines them, on times that include computing.",
+)
+POSITIONS = (
+    *(
+        Column(f"{place} chunk: computing / audio, %", f"position_{place.replace(' ', '_')}", "ratio", 100, 0)
+        for place in ("first", "second", "third", "last but one", "last")
+    ),
+    Column("utterances", "position_first", "n", digits=0),
+)
+POSITIONS_NOTE = (
+    "Computing time over playing time of the first three and the last two chunks, ratio of the two means, over "
+    "utterances of more than four chunks (Ma et al. 2020, Fig. 8). Computing before any sound is the first chunk's."
 )
 
 
