@@ -1,0 +1,212 @@
+"""A Pipecat ``TTSService`` whose turns speak each word as soon as it is certain."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import threading
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pipecat.audio.utils import create_stream_resampler
+from pipecat.frames.frames import (
+    CancelFrame,
+    EndFrame,
+    ErrorFrame,
+    Frame,
+    StartFrame,
+    TTSAudioRawFrame,
+    TTSStoppedFrame,
+)
+from pipecat.services.settings import TTSSettings
+from pipecat.services.tts_service import TextAggregationMode, TTSService
+from pipecat.transcriptions.language import Language
+from pipecat.utils.types import NOT_GIVEN, NotGiven, is_given
+
+from sayahead import AudioChunk, Options, SayaheadError, Voice, load_voice
+from sayahead.sound.pcm import to_pcm16
+from sayahead.speech import IDLE_S
+
+SILENCE_S = 0.02
+"""What a text without a word becomes: Pipecat takes no audio for a failure, and three of them for a broken service."""
+
+_loading = threading.Lock()
+
+
+@functools.lru_cache(maxsize=8)
+def _load(voice: str) -> Voice:
+    return load_voice(voice)
+
+
+def loaded(voice: str) -> Voice:
+    """A voice by its name or folder, loaded once in a process."""
+    with _loading:
+        return _load(voice)
+
+
+@dataclass
+class SayaheadTTSSettings(TTSSettings):
+    """What may change between turns; ``voice`` is a voice's name or folder, the others are ``Voice.session``'s."""
+
+    policy: Any | NotGiven = field(default_factory=lambda: NOT_GIVEN)
+    """When to speak; None: the voice's own."""
+    context: Any | NotGiven = field(default_factory=lambda: NOT_GIVEN)
+    """What stands in for the words to come; None: the voice's own."""
+    speed: float | NotGiven = field(default_factory=lambda: NOT_GIVEN)
+    volume: float | NotGiven = field(default_factory=lambda: NOT_GIVEN)
+
+    def options(self) -> Options:
+        """Of ``Voice.session``."""
+        names = ("policy", "context", "speed", "volume")
+        given = {name: value for name in names if is_given(value := getattr(self, name)) and value is not None}
+        return Options(**given)
+
+
+@dataclass
+class Turn:
+    """A text being spoken."""
+
+    text: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
+    written: list[str] = field(default_factory=list)
+    task: asyncio.Task[None] | None = None
+
+    async def fragments(self, waiting_s: float, waits: Callable[[], None]) -> AsyncIterator[str]:
+        """The text as it comes; ``waits`` is called at least every ``waiting_s`` seconds without any."""
+        while True:
+            try:
+                part = await asyncio.wait_for(self.text.get(), waiting_s)
+            except TimeoutError:
+                waits()
+                continue
+            if part is None:
+                return
+            yield part
+
+
+class SayaheadTTSService(TTSService):
+    """Speech in the bot's own process.
+
+    ``idle_s``: seconds without text after which all of it is spoken, and the sentence goes on; None: never.
+    """
+
+    Settings = SayaheadTTSSettings
+    _settings: SayaheadTTSSettings
+
+    def __init__(
+        self, *, settings: SayaheadTTSSettings | None = None, idle_s: float | None = IDLE_S, **options: Any
+    ) -> None:
+        """``options`` are TTSService's. The voice is loaded when the pipeline starts."""
+        chosen = SayaheadTTSSettings(
+            model=None, voice="heart", language=Language.EN_US, policy=None, context=None, speed=1.0, volume=1.0
+        )
+        if settings is not None:
+            chosen.apply_update(settings)
+        options.setdefault("text_aggregation_mode", TextAggregationMode.TOKEN)
+        super().__init__(
+            push_text_frames=False, push_start_frame=True, push_stop_frames=False, settings=chosen, **options
+        )
+        self._idle_s = idle_s
+        self._turns: dict[str, Turn] = {}
+
+    @property
+    def supports_processing_metrics(self) -> bool:
+        """run_tts only hands the text on."""
+        return False
+
+    def can_generate_metrics(self) -> bool:
+        """Time to first audio and usage."""
+        return True
+
+    async def start(self, frame: StartFrame) -> None:
+        """Load the voice before the first turn. An ErrorFrame if it cannot be read."""
+        await super().start(frame)
+        try:
+            await asyncio.to_thread(loaded, str(self._settings.voice))
+        except SayaheadError as error:
+            await self.push_error(str(error), exception=error, force_treat_as_permanent=True)
+
+    async def stop(self, frame: EndFrame) -> None:
+        """What was begun is spoken to its end before this; what hangs is dropped."""
+        await super().stop(frame)
+        await self._drop_all()
+
+    async def cancel(self, frame: CancelFrame) -> None:
+        """Silence."""
+        await super().cancel(frame)
+        await self._drop_all()
+
+    async def run_tts(self, text: str, context_id: str) -> AsyncGenerator[Frame | None, None]:
+        """Hand a piece of text to its turn, whose audio comes from a task of its own."""
+        turn = self._turns.get(context_id)
+        if turn is None:
+            turn = self._turns[context_id] = Turn()
+            turn.task = self.create_task(self._speak(turn, context_id), name=f"speak-{context_id}")
+        turn.written.append(text)
+        turn.text.put_nowait(text)
+        yield None
+
+    async def flush_audio(self, context_id: str | None = None) -> None:
+        """No more text comes for a turn."""
+        turn = self._turns.get(context_id or self.get_active_audio_context_id() or "")
+        if turn is not None:
+            turn.text.put_nowait(None)
+
+    async def on_audio_context_interrupted(self, context_id: str) -> None:
+        """Stop synthesis at once."""
+        await self._drop(context_id)
+
+    async def on_audio_context_completed(self, context_id: str) -> None:
+        """A turn's audio was handed on, or it went quiet for longer than Pipecat waits; its session then goes on."""
+        turn = self._turns.get(context_id)
+        if turn is not None and turn.task is not None and turn.task.done():
+            del self._turns[context_id]
+
+    async def _drop(self, context_id: str) -> None:
+        turn = self._turns.pop(context_id, None)
+        if turn is not None and turn.task is not None and not turn.task.done():
+            await self.cancel_task(turn.task)
+
+    async def _drop_all(self) -> None:
+        for context_id in list(self._turns):
+            await self._drop(context_id)
+
+    async def _speak(self, turn: Turn, context_id: str) -> None:
+        """A turn's audio and words, until its text has ended."""
+        speech = None
+        resampler, spoke = create_stream_resampler(), False
+        try:
+            voice = await asyncio.to_thread(loaded, str(self._settings.voice))
+            # Pipecat closes a context that is quiet, and forgets the words of its unfinished sentence.
+            keep = functools.partial(self._refresh_audio_context, context_id)
+            text = turn.fragments(self._stop_frame_timeout_s / 2, keep)
+            speech = voice.speak(text, idle_s=self._idle_s, **self._settings.options())
+            async for chunk in speech:
+                await self._append(turn, context_id, chunk, resampler)
+                spoke = True
+        except SayaheadError as error:
+            await self.append_to_audio_context(context_id, ErrorFrame(error=str(error), exception=error))
+        finally:
+            if speech is not None:
+                speech.cancel()
+        if not spoke:
+            silence = bytes(2 * int(SILENCE_S * self.sample_rate))
+            await self._sound(context_id, silence)
+        self._turns.pop(context_id, None)
+        await self.append_to_audio_context(context_id, TTSStoppedFrame(context_id=context_id))
+        await self.remove_audio_context(context_id)
+
+    async def _append(self, turn: Turn, context_id: str, chunk: AudioChunk, resampler: Any) -> None:
+        """A chunk's words with their times in seconds, as they were written, and its samples."""
+        source = "".join(turn.written)
+        words = [(source[word.start : word.end], word.onset / chunk.sample_rate) for word in chunk.words]
+        await self.add_word_timestamps(words, context_id)
+        samples = to_pcm16(chunk.samples).tobytes()
+        if chunk.sample_rate != self.sample_rate:
+            samples = await resampler.resample(samples, chunk.sample_rate, self.sample_rate)
+        if samples:
+            await self._sound(context_id, samples)
+
+    async def _sound(self, context_id: str, samples: bytes) -> None:
+        frame = TTSAudioRawFrame(samples, self.sample_rate, 1, context_id=context_id)
+        await self.append_to_audio_context(context_id, frame)

@@ -1,0 +1,255 @@
+"""The service in Pipecat's own pipelines: tokens in, sound and words out, an interruption, a slow model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from pipecat.frames.frames import (
+    EndFrame,
+    ErrorFrame,
+    Frame,
+    InterruptionFrame,
+    LLMFullResponseEndFrame,
+    LLMFullResponseStartFrame,
+    LLMTextFrame,
+    OutputAudioRawFrame,
+    StartFrame,
+    TTSAudioRawFrame,
+    TTSSpeakFrame,
+    TTSStoppedFrame,
+    TTSTextFrame,
+    TTSUpdateSettingsFrame,
+)
+from pipecat.pipeline.pipeline import Pipeline
+from pipecat.pipeline.worker import PipelineParams, PipelineWorker
+from pipecat.processors.aggregators.llm_context import LLMContext
+from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
+from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.transports.base_output import BaseOutputTransport
+from pipecat.transports.base_transport import TransportParams
+from pipecat.workers.runner import WorkerRunner
+from pipecat_sayahead import SayaheadTTSService
+
+from sayahead import Voice, load_voice
+from sayahead.sound.pcm import to_pcm16
+
+WAIT_S = 20.0
+TEXT = "The tower was built in 1889, and it cost $5 million. Nobody liked it at first."
+
+
+@pytest.fixture(scope="module")
+def voice() -> Voice:
+    return load_voice("heart")
+
+
+class Ear(FrameProcessor):
+    """Keeps what passes."""
+
+    def __init__(self) -> None:
+        super().__init__(enable_direct_mode=True)
+        self.audio: list[TTSAudioRawFrame] = []
+        self.words: list[TTSTextFrame] = []
+        self.errors: list[str] = []
+        self.sounded, self.stopped = asyncio.Event(), asyncio.Event()
+
+    async def process_frame(self, frame: Frame, direction: FrameDirection) -> None:
+        await super().process_frame(frame, direction)
+        if isinstance(frame, TTSAudioRawFrame):
+            self.audio.append(frame)
+            self.sounded.set()
+        elif isinstance(frame, TTSTextFrame):
+            self.words.append(frame)
+        elif isinstance(frame, TTSStoppedFrame):
+            self.stopped.set()
+        elif isinstance(frame, ErrorFrame):
+            self.errors.append(frame.error)
+        await self.push_frame(frame, direction)
+
+    def samples(self) -> bytes:
+        return b"".join(frame.audio for frame in self.audio)
+
+
+class Errors(Ear):
+    """Stands upstream, where errors go."""
+
+
+class Bot:
+    """A pipeline around a service, running."""
+
+    def __init__(self, service: SayaheadTTSService, *after: FrameProcessor, rate: int = 24000) -> None:
+        self.up, self.ear = Errors(), Ear()
+        self.started = asyncio.Event()
+        self.worker = PipelineWorker(
+            Pipeline([self.up, service, self.ear, *after]),
+            cancel_on_idle_timeout=False,
+            enable_rtvi=False,
+            params=PipelineParams(audio_out_sample_rate=rate),
+        )
+        self.worker.add_event_handler("on_pipeline_started", lambda *_: self.started.set())
+
+    async def __aenter__(self) -> Bot:
+        self.runner = WorkerRunner(handle_sigint=False)
+        await self.runner.add_workers(self.worker)
+        self.running = asyncio.create_task(self.runner.run())
+        await asyncio.wait_for(self.started.wait(), WAIT_S)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.worker.queue_frame(EndFrame())
+        await asyncio.wait_for(self.running, WAIT_S)
+
+    async def send(self, *frames: Frame) -> None:
+        for frame in frames:
+            await self.worker.queue_frame(frame)
+
+    async def say(self, tokens: Sequence[str], *, begins: bool = True, ends: bool = True) -> None:
+        await self.send(*[LLMFullResponseStartFrame()] * begins)
+        for token in tokens:
+            await self.send(LLMTextFrame(token))
+            await asyncio.sleep(0.01)
+        await self.send(*[LLMFullResponseEndFrame()] * ends)
+
+    async def end_of_turn(self) -> None:
+        await asyncio.wait_for(self.ear.stopped.wait(), WAIT_S)
+        self.ear.stopped.clear()
+
+
+def tokens(text: str) -> list[str]:
+    return [word + " " for word in text.split(" ")]
+
+
+def test_sound_comes_before_the_last_word_and_words_have_times(voice: Voice) -> None:
+    async def main() -> None:
+        async with Bot(SayaheadTTSService()) as bot:
+            parts = tokens(TEXT)
+            await bot.say(parts[:4], ends=False)
+            # From these four words alone.
+            await asyncio.wait_for(bot.ear.sounded.wait(), WAIT_S)
+            await bot.say(parts[4:], begins=False)
+            await bot.end_of_turn()
+        assert bot.ear.samples() == to_pcm16(voice.synthesize(TEXT + " ")).tobytes()
+        assert "".join(TEXT.split()) == "".join("".join(frame.text.split()) for frame in bot.ear.words)
+        expected = [word.onset / 24000 for chunk in voice.stream([TEXT + " "]) for word in chunk.words]
+        times = [frame.pts for frame in bot.ear.words if frame.pts is not None]
+        assert len(times) == len(expected)
+        got = (np.array(times) - times[0]) / 1e9 + expected[0]
+        np.testing.assert_allclose(got, expected, atol=1e-3)
+        assert bot.up.errors == bot.ear.errors == []
+
+    asyncio.run(main())
+
+
+class Loudspeaker(BaseOutputTransport):
+    """Plays in real time, into nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(TransportParams(audio_out_enabled=True))
+        self.played_s = 0.0
+
+    async def start(self, frame: StartFrame) -> None:
+        await super().start(frame)
+        await self.set_transport_ready(frame)
+
+    async def write_audio_frame(self, frame: OutputAudioRawFrame) -> bool:
+        duration = len(frame.audio) / 2 / frame.sample_rate
+        await asyncio.sleep(duration)
+        self.played_s += duration
+        return True
+
+
+def test_after_an_interruption_the_context_holds_what_was_heard(voice: Voice) -> None:
+    text = "The museum opens at nine thirty. Tickets cost twelve dollars. On Sundays it is free, but expect a line."
+
+    async def main() -> None:
+        context, loudspeaker = LLMContext(), Loudspeaker()
+        assistant = LLMContextAggregatorPair(context).assistant()
+        async with Bot(SayaheadTTSService(), loudspeaker, assistant) as bot:
+            await bot.say(tokens(text))
+            while loudspeaker.played_s < 2.5:
+                await asyncio.sleep(0.01)
+            await bot.send(InterruptionFrame())
+            await asyncio.sleep(0.5)
+            made_s = len(bot.ear.samples()) / 48000
+            messages: list[Any] = context.get_messages()
+            heard = " ".join(message["content"] for message in messages if message["role"] == "assistant")
+            truth = voice.speak(text + " ")
+            list(truth)
+            least, most = truth.heard(1.7).text, truth.heard(3.3).text
+            assert "".join(text.split()).startswith("".join(heard.split()))
+            assert len(least) <= len(heard) <= len(most), (least, heard, most)
+            # The next turn is whole, and nothing of the old one is in it.
+            bot.ear.audio.clear()
+            bot.ear.stopped.clear()
+            await bot.say(tokens("Yes, of course."))
+            await bot.end_of_turn()
+            assert bot.ear.samples() == to_pcm16(voice.synthesize("Yes, of course. ")).tobytes()
+            assert made_s > 2.5
+
+    asyncio.run(main())
+
+
+def test_a_model_that_pauses_loses_nothing(voice: Voice) -> None:
+    async def main() -> None:
+        service = SayaheadTTSService(idle_s=0.2, stop_frame_timeout_s=0.5)
+        async with Bot(service) as bot:
+            await bot.say(tokens("Let me check that for you,"), ends=False)
+            # Longer than Pipecat keeps an audio context open.
+            await asyncio.sleep(2.0)
+            before = len(bot.ear.samples())
+            await bot.say(tokens("here it is."), begins=False)
+            await bot.end_of_turn()
+        assert before > 48000 * 0.8
+        assert "".join("".join(frame.text.split()) for frame in bot.ear.words) == "Letmecheckthatforyou,hereitis."
+        assert len(bot.ear.samples()) > before + 48000 * 0.3
+
+    asyncio.run(main())
+
+
+def test_a_text_to_speak_and_texts_without_words(voice: Voice) -> None:
+    async def main() -> None:
+        async with Bot(SayaheadTTSService()) as bot:
+            await bot.send(TTSSpeakFrame("Good morning to you."))
+            await bot.end_of_turn()
+            assert bot.ear.samples() == to_pcm16(voice.synthesize("Good morning to you.")).tobytes()
+            for _ in range(4):
+                bot.ear.audio.clear()
+                await bot.say(["🙂"])
+                await bot.end_of_turn()
+                assert not any(bot.ear.samples())
+            await bot.say(tokens("And on it goes."))
+            await bot.end_of_turn()
+            assert any(bot.ear.samples())
+        assert bot.up.errors == bot.ear.errors == []
+
+    asyncio.run(main())
+
+
+def test_settings_change_between_turns_and_wrong_ones_are_told(voice: Voice) -> None:
+    async def main() -> None:
+        async with Bot(SayaheadTTSService()) as bot:
+            await bot.send(TTSUpdateSettingsFrame(delta=SayaheadTTSService.Settings(speed=1.25)))
+            await bot.say(tokens("Quite a bit faster."))
+            await bot.end_of_turn()
+            assert bot.ear.samples() == to_pcm16(voice.synthesize("Quite a bit faster. ", speed=1.25)).tobytes()
+            await bot.send(TTSUpdateSettingsFrame(delta=SayaheadTTSService.Settings(speed=9.0)))
+            await bot.say(tokens("Too fast."))
+            await bot.end_of_turn()
+            assert any("speed is 9" in error for error in bot.up.errors + bot.ear.errors)
+
+    asyncio.run(main())
+
+
+def test_a_telephone_line_gets_its_own_rate(voice: Voice) -> None:
+    async def main() -> None:
+        async with Bot(SayaheadTTSService(), rate=8000) as bot:
+            await bot.say(tokens("Good morning to you."))
+            await bot.end_of_turn()
+        assert {frame.sample_rate for frame in bot.ear.audio} == {8000}
+        seconds = len(bot.ear.samples()) / 16000
+        assert seconds == pytest.approx(len(voice.synthesize("Good morning to you. ")) / 24000, abs=0.1)
+
+    asyncio.run(main())
