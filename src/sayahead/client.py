@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from sayahead.config import check_whole
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.errors import ConfigError, SayaheadError, SessionError
 from sayahead.types import AudioChunk, WordTiming
@@ -160,27 +161,73 @@ class Speech:
         self._samples, self._transcript = 0, Transcript()
         self._over = self._begun = self._silent = False
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # While the answer to a revision is awaited, other text waits: what it follows is not known yet.
+        self._order = asyncio.Lock()
+        self._revised: asyncio.Future[int] | None = None
+
+    @property
+    def text(self) -> str:
+        """All text so far, as it was revised."""
+        return self._transcript.text
 
     async def push(self, text: str) -> None:
         """More text. SessionError after the end."""
-        if self._over:
-            raise SessionError("push() after the end: take a new speech().")
+        async with self._order:
+            self._check_open("push")
+            await self._append(text)
+
+    async def _append(self, text: str) -> None:
         most = int(self._client.created["limits"]["message_characters"])
         for at in range(0, len(text), most):
             self._begun = True
             self._transcript.write(text[at : at + most])
             await self._client._say("input_text.append", context_id=self._name, text=text[at : at + most])
 
+    async def revise(self, at: int, text: str) -> int:
+        """From character ``at`` of ``text``, the property, on, it is now this one; what was spoken stays.
+
+        Returns the character from which the change could be made, as ``Session.revise`` does. ConfigError where ``at``
+        is no place of the text, SessionError after the end; neither changes anything.
+        """
+        async with self._order:
+            self._check_open("revise")
+            check_whole("at", at, 0, len(self.text))
+            if not self._begun:
+                await self._append(text)
+                return 0
+            most = int(self._client.created["limits"]["message_characters"])
+            if len(text) > most:
+                # It takes several messages: the first begins where the texts differ.
+                pairs = zip(text, self.text[at:], strict=False)
+                same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
+                at, text = at + same, text[same:]
+            self._revised = asyncio.get_running_loop().create_future()
+            # A reader that is behind must not hold up the answer.
+            self._room.set()
+            try:
+                await self._client._say("input_text.revise", context_id=self._name, at=at, text=text[:most])
+                place = await self._revised
+            finally:
+                self._revised = None
+            await self._append(text[most:])
+            return place
+
+    def _check_open(self, call: str) -> None:
+        if self._over:
+            raise SessionError(f"{call}() after the end: take a new speech().")
+
     async def flush(self, *, end: bool = False) -> None:
         """Speak all text so far without waiting for more, for example before a tool call. ``end`` ends its sentence."""
-        if self._begun:
-            await self._client._say("input_text.flush", context_id=self._name, end=end)
+        async with self._order:
+            if self._begun:
+                await self._client._say("input_text.flush", context_id=self._name, end=end)
 
     async def finish(self) -> None:
         """Declare that no more text comes."""
-        if not self._over:
-            self._over = True
-            await self._client._say("input_text.end", context_id=self._name)
+        async with self._order:
+            if not self._over:
+                self._over = True
+                await self._client._say("input_text.end", context_id=self._name)
 
     def heard(self, played_s: float | None = None) -> Heard:
         """What a listener has heard after playing ``played_s`` seconds of this text; None: all that has arrived.
@@ -243,11 +290,15 @@ class Speech:
             chunk = AudioChunk(samples, self._samples, rate, words)
             self._samples += len(samples)
             self._transcript.add(words)
-            while self._chunks.qsize() >= QUEUE and not self._silent:
+            while self._chunks.qsize() >= QUEUE and not self._silent and self._revised is None:
                 self._room.clear()
                 await self._room.wait()
             if not self._silent:
                 self._chunks.put_nowait(chunk)
+        elif data["type"] == "speech.revised":
+            self._transcript.rewrite(self.text[: data["at"]] + data["text"])
+            if self._revised is not None and not self._revised.done():
+                self._revised.set_result(data["at"])
         elif data["type"] in ("speech.cancelled", "speech.done"):
             self._end(None)
         elif data["type"] == "error":
@@ -257,6 +308,8 @@ class Speech:
         """Nothing more comes after what is queued; ``item`` is the error, if that is why."""
         self._over = True
         self._client._forget(self._name)
+        if self._revised is not None and not self._revised.done():
+            self._revised.set_exception(item or SessionError("The text was cancelled before it was revised."))
         if not self._ended.done():
             self._ended.set_result(None)
         if self._silent:

@@ -86,6 +86,7 @@ NATIVE: dict[str, list[Any]] = {
     "type": [
         "session.update",
         "input_text.append",
+        "input_text.revise",
         "input_text.flush",
         "input_text.end",
         "input_text.cancel",
@@ -95,6 +96,8 @@ NATIVE: dict[str, list[Any]] = {
     "text": ["Hello there ", ""],
     "context_id": ["a", "b", ""],
     "flush_id": [1, "x"],
+    "at": [0, 3, 1000],
+    "revise_id": [2, "y"],
     "session": [
         {"speed": 1.5},
         {"voice": "toy"},

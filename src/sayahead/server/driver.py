@@ -77,11 +77,11 @@ class Connection:
             case m.Open(name):
                 if name not in self._utterances:
                     await self._open(command)
-            case m.Refuse(code, message, name, fatal):
+            case m.Refuse(code, message, name, fatal, mark):
                 if fatal:
                     await self._outbox.fail(code, message)
                 else:
-                    await self._outbox.send(m.Failed(code, message, name))
+                    await self._outbox.send(m.Failed(code, message, name, mark=mark))
             case m.Reply(message):
                 await self._outbox.send(m.Echo(message))
             case m.KeepAlive(name):
@@ -96,13 +96,14 @@ class Connection:
             case _:
                 await self._to_utterance(command)
 
-    async def _to_utterance(self, command: m.Text | m.Flush | m.Finish | m.Cancel) -> None:
+    async def _to_utterance(self, command: m.Text | m.Revise | m.Flush | m.Finish | m.Cancel) -> None:
         name = command.utterance
         utterance = self._utterances.get(name)
         if utterance is None or (utterance.finishing and not isinstance(command, m.Cancel)):
             if name != self._refused:
                 what = "is not open" if utterance is None else "takes no more text"
-                await self._outbox.send(m.Failed("unknown_context", f"The context {name[:80]!r} {what}.", name))
+                message = f"The context {name[:80]!r} {what}."
+                await self._outbox.send(m.Failed("unknown_context", message, name, mark=revision_mark(command)))
             return
         refusal: str | None = None
         match command:
@@ -110,6 +111,10 @@ class Connection:
                 refusal = utterance.push(text)
                 if refusal is None:
                     self._characters += len(text)
+            case m.Revise():
+                refusal = utterance.revise(command)
+                if refusal is None:
+                    self._characters += len(command.text)
             case m.Flush():
                 refusal = utterance.flush(command)
             case m.Finish():
@@ -118,7 +123,7 @@ class Connection:
                 await utterance.cancel(played_s)
         if refusal is not None:
             self._hub.metrics.rejected.labels("too_much_text").inc()
-            await self._outbox.send(m.Failed("too_much_text", refusal, name))
+            await self._outbox.send(m.Failed("too_much_text", refusal, name, mark=revision_mark(command)))
 
     async def _open(self, command: m.Open) -> None:
         name, options = command.utterance, command.options
@@ -188,3 +193,8 @@ class Connection:
         """What the log says of the connection."""
         lasted = self._loop.time() - self._begun
         return {"characters": self._characters, "audio_s": round(self._audio_s, 3), "lasted_s": round(lasted, 3)}
+
+
+def revision_mark(command: m.Command) -> str | int | None:
+    """What a client calls its revision; None for other commands."""
+    return command.mark if isinstance(command, m.Revise) else None

@@ -72,6 +72,20 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Revise:
+    """From a character of an open utterance's text on, it is now another; answered by Revised, or by Failed, which
+    changes nothing. What was spoken stays; a flush that waits is taken back with what it was to speak, and answered."""
+
+    utterance: str
+    at: int
+    """The first character that changes."""
+    text: str
+    """All text from there on."""
+    mark: str | int | None = None
+    """Returned in the answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class Flush:
     """Speak all text so far without waiting for more; answered by Flushed. The utterance stays open."""
 
@@ -114,6 +128,8 @@ class Refuse:
     utterance: str | None = None
     fatal: bool = False
     """Whether the connection ends with it."""
+    mark: str | int | None = None
+    """The Revise that it was, by its mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +144,7 @@ class End:
     """No more commands follow: what is open is finished, then the connection ends."""
 
 
-Command: TypeAlias = Open | Text | Flush | Finish | Cancel | KeepAlive | Refuse | Reply | End
+Command: TypeAlias = Open | Text | Revise | Flush | Finish | Cancel | KeepAlive | Refuse | Reply | End
 
 
 # Events.
@@ -168,6 +184,18 @@ class Audio:
     that have arrived."""
     text_start: int
     """Where that begins, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revised:
+    """A Revise was carried out, as far as the speech so far allows."""
+
+    utterance: str
+    mark: str | int | None
+    at: int
+    """The character from which the text was changed: the one asked for, or the end of what was spoken."""
+    text: str
+    """All text from there on, as it is now; what comes later is added to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +242,8 @@ class Failed:
     """The utterance that failed; None: the connection."""
     gone: bool = False
     """Whether the utterance (or the connection) ends with it."""
+    mark: str | int | None = None
+    """The Revise that was refused, by its mark; None: something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +253,7 @@ class Echo:
     message: object
 
 
-Event: TypeAlias = Audio | Flushed | Finished | Cancelled | Failed | Echo
+Event: TypeAlias = Audio | Revised | Flushed | Finished | Cancelled | Failed | Echo
 Send: TypeAlias = Callable[[Event], Awaitable[None]]
 """Hands an event to the peer; waits while the peer does not read, raises GoneError when it has left."""
 

@@ -45,11 +45,12 @@ class Utterance:
         # When a breath is due, unless more text comes; None: all was flushed.
         self._breath_at: float | None = None
         self.sent_s = 0.0
-        # What was pushed and not yet passed on to the session.
-        self._inbox: deque[str | m.Flush] = deque()
+        # What came and was not yet passed on to the session; of revisions, how many, and when each came.
+        self._inbox: deque[str | m.Flush | m.Revise] = deque()
+        self._revisions = deque[float]()
         self._wake = asyncio.Event()
-        # The text from `_reported` on, which no chunk has reported yet.
-        self._text, self._reported, self._characters = "", 0, 0
+        # The text from `_reported` on, which no chunk has reported yet; how long all of it is, and how much came.
+        self._text, self._reported, self._characters, self._received = "", 0, 0, 0
         # End of the last word that was sent; blanks behind it may have been reported, too.
         self._spoken = 0
         self._waiting = self._flushes = 0
@@ -70,6 +71,38 @@ class Utterance:
 
     def push(self, text: str) -> str | None:
         """Take in text; the reason if it is too much."""
+        if (refusal := self._too_much(text)) is not None:
+            return refusal
+        if text:
+            self._take(text)
+            self._inbox.append(text)
+            self._text += text
+            self._characters += len(text)
+            self._waiting += len(text)
+            self._pacing.text(self._characters)
+        return None
+
+    def revise(self, revision: m.Revise) -> str | None:
+        """Take in a revision; the reason if it has too much text."""
+        if (refusal := self._too_much(revision.text)) is not None:
+            return refusal
+        self._take(revision.text)
+        self._inbox.append(revision)
+        self._revisions.append(self._heard)
+        self._waiting += len(revision.text)
+        return None
+
+    def _take(self, text: str) -> None:
+        """Text came."""
+        if self._hub.settings.log_text:
+            log.info("text", extra={"session": self._lease.id, "context": self.name, "text": text})
+        self._received += len(text)
+        self._breath_at = self._heard + self._breath_s if self._breath_s else None
+        self._hub.metrics.characters.labels(self._lease.protocol).inc(len(text))
+        self._wake.set()
+
+    def _too_much(self, text: str) -> str | None:
+        """The limit that a text would break, as a sentence."""
         limits = self._hub.limits
         self.touch()
         if len(text) > limits.message_characters:
@@ -79,19 +112,8 @@ class Utterance:
                 f"{self._waiting} characters wait to be spoken, and at most {limits.pending_characters} may: "
                 "send more when these have been heard."
             )
-        if self._characters + len(text) > limits.utterance_characters:
+        if self._received + len(text) > limits.utterance_characters:
             return f"A context may have {limits.utterance_characters} characters: end it, and begin another."
-        if text:
-            if self._hub.settings.log_text:
-                log.info("text", extra={"session": self._lease.id, "context": self.name, "text": text})
-            self._inbox.append(text)
-            self._text += text
-            self._characters += len(text)
-            self._waiting += len(text)
-            self._breath_at = self._heard + self._breath_s if self._breath_s else None
-            self._pacing.text(self._characters)
-            self._hub.metrics.characters.labels(self._lease.protocol).inc(len(text))
-            self._wake.set()
         return None
 
     def flush(self, flush: m.Flush) -> str | None:
@@ -181,6 +203,8 @@ class Utterance:
     async def _speak(self, speaking: Speaking) -> None:
         flush, ending = None, False
         while True:
+            while self._revisions:
+                flush = await self._revise(speaking, flush)
             if flush is None and not ending:
                 flush = self._feed(speaking)
                 ending = self.finishing and flush is None
@@ -212,9 +236,46 @@ class Utterance:
                 self._flushes -= 1
                 speaking.session.flush(end=item.end)
                 return item
-            speaking.session.push(item)
+            if isinstance(item, str):
+                speaking.session.push(item)
         if self.finishing:
             speaking.session.finish()
+        return None
+
+    async def _revise(self, speaking: Speaking, flush: m.Flush | None) -> m.Flush | None:
+        """Carry out the next revision, and all that came before it; the flush that still waits.
+
+        Flushes that wait are taken back with what they were to speak, and answered, unless the revision is refused.
+        """
+        session, inbox = speaking.session, list(self._inbox)
+        place = next(i for i, item in enumerate(inbox) if isinstance(item, m.Revise))
+        before, revision, time = inbox[:place], inbox[place], self._revisions.popleft()
+        assert isinstance(revision, m.Revise)
+        del self._inbox[place]
+        most = len(session.text) + sum(len(item) for item in before if isinstance(item, str))
+        if revision.at > most:
+            self._waiting -= len(revision.text)
+            message = f"at is {revision.at}, but the text has {most} characters: nothing was revised."
+            await self._send(m.Failed("invalid_option", message, self.name, mark=revision.mark))
+            return flush
+        flushes = [] if flush is None else [flush]
+        for item in before:
+            self._inbox.popleft()
+            if isinstance(item, m.Flush):
+                self._flushes -= 1
+                flushes.append(item)
+            elif isinstance(item, str):
+                session.push(item)
+        at = await speaking.revise(revision.at, revision.text)
+        later = "".join(item for item in self._inbox if isinstance(item, str))
+        text = session.text
+        self._reported = min(self._reported, at)
+        self._text, self._characters = text[self._reported :] + later, len(text) + len(later)
+        self._waiting = self._characters - self._spoken
+        self._pacing.revised(at, len(text), time)
+        for item in flushes:
+            await self._send(m.Flushed(self.name, item.mark, self.sent_s))
+        await self._send(m.Revised(self.name, revision.mark, at, text[at:]))
         return None
 
     async def _rest(self, speaking: Speaking) -> None:

@@ -70,12 +70,13 @@ def utterance_name(name: object) -> str:
     return name
 
 
-def flush_mark(mark: object) -> str | int | None:
-    """What a client calls a flush; None for what is no name. MessageError for one that is too long."""
+def mark_of(data: dict[str, Any], field: str) -> str | int | None:
+    """What a client calls a flush or a revision; None for what is no name. MessageError for one that is too long."""
+    mark = data.get(field)
     if not isinstance(mark, str | int):
         return None
     if len(mark) > MOST_NAME if isinstance(mark, str) else abs(mark) >= 2**63:
-        raise MessageError(f"flush_id must be a string of at most {MOST_NAME} characters, or a number below 2^63.")
+        raise MessageError(f"{field} must be a string of at most {MOST_NAME} characters, or a number below 2^63.")
     return mark
 
 

@@ -15,13 +15,14 @@ from sayahead.server.hub import Hub
 from sayahead.server.synthesis.formats import ENCODINGS, RATES, AudioFormat
 from sayahead.server.synthesis.offers import OFFERS, choices
 from sayahead.server.websocket import SocketProtocol, serve_socket
-from sayahead.server.wire import MOST_NAME, MessageError, compact, flush_mark, number, text_frame, utterance_name
+from sayahead.server.wire import MOST_NAME, MessageError, compact, mark_of, number, text_frame, utterance_name
 
 FRAME_S = 0.08
 # More is granted only up to limits.idle_most_s.
 LONGEST_IDLE_S = 86400.0
 KINDS = (
-    "session.update session.ping session.end input_text.append input_text.flush input_text.end input_text.cancel"
+    "session.update session.ping session.end "
+    "input_text.append input_text.revise input_text.flush input_text.end input_text.cancel"
 ).split()
 
 
@@ -102,10 +103,12 @@ class Native(SocketProtocol):
                     raise MessageError("input_text.append needs a text.")
                 yield m.Open(name, self._options)
                 yield m.Text(name, text)
+            case "input_text.revise":
+                yield from self._revise(name, data)
             case "input_text.flush":
                 if not isinstance(end := data.get("end", True), bool):
                     raise MessageError("input_text.flush: end must be true or false.", utterance=name)
-                yield m.Flush(name, flush_mark(data.get("flush_id")), end)
+                yield m.Flush(name, mark_of(data, "flush_id"), end)
             case "input_text.end":
                 # A text may be empty: it begins, and ends.
                 yield m.Open(name, self._options)
@@ -126,6 +129,20 @@ class Native(SocketProtocol):
             case _:
                 raise MessageError("A message has a type, a string.")
 
+    def _revise(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
+        """A revision of a text; one from its first character on may begin it."""
+        at, text, mark = data.get("at"), data.get("text"), mark_of(data, "revise_id")
+        if isinstance(at, bool) or not isinstance(at, int) or at < 0:
+            message = "input_text.revise: at must be a character of the text, a whole number from 0."
+            yield m.Refuse("invalid_message", message, name, mark=mark)
+        elif not isinstance(text, str):
+            message = "input_text.revise needs a text: what follows from at on, which may be empty."
+            yield m.Refuse("invalid_message", message, name, mark=mark)
+        else:
+            if at == 0:
+                yield m.Open(name, self._options)
+            yield m.Revise(name, at, text, mark)
+
     def _update(self, session: object) -> dict[str, Any]:
         """Choose for the utterances to come; answers with all choices in force."""
         if not isinstance(session, dict):
@@ -145,6 +162,8 @@ class Native(SocketProtocol):
                 rows = [word_row(word) for word in words]
                 yield say("speech.audio", context_id=name, **times, bytes=len(data), words=rows)
                 yield data
+            case m.Revised(name, mark, at, text):
+                yield say("speech.revised", context_id=name, revise_id=mark, at=at, text=text)
             case m.Flushed(name, mark, audio_s):
                 yield say("speech.flushed", context_id=name, flush_id=mark, audio_s=round(audio_s, 6))
             case m.Finished(name, audio_s, characters):
@@ -152,8 +171,9 @@ class Native(SocketProtocol):
             case m.Cancelled(name, heard, message):
                 figures = {"audio_s": round(heard.played_s, 6), "words": heard.words, "text_end": heard.end}
                 yield say("speech.cancelled", context_id=name, **figures, text=heard.text, message=message)
-            case m.Failed(code, why, failed, gone):
-                yield say("error", code=code, message=why, context_id=failed, gone=gone)
+            case m.Failed(code, why, failed, gone, mark):
+                revision = {} if mark is None else {"revise_id": mark}
+                yield say("error", code=code, message=why, context_id=failed, gone=gone, **revision)
             case m.Echo(message):
                 yield str(message)
 

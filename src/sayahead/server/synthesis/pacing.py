@@ -35,6 +35,12 @@ class Pacing:
         self._arrivals.append((characters, now))
         self._settled = now
 
+    def revised(self, at: int, characters: int, time: float) -> None:
+        """Text from ``at`` on was replaced by a revision that came at a time: there are ``characters`` of it now."""
+        while self._arrivals and self._arrivals[-1][0] > at:
+            self._arrivals.pop()
+        self._arrivals.append((characters, time))
+
     def settled(self) -> None:
         """A flush or the end came, which settles words as text does."""
         self._settled = self._loop.time()

@@ -60,6 +60,10 @@ class Speaking:
         asked = time.perf_counter()
         return await self._pool.run(lambda: self._step(asked), deadline=deadline)
 
+    async def revise(self, at: int, text: str) -> int:
+        """``Session.revise``, on a thread: it reads the open sentence again."""
+        return await self._pool.run(lambda: self.session.revise(at, text), deadline=time.monotonic())
+
     def _step(self, asked: float) -> EncodedChunk | None:
         begun = time.perf_counter()
         chunk = self.session.pull()
