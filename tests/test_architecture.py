@@ -25,7 +25,7 @@ LEVELS = (
     {"vocoders"},
     {"systems", "speech"},
     {"voice", "client"},
-    {"eval", "server"},
+    {"adding", "eval", "server"},
     {"training"},
     {"cli"},
 )

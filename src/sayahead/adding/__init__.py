@@ -1,0 +1,1 @@
+"""Adding voices: files of other makers, archives and addresses become folders in the user's own."""

@@ -1,0 +1,203 @@
+"""Voices into the user's folder and out of it: whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from sayahead.adding.archives import ENDINGS, is_archive, unpack
+from sayahead.adding.catalogue import CARD, catalogue
+from sayahead.adding.fetch import Digest, Progress, fetch, is_address
+from sayahead.adding.measure import Measured, keep, measure
+from sayahead.config import nearest
+from sayahead.errors import ConfigError, VoiceError
+from sayahead.voice import load_voice
+from sayahead.voices import VoiceConfig, installed_voices, read_config
+from sayahead.voices.home import VARIABLE, added_voices, home, packaged_voices
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
+NOT_FOR_TRADE = re.compile(r"(?i)\bNC\b|non-?commercial|research (?:use|purposes?) only|academic use")
+
+Maker = Callable[[Path, Path | None, Path], None]
+"""Writes a voice's folder of a file of another maker: the file, the description that belongs to it, the new folder."""
+MAKERS: dict[str, Maker] = {}
+"""Makers by the ending of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A voice that was added."""
+
+    folder: Path
+    """Where it is."""
+    config: VoiceConfig
+    """Its description."""
+    measured: Measured
+    """What it is like on this machine."""
+
+
+def for_trade(license: str) -> bool:
+    """Whether a licence, by its name, lets a voice be used in trade; of one that says nothing, this cannot be known."""
+    return not NOT_FOR_TRADE.search(license.replace("_", "-"))
+
+
+def add(
+    source: str,
+    *,
+    name: str | None = None,
+    config: Path | None = None,
+    sha256: str | None = None,
+    replace: bool = False,
+    progress: Progress | None = None,
+) -> Added:
+    """Add a voice: a file of another maker, a folder, an archive, an address, or a name of the catalogue.
+
+    ``name`` is what it is called, by default its own name; ``config`` the description beside a file, by default
+    ``FILE.json``. A download from an address needs its SHA-256. ``replace`` lets the voice take another's place.
+    The voice is loaded and speaks before it is there. ConfigError for what cannot be meant, VoiceError for a file that
+    is no voice; either way nothing has changed.
+    """
+    parent = home()
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=".adding-", dir=parent))
+    except OSError as error:
+        raise ConfigError(
+            f"{parent}, the folder of voices, cannot be written: {error}. {VARIABLE} names another."
+        ) from error
+    try:
+        made = work / "voice"
+        found = place(source, work, sha256, progress)
+        make(found, config, made)
+        voice_name = checked_name(made, name, replace=replace)
+        measured = finished(made, voice_name)
+        keep(made, measured)
+        target = parent / voice_name
+        if target.exists():
+            target.rename(work / "before")
+        made.rename(target)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return Added(target, read_config(target), measured)
+
+
+def remove(name: str) -> Path:
+    """Delete an added voice; the folder that it had. VoiceError for one that is not there or came with the package."""
+    if name in packaged_voices():
+        raise VoiceError(f"The voice {name!r} came with sayahead and stays.")
+    voices = added_voices()
+    if name not in voices:
+        raise VoiceError(f"There is no added voice {name!r}{nearest(name, voices) if voices else ': none was added'}.")
+    # Renamed first: nobody finds half a voice.
+    gone = voices[name].with_name(f".removed-{os.getpid()}-{name}")
+    voices[name].rename(gone)
+    shutil.rmtree(gone)
+    return voices[name]
+
+
+def place(source: str, work: Path, sha256: str | None, progress: Progress | None) -> Path:
+    """The file or folder that is meant, downloaded if it lies elsewhere."""
+    if is_address(source):
+        if sha256 is None or not re.fullmatch("[0-9a-fA-F]{64}", sha256):
+            raise ConfigError(
+                f"{source} is a download: give the SHA-256 of the file, 64 hexadecimal digits (--sha256)."
+            )
+        path = work / (Path(urlsplit(source).path).name or "download")
+        fetch(source, path, Digest("sha256", sha256), progress)
+        return path
+    if sha256 is not None:
+        raise ConfigError(f"A digest belongs to a download, but {source!r} is no address.")
+    path = Path(source).expanduser()
+    if path.exists():
+        return path
+    if source in catalogue():
+        for name, address, digest in catalogue()[source].downloads():
+            fetch(address, work / name, digest, progress)
+        return work / f"{source}.onnx"
+    known = nearest(source, catalogue())
+    raise ConfigError(f"There is no file or folder {source!r}, and no voice of this name in the catalogue{known}.")
+
+
+def make(found: Path, config: Path | None, folder: Path) -> None:
+    """A voice's folder of what was found."""
+    if found.is_dir():
+        copy(within(found), folder)
+        return
+    if is_archive(found):
+        opened = folder.with_name("opened")
+        opened.mkdir()
+        unpack(found, opened)
+        make(within(opened), config, folder)
+        return
+    if found.suffix.lower() not in MAKERS:
+        known = ", ".join([*MAKERS, *ENDINGS])
+        raise ConfigError(f"{found} is no voice that can be added: it must be a folder or end in {known}.")
+    MAKERS[found.suffix.lower()](found, config, folder)
+
+
+def within(folder: Path) -> Path:
+    """The one voice in a folder or below: a folder with voice.json, or a graph."""
+    for pattern in ("voice.json", "*/voice.json"):
+        for path in sorted(folder.glob(pattern)):
+            return path.parent
+    graphs = sorted(path for ending in MAKERS for path in folder.rglob(f"*{ending}"))
+    if len(graphs) != 1:
+        raise VoiceError(f"{folder.name} holds no voice.json, and {len(graphs)} graphs where one would be a voice.")
+    return graphs[0]
+
+
+def copy(found: Path, folder: Path) -> None:
+    """A voice's own files, and nothing that a link leads to."""
+    if not found.is_dir():
+        make(found, None, folder)
+        return
+    config = read_config(found)
+    folder.mkdir()
+    others = ("voice.json", "LICENSE", "NOTICE", CARD)
+    for name in (*config.files, *others):
+        path = found / name
+        if path.is_file() and not path.is_symlink() and path.name == name:
+            shutil.copyfile(path, folder / name)
+
+
+def checked_name(folder: Path, name: str | None, *, replace: bool) -> str:
+    """What the voice is called from now on; its description says so, too."""
+    own = read_config(folder).name
+    name = own if name is None else name
+    if not NAME.fullmatch(name):
+        raise ConfigError(f"{name!r} is no name for a voice: letters, digits and . _ + - make one (--name).")
+    if name in packaged_voices():
+        raise ConfigError(f"{name!r} is the name of a voice that came with sayahead: choose another (--name).")
+    if name in installed_voices() and not replace:
+        raise ConfigError(
+            f"There is a voice {name!r} already: choose another name (--name), or replace it (--replace)."
+        )
+    if name != own:
+        rewrite(folder, {"name": name})
+    return name
+
+
+def finished(folder: Path, name: str) -> Measured:
+    """Load the voice, hear it, and give it its gain; VoiceError if it does not speak."""
+    voice = load_voice(folder)
+    measured = measure(voice)
+    if measured.lufs == float("-inf"):
+        raise VoiceError(f"The voice {name!r} loads, but a sentence of its language is silent: it was not added.")
+    if voice.config.gain == 1.0:
+        rewrite(folder, {"gain": round(measured.gain, 4)})
+    return measured
+
+
+def rewrite(folder: Path, changes: dict[str, Any]) -> None:
+    """Change fields of a voice's description."""
+    path = folder / "voice.json"
+    about = json.loads(path.read_text(encoding="utf-8")) | changes
+    path.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

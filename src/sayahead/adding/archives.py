@@ -1,0 +1,43 @@
+"""Archives of voices, unpacked with bounds."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from sayahead.errors import VoiceError
+
+ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz")
+MOST_FILES, MOST_BYTES = 200, 4 << 30
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file's name is that of an archive."""
+    return path.name.lower().endswith(ENDINGS)
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack plain files into ``folder``. VoiceError for a damaged archive, or one that reaches out of its place."""
+    try:
+        if archive.name.lower().endswith(".zip"):
+            with zipfile.ZipFile(archive) as zipped:
+                check([(entry.filename, entry.file_size) for entry in zipped.infolist()], archive)
+                zipped.extractall(folder)
+        else:
+            with tarfile.open(archive) as packed:
+                entries = packed.getmembers()
+                check([(entry.name, entry.size) for entry in entries], archive)
+                packed.extractall(folder, filter="data")
+    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+        raise VoiceError(f"{archive} cannot be unpacked: {error}") from error
+
+
+def check(entries: list[tuple[str, int]], archive: Path) -> None:
+    """VoiceError for too many files, too many bytes, or names that lead elsewhere."""
+    if len(entries) > MOST_FILES or sum(size for _, size in entries) > MOST_BYTES:
+        raise VoiceError(f"{archive} holds more than {MOST_FILES} files or {MOST_BYTES >> 30} GiB: it is no voice.")
+    for name, _ in entries:
+        path = PurePosixPath(name.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts or ":" in path.parts[:1]:
+            raise VoiceError(f"{archive} holds {name[:80]!r}, which lies outside of it: it was not unpacked.")

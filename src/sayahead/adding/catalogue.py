@@ -1,0 +1,98 @@
+"""The catalogue: public Piper voices with their languages, sizes, addresses and digests. Nothing is fetched unasked."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sayahead.adding.fetch import Digest
+from sayahead.errors import ConfigError
+
+BASE = "https://huggingface.co/rhasspy/piper-voices/resolve/main/"
+"""Where the voices are published."""
+CARD = "MODEL_CARD"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A public voice."""
+
+    key: str
+    """Its name: language, speaker, quality."""
+    language: str
+    """BCP 47 tag."""
+    english: str
+    """The language's English name."""
+    speakers: int
+    """Number of speakers."""
+    folder: str
+    """Its folder below BASE."""
+    size: int
+    """Bytes of the graph."""
+    graph: str
+    """MD5 of the graph, the only digest that the publisher gives."""
+    config: str
+    """MD5 of its ``.onnx.json``."""
+    card: str
+    """MD5 of its model card, which names its licence."""
+
+    def downloads(self) -> Iterable[tuple[str, str, Digest]]:
+        """File name, address and digest of each file."""
+        for name, value in (
+            (f"{self.key}.onnx", self.graph),
+            (f"{self.key}.onnx.json", self.config),
+            (CARD, self.card),
+        ):
+            yield name, BASE + quote(f"{self.folder}/{name}"), Digest("md5", value)
+
+
+@functools.cache
+def catalogue() -> dict[str, Entry]:
+    """All public voices by name."""
+    lines = files("sayahead.adding").joinpath("catalogue.tsv").read_text(encoding="utf-8").splitlines()
+    entries = [read(line) for line in lines if not line.startswith("#")]
+    return {entry.key: entry for entry in entries}
+
+
+def read(line: str) -> Entry:
+    """An entry of the table."""
+    key, language, english, speakers, folder, size, *digests = line.split("\t")
+    return Entry(key, language, english, int(speakers), folder, int(size), *digests)
+
+
+def listing(data: Mapping[str, Any]) -> list[str]:
+    """The table's lines from Piper's own ``voices.json``; ConfigError for one of another form."""
+    lines = []
+    try:
+        for key, voice in sorted(data.items()):
+            digests, folder, size = dict[str, str](), "", 0
+            for path, file in voice["files"].items():
+                folder, name = path.rsplit("/", 1)
+                digests[name] = file["md5_digest"]
+                size = file["size_bytes"] if name.endswith(".onnx") else size
+            language = voice["language"]
+            cells = [key, language["code"].replace("_", "-"), language["name_english"], voice["num_speakers"], folder]
+            sums = (digests[f"{key}.onnx"], digests[f"{key}.onnx.json"], digests[CARD])
+            lines.append("\t".join(map(str, (*cells, size, *sums))))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ConfigError(f"This is no list of Piper voices: {error!r} is missing or wrong.") from error
+    return lines
+
+
+def main(source: str, target: str) -> None:
+    """Make the table of a ``voices.json``."""
+    head = "# Public Piper voices, from the list that wyoming-piper 2.5.2 (MIT) carries."
+    lines = listing(json.loads(Path(source).read_text(encoding="utf-8")))
+    Path(target).write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(*sys.argv[1:])

@@ -1,0 +1,64 @@
+"""Downloads, each checked by a digest that was known before."""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from sayahead.errors import VoiceError
+
+MOST_BYTES = 4 << 30
+PIECE = 1 << 18
+TIMEOUT_S = 30.0
+Progress = Callable[[str, int, int | None], None]
+"""Told the name of a file, how many of its bytes are there, and how many there will be, if that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What a file's content must be."""
+
+    algorithm: str
+    """``sha256``, or ``md5`` where its publisher gives no other."""
+    value: str
+    """Hexadecimal."""
+
+
+def is_address(source: str) -> bool:
+    """Whether a source is the address of a download."""
+    return urlsplit(source).scheme in ("http", "https")
+
+
+def fetch(address: str, target: Path, digest: Digest, progress: Progress | None = None) -> None:
+    """Download a file to ``target``. VoiceError where it cannot be had, is too large, or is not what was promised."""
+    name, seen = Path(urlsplit(address).path).name or "the file", 0
+    sum_ = hashlib.new(digest.algorithm, usedforsecurity=digest.algorithm != "md5")
+    request = urllib.request.Request(address, headers={"User-Agent": "sayahead"})
+    try:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer, target.open("wb") as file:
+            length = answer.headers.get("Content-Length")
+            total = int(length) if length and length.isdigit() else None
+            while piece := answer.read(PIECE):
+                seen += len(piece)
+                if seen > MOST_BYTES:
+                    raise VoiceError(f"{address} is larger than {MOST_BYTES >> 30} GiB, which no voice is.")
+                sum_.update(piece)
+                file.write(piece)
+                if progress is not None:
+                    progress(name, seen, total)
+    except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
+        target.unlink(missing_ok=True)
+        why = getattr(error, "reason", None) or error
+        raise VoiceError(f"{address} cannot be downloaded: {why}. Nothing was added.") from error
+    if sum_.hexdigest() != digest.value.lower():
+        target.unlink(missing_ok=True)
+        raise VoiceError(
+            f"{address} is not what was promised: its {digest.algorithm.upper()} is {sum_.hexdigest()}, not "
+            f"{digest.value.lower()}. Nothing was added."
+        )

@@ -1,0 +1,75 @@
+"""What a voice is like on this machine: how loud it is, what it costs word by word."""
+
+from __future__ import annotations
+
+import functools
+import json
+import time
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from sayahead.sound.loudness import loudness
+from sayahead.voice import Voice
+
+TARGET_LUFS = -26.0
+"""The loudness of the default voice, which others are brought to."""
+PEAK = 0.98
+FILE = "measured.json"
+KEEPS_UP = 0.8
+"""Cost above which a voice does not keep up with its own speech on a busy machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A voice on this machine."""
+
+    rtf: float
+    """Processor seconds for a second of speech, word by word, with one thread."""
+    lufs: float
+    """Loudness without gain."""
+    gain: float
+    """Factor that makes it as loud as other voices, as far as its peaks allow."""
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether it speaks word by word in real time here."""
+        return self.rtf <= KEEPS_UP
+
+
+@functools.cache
+def samples() -> dict[str, str]:
+    """A sentence for each language: the first article of the Universal Declaration of Human Rights."""
+    table = files("sayahead.adding").joinpath("samples.tsv").read_text(encoding="utf-8")
+    return dict(line.split("\t") for line in table.splitlines())
+
+
+def sample(language: str) -> str:
+    """A sentence in a language by its BCP 47 tag, in Latin letters where there is none."""
+    return samples().get(language.lower().split("-")[0], samples()["la"])
+
+
+def measure(voice: Voice) -> Measured:
+    """Speak a sentence word by word, in the voice's own way."""
+    text = sample(voice.config.language)
+    begun = time.thread_time()
+    spoken = np.concatenate([np.zeros(1, np.float32), *(c.samples for c in voice.stream([text]))])
+    cost = time.thread_time() - begun
+    lufs, peak = loudness(spoken, voice.sample_rate), float(np.abs(spoken).max())
+    factor = 10 ** ((TARGET_LUFS - lufs) / 20) if np.isfinite(lufs) else 1.0
+    return Measured(cost / (len(spoken) / voice.sample_rate), lufs, min(factor, PEAK / max(peak, 1e-3)))
+
+
+def keep(folder: Path, measured: Measured) -> None:
+    """Write what was measured beside a voice."""
+    (folder / FILE).write_text(json.dumps(asdict(measured), indent=1) + "\n", encoding="utf-8")
+
+
+def kept(folder: Path) -> Measured | None:
+    """What was measured when a voice was added; None if that is not known."""
+    try:
+        return Measured(**json.loads((folder / FILE).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None

@@ -1,0 +1,199 @@
+"""Voices into the user's folder and out of it, whole or not at all."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import http.server
+import io
+import json
+import tarfile
+import threading
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.command import Command
+from support.whistled import whistled
+
+from sayahead.adding.add import add, for_trade, remove
+from sayahead.adding.catalogue import catalogue, listing
+from sayahead.adding.measure import TARGET_LUFS, kept, sample
+from sayahead.errors import ConfigError, VoiceError
+from sayahead.sound.loudness import loudness
+from sayahead.voice import load_voice
+from sayahead.voices.home import home, installed_voices
+
+
+@pytest.fixture(autouse=True)
+def own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path / "voices"))
+    return tmp_path / "voices"
+
+
+@pytest.fixture
+def silbo(tmp_path: Path) -> Path:
+    return whistled(tmp_path / "silbo")
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address of a server of a folder's files."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *arguments: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def packed(folder: Path, archive: Path) -> Path:
+    """An archive of a voice's folder."""
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(archive, "w") as zipped:
+            zipped.write(folder / "voice.json", f"{folder.name}/voice.json")
+    else:
+        with tarfile.open(archive, "w:gz") as tarred:
+            tarred.add(folder, folder.name)
+    return archive
+
+
+def test_a_folder_is_added_heard_and_removed(silbo: Path, own_home: Path) -> None:
+    added = add(str(silbo))
+    assert added.folder == own_home / "silbo" == installed_voices()["silbo"]
+    voice = load_voice("silbo")
+    assert loudness(voice.synthesize(sample("x-silbo")), voice.sample_rate) == pytest.approx(TARGET_LUFS, abs=0.2)
+    assert kept(added.folder) == added.measured
+    assert remove("silbo") == own_home / "silbo"
+    assert not list(home().iterdir())
+
+
+@pytest.mark.parametrize("name", ["silbo.zip", "silbo.tar.gz"])
+def test_an_archive_is_added_under_another_name(silbo: Path, tmp_path: Path, name: str) -> None:
+    added = add(str(packed(silbo, tmp_path / name)), name="whistle")
+    assert added.config.name == "whistle"
+    assert load_voice("whistle").config.name == "whistle"
+
+
+def test_a_name_is_taken_once_and_by_wish_again(silbo: Path) -> None:
+    add(str(silbo))
+    with pytest.raises(ConfigError, match="already"):
+        add(str(silbo))
+    assert add(str(silbo), replace=True).config.name == "silbo"
+    assert [path.name for path in home().iterdir()] == ["silbo"]
+
+
+def test_a_download_is_what_was_promised(silbo: Path, tmp_path: Path) -> None:
+    archive = packed(silbo, tmp_path / "silbo.zip")
+    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    progress = list[tuple[str, int, int | None]]()
+    with served(tmp_path) as address:
+        source = f"{address}/silbo.zip"
+        with pytest.raises(ConfigError, match="SHA-256"):
+            add(source)
+        with pytest.raises(VoiceError, match="not what was promised"):
+            add(source, sha256="0" * 64)
+        with pytest.raises(VoiceError, match="cannot be downloaded"):
+            add(f"{address}/none.zip", sha256=digest)
+        assert not list(home().iterdir())
+        added = add(source, sha256=digest, progress=lambda *told: progress.append(told))
+    assert added.config.name == "silbo"
+    assert progress[-1] == ("silbo.zip", archive.stat().st_size, archive.stat().st_size)
+
+
+def evil(path: Path, name: str) -> Path:
+    with tarfile.open(path, "w") as tarred:
+        entry = tarfile.TarInfo(name)
+        entry.size = 1
+        tarred.addfile(entry, io.BytesIO(b"x"))
+    return path
+
+
+def test_what_cannot_be_added_leaves_nothing(silbo: Path, tmp_path: Path, own_home: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "text.txt").write_text("a")
+    (tmp_path / "bad.zip").write_bytes(b"PK no")
+    wrong = whistled(tmp_path / "wrong")
+    about = json.loads((wrong / "voice.json").read_text())
+    (wrong / "voice.json").write_text(json.dumps(about | {"kind": "unheard-of"}))
+    cases: list[tuple[str | Path, dict[str, Any], type[Exception], str]] = [
+        ("no-such-thing", {}, ConfigError, "no file or folder"),
+        ("de_DE-thorsten-mediun", {}, ConfigError, "de_DE-thorsten-medium"),
+        (tmp_path / "empty", {}, VoiceError, "no voice.json"),
+        (tmp_path / "text.txt", {}, ConfigError, "no voice that can be added"),
+        (tmp_path / "bad.zip", {}, VoiceError, "cannot be unpacked"),
+        (evil(tmp_path / "a.tar", "../x"), {}, VoiceError, "lies outside"),
+        (evil(tmp_path / "b.tar", "/x"), {}, VoiceError, "lies outside"),
+        (wrong, {}, VoiceError, "unheard-of"),
+        (silbo, {"name": "heart"}, ConfigError, "came with sayahead"),
+        (silbo, {"name": "../up"}, ConfigError, "no name for a voice"),
+        (silbo, {"sha256": "0" * 64}, ConfigError, "no address"),
+    ]
+    for source, options, error, message in cases:
+        with pytest.raises(error, match=message):
+            add(str(source), **options)
+        assert not list(own_home.iterdir())
+    assert not (tmp_path / "x").exists()
+
+
+def test_only_added_voices_are_removed() -> None:
+    for name, message in (("heart", "came with sayahead"), ("nobody", "none was added")):
+        with pytest.raises(VoiceError, match=message):
+            remove(name)
+
+
+def test_licences_that_forbid_trade() -> None:
+    assert not any(map(for_trade, ("CC-BY-NC-4.0", "CC BY-NC-SA 4.0", "Non-commercial", "research use only")))
+    assert all(map(for_trade, ("CC0-1.0", "Apache-2.0", "MIT", "CC-BY-4.0", "")))
+
+
+def test_the_catalogue_names_what_is_fetched() -> None:
+    entries = catalogue()
+    assert len(entries) > 150
+    joe = entries["en_US-joe-medium"]
+    assert (joe.language, joe.speakers) == ("en-US", 1)
+    names = {name: (address, digest) for name, address, digest in joe.downloads()}
+    assert names["en_US-joe-medium.onnx"][0].endswith("/en/en_US/joe/medium/en_US-joe-medium.onnx")
+    assert all(len(digest.value) == 32 for entry in entries.values() for *_, digest in entry.downloads())
+    with pytest.raises(ConfigError, match="no list of Piper voices"):
+        listing({"a": {}})
+
+
+def test_the_command_line(sayahead: Command, silbo: Path, tmp_path: Path) -> None:
+    told = sayahead("voices", "add", str(silbo))[0].decode()
+    assert "Added silbo" in told
+    assert "a second of speech takes" in told
+    assert any(line.startswith("silbo ") for line in sayahead("voices")[0].decode().splitlines())
+    assert [row["name"] for row in json.loads(sayahead("voices", "--language", "x", "--json")[0])] == ["silbo"]
+    sayahead("voices", "try", "silbo", "-o", str(tmp_path / "out.wav"))
+    assert (tmp_path / "out.wav").stat().st_size > 1000
+    assert "de_DE-thorsten-medium" in sayahead("voices", "catalogue", "German")[0].decode()
+    assert "Klingon" in sayahead("voices", "catalogue", "Klingon", code=2)[1]
+    (home() / "broken").mkdir()
+    (home() / "broken" / "voice.json").write_text("{")
+    assert "broken" in sayahead("voices")[0].decode()
+    assert "Removed" in sayahead("voices", "remove", "silbo")[0].decode()
+    assert "none was added" not in sayahead("voices", "remove", "silbo", code=2)[1]
+
+
+def test_loudness_is_that_of_the_standard() -> None:
+    time = np.arange(48000 * 3) / 48000
+    tone = np.sin(2 * np.pi * 997 * time).astype(np.float32)
+    # BS.1770-4: a sine of 997 Hz at full scale in one channel is -3.01 LUFS.
+    assert loudness(tone, 48000) == pytest.approx(-3.01, abs=0.01)
+    assert loudness(tone * np.float32(0.1), 48000) == pytest.approx(-23.01, abs=0.01)
+    quiet = np.concatenate([tone, np.zeros(48000 * 10, np.float32)])
+    assert loudness(quiet, 48000) == pytest.approx(loudness(tone, 48000), abs=0.6)
+    assert loudness(tone[:1000], 48000) == loudness(np.zeros(48000, np.float32), 48000) == -np.inf
