@@ -13,16 +13,15 @@ import asyncio
 import contextlib
 import json
 import os
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from served import SOURCE, Version, event, frame, opened, started
 from websockets.asyncio.client import connect
 
 from sayahead.engine.onnx import cores
@@ -43,39 +42,6 @@ CONTEXTS, CHARACTERS, MESSAGE = 8, 16000, 2000
 TURN = "Hello there, how are you? "
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A server that runs."""
-
-    name: str
-    port: int
-    process: subprocess.Popen[str]
-
-    @property
-    def rss_mb(self) -> float:
-        """Its memory."""
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def started(name: str, source: Path) -> Version:
-    """A server of the version in a source folder, on a port of its own."""
-    command = [sys.executable, "-m", "sayahead", "serve", "--port", "0", "--log", "json", "--voice", "heart"]
-    environment = {**os.environ, "PYTHONPATH": str(source)}
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-    assert process.stderr is not None
-    for line in process.stderr:
-        row = json.loads(line)
-        if row["event"] == "listening":
-            return Version(name, int(row["url"].rsplit(":", 1)[1]), process)
-    raise SystemExit(f"The server {name} did not start.")
-
-
-def event(kind: str, **rest: Any) -> str:
-    """A message of the native protocol."""
-    return json.dumps({"type": kind, **rest})
-
-
 async def turn(port: int) -> float:
     """Seconds from a turn's text to its first sound, on a connection of its own."""
     async with connect(f"ws://127.0.0.1:{port}/v1/stream") as connection:
@@ -88,21 +54,10 @@ async def turn(port: int) -> float:
         return time.perf_counter() - begun
 
 
-def frame(message: str) -> bytes:
-    """A masked text frame; the mask is 0."""
-    data = message.encode()
-    return b"\x81\xfe" + len(data).to_bytes(2, "big") + bytes(4) + data
-
-
 def attack(port: int, text: str) -> None:
     """Open the contexts, and read all that comes, until killed; without a protocol, so that the reader costs little."""
     whole = (text * (CHARACTERS // len(text) + 1))[:CHARACTERS]
-    with socket.create_connection(("127.0.0.1", port)) as peer:
-        peer.sendall(
-            b"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-        )
-        peer.recv(4096)
+    with opened(port) as peer:
         for name in range(CONTEXTS):
             for at in range(0, CHARACTERS, MESSAGE):
                 part = whole[at : at + MESSAGE]
@@ -169,7 +124,7 @@ def main() -> None:
         attack(int(arguments.attack[0]), arguments.attack[1])
         return
     sources = {"before": arguments.before} if arguments.before else {}
-    sources["after"] = Path(__file__).parents[1] / "src"
+    sources["after"] = SOURCE
     versions = list[Version]()
     try:
         for name, source in sources.items():
@@ -178,8 +133,7 @@ def main() -> None:
         rows = asyncio.run(run(versions, turns=arguments.turns, limit_s=arguments.limit))
     finally:
         for version in versions:
-            version.process.kill()
-            version.process.wait()
+            version.stop()
     if arguments.json:
         load = os.getloadavg()[0]
         data = {"cores": cores(), "load": round(load, 1), "contexts": CONTEXTS, "characters": CHARACTERS, "rows": rows}

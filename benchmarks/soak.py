@@ -1,0 +1,256 @@
+"""An hour of conversations at half load, with rude clients among them: memory, descriptors, latency, errors.
+
+    python benchmarks/soak.py --minutes 60 --out benchmarks/results/server/soak
+
+Writes soak.json with a row a minute, and soak.png. Talkers send an answer at the pace of a language model, hear it to
+its end in real time, wait a little, and go on; a fifth of the answers are interrupted. Beside them rude clients come
+one after another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import random
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from served import Version, event, frame, opened, started
+
+from sayahead.client import Client, ServerError
+from sayahead.engine.onnx import cores
+
+ANSWERS = (
+    "Sure, I can help with that. The next train leaves at 9:45 from platform three, and it takes about two hours.",
+    "Let me check. Your order was shipped yesterday, so it should arrive on Thursday, before noon.",
+    "No, I would not do that; the battery gets hot, and then the phone switches itself off.",
+    "It is eighteen degrees and sunny in Lisbon. See https://example.com/weather?city=lisbon for the week.",
+)
+WORDS_A_SECOND = 20.0
+INTERRUPTED = 0.2
+
+
+@dataclass
+class Minute:
+    """What happened in a minute."""
+
+    waits: list[float] = field(default_factory=list)
+    """Seconds from an answer's first word to its first sound."""
+    outcomes: Counter[str] = field(default_factory=Counter)
+    """Turns: done, interrupted, refused, or failed with why."""
+    rude: Counter[str] = field(default_factory=Counter)
+    """What rude clients did."""
+
+
+class Soak:
+    """One run."""
+
+    def __init__(self, version: Version, seed: int) -> None:
+        self.version, self.random = version, random.Random(seed)
+        self.minute = Minute()
+
+    async def talk(self, until: float) -> None:
+        """A person's calls, one after another."""
+        while time.monotonic() < until:
+            try:
+                async with Client(f"ws://127.0.0.1:{self.version.port}") as client:
+                    for _ in range(self.random.randint(1, 8)):
+                        if time.monotonic() < until:
+                            self.minute.outcomes[await self.turn(client)] += 1
+                            await asyncio.sleep(self.random.uniform(0.3, 2.0))
+            except ServerError as error:
+                refused = error.code in ("too_many_sessions", "unreachable") and "503" in str(error)
+                self.minute.outcomes["refused" if refused or error.code == "busy" else f"failed: {error}"[:120]] += 1
+                await asyncio.sleep(1.0)
+
+    async def turn(self, client: Client) -> str:
+        """One answer, heard in real time; how it ended."""
+        text = self.random.choice(ANSWERS)
+        speech, begun = client.speech(), time.monotonic()
+        writing = asyncio.create_task(self.write(speech.push, speech.finish, text))
+        stop_s = self.random.uniform(0.5, 4.0) if self.random.random() < INTERRUPTED else float("inf")
+        played_s, first_s = 0.0, None
+        async for chunk in speech:
+            now = time.monotonic() - begun
+            if first_s is None:
+                first_s = now
+                self.minute.waits.append(first_s)
+            played_s += len(chunk.samples) / chunk.sample_rate
+            if now > stop_s:
+                writing.cancel()
+                await asyncio.gather(writing, return_exceptions=True)
+                await speech.leave()
+                return "interrupted"
+        await writing
+        if first_s is None or played_s < 1.0:
+            return f"failed: {played_s:.1f} s of sound"
+        await asyncio.sleep(max(0.0, first_s + played_s - (time.monotonic() - begun)))
+        return "done"
+
+    @staticmethod
+    async def write(push: Callable[[str], Any], finish: Callable[[], Any], text: str) -> None:
+        for word in text.split():
+            await push(word + " ")
+            await asyncio.sleep(1 / WORDS_A_SECOND)
+        await finish()
+
+    async def be_rude(self, until: float, every_s: float) -> None:
+        """Rude clients, one after another, in threads of their own."""
+        acts = (abandon, garbage, pings, silent, long_head, flushes, contexts, signs, never_reads)
+        while time.monotonic() < until:
+            act = self.random.choice(acts)
+            with contextlib.suppress(OSError):
+                await asyncio.to_thread(act, self.version.port)
+            self.minute.rude[act.__name__] += 1
+            await asyncio.sleep(every_s)
+
+
+def abandon(port: int) -> None:
+    """Leaves in the middle of a word, without a goodbye."""
+    with opened(port) as peer:
+        peer.sendall(frame(event("input_text.append", text="Hello there, how are you to")))
+        time.sleep(0.2)
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+
+
+def garbage(port: int) -> None:
+    """Sends what is no message."""
+    for message in ("{", "[1", '{"type": 1}', '{"type": "no.such"}', "\0" * 99):
+        with opened(port) as peer:
+            peer.sendall(frame(message))
+            peer.recv(4096)
+
+
+def pings(port: int) -> None:
+    """Pings without reading."""
+    with opened(port) as peer:
+        end = time.monotonic() + 1.0
+        while time.monotonic() < end:
+            peer.sendall(frame(b"x" * 100, opcode=9) * 20)
+
+
+def silent(port: int) -> None:
+    """Connects and says nothing."""
+    with opened(port):
+        time.sleep(2.0)
+
+
+def long_head(port: int) -> None:
+    """Headers without end."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as peer:
+        peer.sendall(b"GET /health HTTP/1.1\r\n")
+        for n in range(2000):
+            peer.sendall(b"X-%d: " % n + b"a" * 200 + b"\r\n")
+
+
+def flushes(port: int) -> None:
+    """Flushes without end."""
+    with opened(port) as peer:
+        for _ in range(50):
+            peer.sendall(frame(event("input_text.flush", flush_id="x" * 1000)) * 10)
+
+
+def contexts(port: int) -> None:
+    """Opens texts and cancels them."""
+    with opened(port) as peer:
+        for n in range(40):
+            peer.sendall(frame(event("input_text.append", context_id=str(n), text="Hello there, ")))
+            peer.sendall(frame(event("input_text.cancel", context_id=str(n))))
+        time.sleep(0.5)
+
+
+def signs(port: int) -> None:
+    """A text whose words are long to say."""
+    with opened(port) as peer:
+        peer.sendall(frame(event("input_text.append", text=("≤" * 60 + " ") * 5)))
+        time.sleep(1.0)
+
+
+def never_reads(port: int) -> None:
+    """Asks for speech and does not read it."""
+    with opened(port) as peer:
+        for _ in range(4):
+            peer.sendall(frame(event("input_text.append", text="The quick brown fox jumps over the lazy dog. " * 20)))
+        time.sleep(3.0)
+
+
+async def soak(version: Version, *, minutes: float, talkers: int, every_s: float) -> list[dict[str, Any]]:
+    """The rows."""
+    run, rows = Soak(version, 0), list[dict[str, Any]]()
+    begun = time.monotonic()
+    until = begun + 60 * minutes
+    tasks = [asyncio.create_task(run.talk(until)) for _ in range(talkers)]
+    tasks.append(asyncio.create_task(run.be_rude(until, every_s)))
+    processor_s = version.processor_s
+    for n in range(1, round(minutes) + 1):
+        await asyncio.sleep(max(0.0, begun + 60 * n - time.monotonic()))
+        minute, run.minute = run.minute, Minute()
+        p50, p95 = (np.percentile(minute.waits or [0.0], q) * 1000 for q in (50, 95))
+        row: dict[str, Any] = {"minute": n, "rss_mb": round(version.rss_mb, 1), "descriptors": version.descriptors}
+        row |= {"p50_ms": round(float(p50)), "p95_ms": round(float(p95))}
+        row |= {"cores": round((version.processor_s - processor_s) / 60, 2), "load": round(os.getloadavg()[0], 1)}
+        row |= {"turns": dict(minute.outcomes), "rude": dict(minute.rude)}
+        processor_s = version.processor_s
+        rows.append(row)
+        print(json.dumps(row), flush=True)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return rows
+
+
+def plot(rows: list[dict[str, Any]], path: Path) -> None:
+    """Memory, descriptors and latency by minute."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(3, 1, figsize=(8, 7), sharex=True, layout="constrained")
+    minutes = [row["minute"] for row in rows]
+    axes[0].plot(minutes, [row["rss_mb"] for row in rows])
+    axes[0].set(ylabel="memory, MB", ylim=(0, None))
+    axes[1].plot(minutes, [row["descriptors"] for row in rows])
+    axes[1].set(ylabel="open descriptors", ylim=(0, None))
+    axes[2].plot(minutes, [row["p50_ms"] for row in rows], label="p50")
+    axes[2].plot(minutes, [row["p95_ms"] for row in rows], label="p95")
+    axes[2].set(ylabel="first sound, ms", xlabel="minute", ylim=(0, None))
+    axes[2].legend()
+    figure.savefig(path, dpi=110)
+
+
+def main() -> None:
+    """Run the soak, and write its files."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--talkers", type=int, help="concurrent conversations (default: half of the server's places)")
+    parser.add_argument("--every", type=float, default=2.0, help="seconds between rude clients (default: 2)")
+    parser.add_argument("--out", type=Path, required=True, help="FILE without ending: FILE.json, FILE.png")
+    arguments = parser.parse_args()
+    talkers = arguments.talkers or 8 * cores()
+    version = started()
+    try:
+        begin_mb = version.rss_mb
+        rows = asyncio.run(soak(version, minutes=arguments.minutes, talkers=talkers, every_s=arguments.every))
+        after = {"rss_mb": round(version.rss_mb, 1), "descriptors": version.descriptors}
+    finally:
+        version.stop()
+    total = sum((Counter(row["turns"]) for row in rows), Counter[str]())
+    data = {"cores": cores(), "talkers": talkers, "begin_mb": round(begin_mb, 1), "after": after, "turns": dict(total)}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    log = {"log": dict(version.events)}
+    arguments.out.with_suffix(".json").write_text(json.dumps(data | log | {"rows": rows}, indent=1) + "\n", "utf-8")
+    plot(rows, arguments.out.with_suffix(".png"))
+
+
+if __name__ == "__main__":
+    main()
