@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 import support.toytask  # noqa: F401 (makes the task toy known)
+import torch
 
 from sayahead.errors import ConfigError
 from sayahead.training.loop.curves import Log, draw_losses, read_log
 from sayahead.training.loop.parallel import ahead
 from sayahead.training.loop.recipe import Recipe, as_toml, load_recipe, recipe_from
+from sayahead.training.loop.run import optimizer
 from sayahead.training.loop.schedule import Budget
 from sayahead.training.loop.task import Settings
 
+RECIPES = Path(__file__).parents[2] / "recipes"
 TOML = """task = "toy"
 [train]
 batch_size = 8
@@ -41,6 +44,54 @@ def test_the_rate_warms_up_halves_and_falls_to_zero() -> None:
     assert timed.ended(30) == "minutes"
 
 
+def test_the_rate_is_held_before_it_halves_and_has_a_floor() -> None:
+    settings = Settings(8, 100, learning_rate=2.0, warmup_steps=10, hold_steps=20, half_life_steps=10.0, least_rate=0.3)
+    budget = Budget(settings, None, 0.0)
+    assert [budget.rate(step) for step in (4, 9, 29, 30, 40, 50, 60, 99)] == [1.0, 2.0, 2.0, 2.0, 1.0, 0.5, 0.3, 0.3]
+    assert Budget(replace(settings, final_share=0.5), None, 0.0).rate(75) == pytest.approx(0.15)
+    # In warm-up the rate may be lower.
+    assert budget.rate(0) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("name", "betas", "eps", "l2"),
+    [
+        ("mohan/tts-paper", (0.9, 0.999), 1e-6, 1e-6),
+        ("ma/dv3-paper", (0.5, 0.9), 1e-6, 0.0),
+        ("saeki/tacotron-paper", (0.9, 0.999), 1e-6, 1e-6),
+        ("saeki/guided-paper", (0.9, 0.999), 1e-6, 1e-6),
+        ("saeki/student-paper", (0.9, 0.999), 1e-6, 0.0),
+    ],
+)
+def test_the_paper_presets_have_the_papers_optimizer(
+    name: str, betas: tuple[float, ...], eps: float, l2: float
+) -> None:
+    settings = load_recipe(RECIPES / f"{name}.toml").train
+    assert (tuple(settings.betas), settings.eps, settings.l2, settings.weight_decay) == (betas, eps, l2, 0.0)
+
+
+def test_mohan_s_preset_has_tacotron_2_s_schedule() -> None:
+    budget = Budget(load_recipe(RECIPES / "mohan" / "tts-paper.toml").train, None, 0.0)
+    assert [budget.rate(step) for step in (0, 49_999, 300_000)] == [1e-3, 1e-3, 1e-5]
+    assert 1e-5 < budget.rate(120_000) < 1e-3
+
+
+def test_adam_takes_epsilon_and_l2_from_the_recipe() -> None:
+    def moved(**changes: Any) -> float:
+        weight = torch.nn.Parameter(torch.tensor([2.0]))
+        steps = optimizer(Settings(1, 1, **changes), [weight])
+        weight.grad = torch.tensor([1e-7])
+        steps.param_groups[0]["lr"] = 0.1
+        steps.step()
+        return 2 - float(weight.detach())
+
+    assert moved() == pytest.approx(0.1, rel=0.11)
+    assert moved(eps=1e-6) == pytest.approx(0.1 / 11, rel=0.01)
+    # L2 is a part of the gradient, which Adam brings to a step of the rate; decoupled decay is a share of the weight.
+    assert moved(l2=1e-3, eps=1e-4) == pytest.approx(0.1 * 2e-3 / 2.1e-3, rel=0.01)
+    assert moved(weight_decay=1e-3, eps=1e-4) == pytest.approx(0.1 * (1e-3 + 2e-3), rel=0.01)
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
@@ -50,6 +101,8 @@ def test_the_rate_warms_up_halves_and_falls_to_zero() -> None:
         (TOML.replace("steps = 20", ""), "the key 'steps' is missing"),
         (TOML.replace("[train]", "[model]"), "the key 'train' is missing"),
         (TOML.replace("20", "0"), "train: steps must be at least 1, found int 0"),
+        (TOML + "l2 = 1e-6\nweight_decay = 1e-6\n", "weight_decay must be at least 0, and 0 beside l2"),
+        (TOML + "least_rate = 1.0\n", "least_rate must be from 0 to learning_rate"),
         (TOML + "ema = 1.0\n", "train: ema must be from 0 to below 1"),
         (TOML + "precision = 'float16'\n", "precision must be auto, float32 or bfloat16"),
         ("model = 3\n" + TOML, "model: expected a table"),
@@ -64,7 +117,7 @@ def test_a_recipe_that_does_not_fit_is_refused_with_its_key(tmp_path: Path, text
 
 
 def test_every_recipe_of_the_repository_loads() -> None:
-    paths = sorted((Path(__file__).parents[2] / "recipes").rglob("*.toml"))
+    paths = sorted(RECIPES.rglob("*.toml"))
     recipes = {path: load_recipe(path) for path in paths if path.name != "voice.toml"}
     assert all(recipe.name == path.stem for path, recipe in recipes.items())
 

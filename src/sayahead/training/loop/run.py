@@ -7,7 +7,7 @@ import math
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
@@ -24,7 +24,7 @@ from sayahead.training.loop.curves import Log, draw_losses
 from sayahead.training.loop.parallel import Ranks, ahead, emulates_bfloat16, join
 from sayahead.training.loop.recipe import Recipe, as_toml, first_difference, recipe_from
 from sayahead.training.loop.schedule import Budget, Counters, Interrupt, ema_decay
-from sayahead.training.loop.task import Batch, Task, task_maker
+from sayahead.training.loop.task import Batch, Settings, Task, task_maker
 from sayahead.training.loop.trained import DESCRIPTION, check_corpus, corpus_record, load_weights
 
 BAD_STEPS = 20
@@ -90,6 +90,14 @@ def train(
         return run.fit()
 
 
+def optimizer(settings: Settings, weights: Iterable[Tensor]) -> torch.optim.Optimizer:
+    """Adam, with L2 regularization in the gradient or with AdamW's decoupled decay; the loop sets its rate."""
+    kind = torch.optim.AdamW if settings.weight_decay else torch.optim.Adam
+    decay = settings.weight_decay or settings.l2
+    betas = (settings.betas[0], settings.betas[1])
+    return kind(weights, lr=0.0, betas=betas, eps=settings.eps, weight_decay=decay, fused=True)
+
+
 class Run:
     """The state of a run and what changes it."""
 
@@ -110,9 +118,7 @@ class Run:
         self.model: nn.Module = self.task.model().to(ranks.device)
         self.average = self._average()
         self.weights = [weight for weight in self.model.parameters() if weight.requires_grad]
-        kind = torch.optim.AdamW if self.settings.weight_decay else torch.optim.Adam
-        betas = (self.settings.betas[0], self.settings.betas[1])
-        self.optimizer = kind(self.weights, lr=0.0, betas=betas, weight_decay=self.settings.weight_decay, fused=True)
+        self.optimizer = optimizer(self.settings, self.weights)
         self.bfloat16 = self.settings.precision == "bfloat16" or (
             self.settings.precision == "auto" and ranks.device.type == "cuda" and torch.cuda.is_bf16_supported()
         )

@@ -75,11 +75,13 @@ class Budget:
         return left if self.minutes is None else min(left, max(0.0, 60 * self.minutes - self.seconds))
 
     def rate(self, step: int) -> float:
-        """The learning rate of the step that follows ``step`` others: warm-up, then halving, then the fall to 0."""
+        """The learning rate of the step that follows ``step`` others: warm-up, hold, halving, the fall to 0."""
         s = self.settings
         rate = s.learning_rate * min(1.0, (step + 1) / max(1, s.warmup_steps))
         if s.half_life_steps is not None:
-            rate *= 0.5 ** (max(0, step - s.warmup_steps) / s.half_life_steps)
+            least = min(rate, s.least_rate)
+            rate *= 0.5 ** (max(0, step - s.warmup_steps - s.hold_steps) / s.half_life_steps)
+            rate = max(rate, least)
         return rate * min(1.0, (1 - self.gone(step)) / s.final_share) if s.final_share > 0 else rate
 
 

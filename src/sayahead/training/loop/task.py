@@ -35,13 +35,21 @@ class Settings:
     warmup_steps: int = 0
     """Steps over which the learning rate rises from 0."""
     half_life_steps: float | None = None
-    """Steps in which the learning rate halves after the warm-up; None: constant."""
+    """Steps in which the learning rate halves after the warm-up and ``hold_steps``; None: constant."""
+    hold_steps: int = 0
+    """Steps after the warm-up for which the learning rate stays as it is before it halves."""
+    least_rate: float = 0.0
+    """Learning rate below which halving does not go; ``final_share`` does."""
     final_share: float = 0.0
     """Share of the run at its end, of its steps or its minutes, whichever end first, over which the rate falls to 0."""
     betas: tuple[float, ...] = (0.9, 0.999)
     """Adam's."""
+    eps: float = 1e-8
+    """Adam's epsilon."""
+    l2: float = 0.0
+    """Weight of L2 regularization: what is added to the gradient for each weight (Adam's)."""
     weight_decay: float = 0.0
-    """AdamW's."""
+    """Decoupled decay, times the learning rate (AdamW's); not together with ``l2``."""
     clip: float = 1.0
     """Largest norm of the gradient; larger ones are scaled down to it."""
     ema: float = 0.0
@@ -118,6 +126,7 @@ TASKS = {
     "wavenet": ("sayahead.training.clarinet.teacher", "WaveNetTask"),
     "clarinet": ("sayahead.training.clarinet.task", "ClariNetTask"),
     "saeki": ("sayahead.training.saeki.task", "SaekiTask"),
+    "saeki-context": ("sayahead.training.saeki.context", "ContextTask"),
     "saeki-guided": ("sayahead.training.saeki.guided", "GuidedTask"),
     "saeki-student": ("sayahead.training.saeki.student", "StudentTask"),
     "waveglow": ("sayahead.training.waveglow.task", "WaveGlowTask"),
