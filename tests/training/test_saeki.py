@@ -27,8 +27,11 @@ from sayahead.training.distilled.network import Student, StudentConfig
 from sayahead.training.loop.recipe import Recipe, load_recipe
 from sayahead.training.loop.run import train
 from sayahead.training.loop.task import Settings
+from sayahead.training.saeki.context import ContextTask
+from sayahead.training.saeki.export import export
 from sayahead.training.saeki.guided import Guided, GuidedTask
 from sayahead.training.saeki.network import Tacotron, TacotronConfig, Texts, generate
+from sayahead.training.saeki.shipped import read_tacotron
 from sayahead.training.saeki.student import Learning, StudentTask
 from sayahead.training.saeki.task import SaekiTask, inputs, speak
 from sayahead.types import Rendering, Segment
@@ -94,6 +97,21 @@ def test_paper_preset_is_the_published_tacotron_with_the_context_joined(corpus: 
     convolutions = sum(9 * a * b + 3 * b for a, b in itertools.pairwise(widths))
     assert count(context.reference) == convolutions + 3 * 128 * (128 * 8 + 128 + 2)
     assert count(context.attention) == 10 * 32 + 256 * 256 + 2 * 32 * 256
+
+
+@pytest.mark.parametrize(
+    ("row", "past", "future"),
+    [("full", False, False), ("independent", False, False), ("unicontext", True, False), ("", True, True)],
+)
+def test_each_row_of_the_papers_is_a_preset_of_its_own(corpus: Corpus, row: str, past: bool, future: bool) -> None:
+    preset, base = (load_recipe(RECIPES / f"tacotron-{name}paper.toml") for name in (f"{row}-" if row else "", ""))
+    assert (preset.model, preset.train) == (base.model, base.train)
+    task = SaekiTask(preset.model, preset.data, corpus)
+    items, draw = corpus.split("train"), np.random.default_rng(0)
+    drawn = [(item, task.draw(item, draw)) for _ in range(5) for item in items if len(item.words) > 3]
+    assert any(len(piece.past) for _, piece in drawn) == past
+    assert any(len(piece.future) for _, piece in drawn) == future
+    assert all(piece.frames == item.durations.sum() for item, piece in drawn) == (row == "full")
 
 
 @pytest.mark.slow
@@ -260,6 +278,52 @@ def test_guided_training_moves_the_context_network_alone(corpus: Corpus, teacher
     assert -1 <= parts["similarity"] <= 1
     same = {**batch, "pseudo": batch["future"], "pseudo_lengths": batch["future_lengths"]}
     assert task.loss(fresh, same, 0)[1]["similarity"] == pytest.approx(1, abs=1e-5)
+
+
+def test_a_voice_s_tacotron_is_read_back_from_its_graphs(tmp_path: Path) -> None:
+    tiny_saeki(tmp_path / "one")
+    model = read_tacotron(str(tmp_path / "one"), CONFIG)
+    (tmp_path / "two").mkdir()
+    export(model, tmp_path / "two", frame_s=0.0125, past=32)
+    for name in ("encoder", "memory", "decoder", "postnet"):
+        one, two = (OnnxGraph(tmp_path / folder / f"{name}.onnx") for folder in ("one", "two"))
+        shown = {
+            "encoder": {"ids": ids(9)},
+            "memory": {"states": noise(5, 24), "embedding": noise(1, 16)},
+            "decoder": {
+                "frame": noise(1, 240), "context": noise(1, 40), "attention": noise(2, 32), "decoder": noise(2, 24),
+                "rows": noise(4, 40), "keys": noise(4, 12), "seen": noise(4, 10),
+            },
+            "postnet": {"frames": noise(6, 80)},
+        }[name]  # fmt: skip
+        for value, other in zip(one(**shown).values(), two(**shown).values(), strict=True):
+            assert np.allclose(value, other, atol=1e-5), name
+    with pytest.raises(ConfigError, match="other sizes than the encoder"):
+        read_tacotron(str(tmp_path / "one"), replace(CONFIG, embedding=32))
+
+
+def noise(*shape: int) -> Any:
+    return np.random.default_rng(len(shape)).normal(size=shape).astype(np.float32)
+
+
+def test_a_new_context_network_is_trained_alone_or_with_the_decoder(corpus: Corpus, tmp_path: Path) -> None:
+    tiny_saeki(tmp_path)
+    with pytest.raises(ConfigError, match="reads other phonemes than the corpus"):
+        ContextTask(SMALL, {**DATA, "voice": str(tmp_path)}, corpus)
+    export(tacotron(replace(CONFIG, phonemes=7)), tmp_path, frame_s=0.0125, past=32)
+    table = json.loads((tmp_path / "voice.json").read_text())
+    (tmp_path / "voice.json").write_text(json.dumps({**table, "phonemes": corpus.info.phonemes}))
+    for parts in (["contextual"], ["contextual", "decoder"]):
+        task = ContextTask(SMALL, {**DATA, "voice": str(tmp_path), "trained": parts, "pastless_share": 1.0}, corpus)
+        batch = batches(task)[0]
+        assert not batch["past_lengths"].any()
+        assert batch["future_lengths"].any()
+        model, moved = one_step(task, batch)
+        assert {name.split(".")[1] for name in moved} == set(parts)
+        assert float(task.model().tacotron.mean[0]) == task.corpus.info.mel_mean[0] == -4.0
+        assert not model.training or not model.get_submodule("tacotron").training
+    with pytest.raises(ConfigError, match="trained names 'context'"):
+        ContextTask(SMALL, {**DATA, "voice": str(tmp_path), "trained": ["context"]}, corpus)
 
 
 def test_a_student_learns_the_teacher_s_embedding(corpus: Corpus, teacher: Path) -> None:

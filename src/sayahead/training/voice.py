@@ -33,6 +33,7 @@ from Kokoro-82M (voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are
 ACOUSTICS = {
     "ma": ("sayahead.training.ma.export", "PART"),
     "saeki": ("sayahead.training.saeki.export", "PART"),
+    "saeki-context": ("sayahead.training.saeki.export", "CONTEXT"),
     "saeki-guided": ("sayahead.training.saeki.export", "GUIDED"),
     "mohan": ("sayahead.training.mohan.export", "PART"),
 }

@@ -21,7 +21,7 @@ from sayahead.training.loop.task import Batch, logged
 from sayahead.training.loop.trained import load_run_of
 from sayahead.training.saeki.futures import Expected, Prefix, last_segment, read_prefixes
 from sayahead.training.saeki.network import Decoded, Taught, Texts
-from sayahead.training.saeki.task import HasTacotron, SaekiTask, Speaking, inputs, target_loss, texts_of
+from sayahead.training.saeki.task import HasTacotron, PartlyTrained, SaekiTask, Speaking, inputs, target_loss, texts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +40,11 @@ class GuidedData:
     """Words of a segment (N)."""
 
 
-class Guided(HasTacotron):
+class Guided(PartlyTrained):
     """A trained Tacotron of which the contextual embedding network alone moves."""
 
     def __init__(self, speaking: Speaking) -> None:
-        super().__init__()
-        self.tacotron = speaking.tacotron.requires_grad_(False)
-        self.tacotron.contextual.requires_grad_(True)
-
-    def train(self, mode: bool = True) -> Guided:
-        """As of any module, but nothing drops out and statistics of normalization stay: what is fixed stays fixed."""
-        super().train(mode)
-        self.tacotron.train(False)
-        return self
+        super().__init__(speaking.tacotron, ("contextual",))
 
     def forward(
         self, texts: Texts, past: Texts, pseudo: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught

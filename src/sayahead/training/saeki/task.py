@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -42,6 +42,8 @@ class SaekiData(Sampling):
     """Share of windows whose future is not shown: the same network serves for unicontext, too."""
     independent_share: float = 0.0
     """Share of windows that are utterances of their own, without past and future: and for independent segments."""
+    pastless_share: float = 0.0
+    """Share of the other windows whose past is not shown, so that the future has to be heeded."""
     l1_weight: float = 0.0
     """Weight of the frames' absolute error, in units of each band's deviation."""
     l2_weight: float = 1.0
@@ -67,9 +69,12 @@ class HasTacotron(nn.Module):
 class SaekiTask(Task[HasTacotron]):
     """See Task: phonemes of a segment, its past and its future in, mel out."""
 
+    DATA: type[SaekiData] = SaekiData
+    """What its [data] table holds."""
+
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         config = from_mapping(TacotronConfig, model, where="[model]")
-        self.data, self.corpus = from_mapping(SaekiData, data, where="[data]"), corpus
+        self.data, self.corpus = from_mapping(self.DATA, data, where="[data]"), corpus
         self.config = checked(config, corpus)
         self.cutter = cutter(corpus, past=self.data.past, lookahead=self.data.lookahead)
         if not self.data.windows or min(self.data.windows) < 1:
@@ -111,6 +116,8 @@ class SaekiTask(Task[HasTacotron]):
         if kind < data.independent_share:
             return self.cutter.alone(item, first, first + size)
         piece = self.cutter.cut(item, first, first + size)
+        if data.pastless_share and draw.random() < data.pastless_share:
+            piece = replace(piece, past=NOTHING)
         return replace(piece, future=NOTHING) if kind < data.independent_share + data.unicontext_share else piece
 
     def sentence(self, item: Item) -> Piece:
@@ -177,6 +184,22 @@ class Speaking(HasTacotron):
         embedding = self.tacotron.embedding(past, future)
         decoded: Decoded = self.tacotron(texts, embedding, frames, spoken, taught, sampling)
         return decoded
+
+
+class PartlyTrained(HasTacotron):
+    """A trained Tacotron of which some parts are trained further."""
+
+    def __init__(self, tacotron: Tacotron, parts: Sequence[str]) -> None:
+        super().__init__()
+        self.tacotron = tacotron.requires_grad_(False)
+        for part in parts:
+            tacotron.get_submodule(part).requires_grad_(True)
+
+    def train(self, mode: bool = True) -> Self:
+        """As of any module, but nothing drops out and statistics of normalization stay: what is fixed stays fixed."""
+        super().train(mode)
+        self.tacotron.train(False)
+        return self
 
 
 def checked(config: TacotronConfig, corpus: Corpus) -> TacotronConfig:

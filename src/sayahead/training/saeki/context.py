@@ -1,0 +1,63 @@
+"""A new contextual embedding network for a Tacotron that is there: one whose future reaches the sound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from sayahead.errors import ConfigError
+from sayahead.training.corpus.store import Corpus
+from sayahead.training.saeki.network import Decoded, Taught, Texts
+from sayahead.training.saeki.shipped import read_tacotron
+from sayahead.training.saeki.task import PartlyTrained, SaekiData, SaekiTask
+from sayahead.voices import installed_voices, read_config
+
+PARTS = ("encoder", "decoder", "postnet", "contextual")
+
+
+@dataclass(frozen=True, slots=True)
+class ContextData(SaekiData):
+    """What it is trained on, and from where."""
+
+    voice: str = "saeki-lj"
+    """The voice whose Tacotron it is, by its name or its folder; [model] has that one's sizes."""
+    trained: tuple[str, ...] = ("contextual",)
+    """The parts of the Tacotron that are trained; the others stay as the voice has them."""
+
+
+class NewContext(PartlyTrained):
+    """See Speaking; the parts that are not trained stay as they are."""
+
+    def forward(
+        self, texts: Texts, past: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught, sampling: float
+    ) -> Decoded:
+        """See Tacotron.forward; the embedding is that of past and future."""
+        embedding = self.tacotron.embedding(past, future)
+        decoded: Decoded = self.tacotron(texts, embedding, frames, spoken, taught, sampling)
+        return decoded
+
+
+class ContextTask(SaekiTask):
+    """See Task."""
+
+    DATA = ContextData
+    data: ContextData
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        super().__init__(model, data, corpus)
+        if unknown := [part for part in self.data.trained if part not in PARTS]:
+            raise ConfigError(f"[data] trained names {unknown[0]!r}, which is none of {', '.join(PARTS)}.")
+        if read_config(installed_voices().get(self.data.voice, Path(self.data.voice))).phonemes != corpus.info.phonemes:
+            raise ConfigError(f"The voice {self.data.voice} reads other phonemes than the corpus {corpus.path} has.")
+        tacotron = read_tacotron(self.data.voice, self.config)
+        # Frames are normalized as the voice's were, not as those of this corpus would be.
+        mean, deviation = tuple(tacotron.mean.tolist()), tuple(tacotron.std.tolist())
+        corpus.info = replace(corpus.info, mel_mean=mean, mel_std=deviation)
+
+    def model(self) -> NewContext:
+        """See Task."""
+        return NewContext(read_tacotron(self.data.voice, self.config), self.data.trained)
