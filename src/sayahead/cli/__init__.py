@@ -14,6 +14,7 @@ from typing import NoReturn
 COMMANDS = {
     "say": ("sayahead.cli.say", "speak text as it arrives"),
     "serve": ("sayahead.cli.serve", "serve speech to other programs"),
+    "mcp": ("sayahead.cli.mcp", "give agents a voice: tools speak, stop and voices, over MCP"),
     "loadtest": ("sayahead.cli.loadtest", "measure how many concurrent sessions a server can carry"),
     "read": ("sayahead.cli.read", "show how a text is read: words as spoken, phonemes, sentence ends"),
     "voices": ("sayahead.cli.voices", "list the installed voices; add, try and remove voices"),

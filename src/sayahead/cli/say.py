@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--raw", action="store_true", help="write raw samples to standard output: 16-bit little-endian mono")
     add("--timings", type=Path, metavar="FILE", help="write each word's start and end to FILE.json, .srt or .vtt")
     add("-i", "--interactive", action="store_true", help="show the text, mark each word as it is heard; follow keys")
+    add("--queue", action="store_true", help="wait until other programs that say --queue, and sayahead mcp, are silent")
     add("-q", "--quiet", action="store_true", help="show nothing but errors")
     add = parser.add_argument_group("voice").add_argument
     add(
@@ -109,6 +110,10 @@ def run(arguments: argparse.Namespace) -> int:
         stack.callback(speaker.report, target(arguments))
         if arguments.timings is not None:
             stack.callback(keep_timings(arguments.timings, speaker, voice.sample_rate))
+        if arguments.queue:
+            from sayahead.sound.turn import turn
+
+            stack.enter_context(turn())
         speaker.sink = open_sink(arguments, voice.sample_rate, console)
         stack.callback(speaker.sink.close)
         by_key = typed and arguments.interactive and stack.enter_context(keys(sys.stdin.fileno()))

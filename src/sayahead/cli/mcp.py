@@ -1,0 +1,121 @@
+"""``sayahead mcp``: a voice for agents, over the Model Context Protocol on standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import functools
+from typing import TYPE_CHECKING, Any
+
+from sayahead.cli import one_of
+from sayahead.errors import ConfigError, SayaheadError
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+    from sayahead.cli.narrator import Narrator, Output
+
+HELP = "give agents a voice: tools speak, stop and voices, over MCP"
+EPILOG = """An MCP client starts it, for example:
+  claude mcp add sayahead -- sayahead mcp
+  {"mcpServers": {"sayahead": {"command": "sayahead", "args": ["mcp"]}}}
+Texts are spoken one after another, also where several agents have a server of their own.
+"""
+INSTRUCTIONS = (
+    "Speaks to the user through the loudspeaker of this machine. Use speak for short sentences that are meant to be "
+    "heard: results, questions, warnings. Leave out code, paths and tables."
+)
+MOST_CHARACTERS = 20_000
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("--voice", default="heart", metavar="NAME", help="the default voice, a name or folder (default: heart)")
+    add("--device", type=one_of("default", "null"), default="default", metavar="KIND",
+        help="default: the sound device; null: play into nothing, in real time, to try it without one")  # fmt: skip
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until standard input ends."""
+    from sayahead.cli.narrator import Narrator
+    from sayahead.voice import load_voice
+
+    voices = functools.lru_cache(maxsize=4)(load_voice)
+    narrator = Narrator(voices, functools.partial(device, arguments.device))
+    try:
+        server = make_server(narrator, arguments.voice)
+        # Loaded before the first text comes, and wrong names told at once.
+        voices(arguments.voice)
+        server.run()
+    finally:
+        narrator.close()
+    return 0
+
+
+def device(kind: str, sample_rate: int) -> Output:
+    """Where the sound goes."""
+    from sayahead.sound.device import Player, require_miniaudio
+
+    return Player(sample_rate, backends=[require_miniaudio().Backend.NULL] if kind == "null" else None)
+
+
+def make_server(narrator: Narrator, voice: str) -> MCPServer[Any]:
+    """The server with its tools. ConfigError without the package mcp."""
+    try:
+        from mcp.server import MCPServer
+        from mcp.server.mcpserver.exceptions import ToolError
+    except ImportError as error:
+        raise ConfigError("sayahead mcp needs mcp: pip install 'sayahead[mcp]'.") from error
+    from sayahead import __version__
+    from sayahead.voices import installed_voices
+
+    server: MCPServer[Any] = MCPServer("sayahead", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    default = voice
+
+    @server.tool()
+    async def speak(text: str, voice: str = "", speed: float = 1.0, wait: bool = False, interrupt: bool = False) -> str:
+        """Speak a text to the user, after those that are still being spoken.
+
+        Returns as soon as it is queued, or with wait=True when it was heard. interrupt=True silences and drops what
+        is being spoken and what waits. speed is 0.5 to 2. voice is one of the tool voices.
+        """
+        if not text.strip():
+            raise ToolError("text is empty: there is nothing to speak.")
+        if len(text) > MOST_CHARACTERS:
+            raise ToolError(f"text has {len(text)} characters, at most {MOST_CHARACTERS} are spoken: divide it.")
+        name = known(voice or default)
+        if interrupt:
+            await asyncio.to_thread(narrator.stop)
+        try:
+            job = await asyncio.to_thread(narrator.speak, text, name, speed=speed)
+            if not wait:
+                return "Queued."
+            heard = await asyncio.wrap_future(job.heard)
+        except SayaheadError as error:
+            raise ToolError(str(error)) from error
+        return describe(heard.words, heard.text) if job.stopped else "Spoken."
+
+    @server.tool()
+    async def stop() -> str:
+        """Fall silent at once, drop what waits, and tell what the user has heard."""
+        heard, dropped = await asyncio.to_thread(narrator.stop)
+        return describe(heard.words, heard.text) + (f" Dropped: {dropped} waiting." if dropped else "")
+
+    @server.tool()
+    async def voices() -> list[str]:
+        """The names of the voices."""
+        return list(installed_voices())
+
+    def known(name: str) -> str:
+        """A name of the list or the server's own; an agent must not open folders of its choice."""
+        if name != default and name not in installed_voices():
+            raise ToolError(f"There is no voice {name!r}: {', '.join(installed_voices())}.")
+        return name
+
+    return server
+
+
+def describe(words: int, text: str) -> str:
+    """What was heard, as a sentence."""
+    return f"Stopped. The user heard {words} words: {text}" if words else "Stopped. The user heard nothing of it."

@@ -1,0 +1,132 @@
+"""A queue of texts that are spoken one after another, by one thread, in turn with other programs."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import queue
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from sayahead.engine.heard import Heard
+from sayahead.errors import SessionError
+from sayahead.sound.turn import turn
+from sayahead.speech import Speech
+from sayahead.types import Floats
+from sayahead.voice import Voice
+
+NOTHING = Heard(0, 0, "", 0.0)
+
+
+class Output(Protocol):
+    """Where sound is played, as ``sound.device.Player``."""
+
+    def write(self, samples: Floats) -> None: ...
+    def drain(self) -> None: ...
+    def played(self) -> int: ...
+    def close(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Job:
+    """A text in the queue."""
+
+    text: str
+    voice: str
+    options: Mapping[str, Any]
+    epoch: int
+    """Stops before it."""
+    heard: Future[Heard] = field(default_factory=Future)
+    """What was heard of it, when it is over."""
+    stopped: bool = False
+
+
+class Narrator:
+    """Speaks texts in the order in which they came."""
+
+    MOST = 64
+    """Texts that may wait."""
+
+    def __init__(self, voices: Callable[[str], Voice], output: Callable[[int], Output]) -> None:
+        """``voices`` loads a voice by name; ``output`` opens the sound device for a sample rate."""
+        self._voices, self._output = voices, output
+        self._jobs: queue.Queue[Job | None] = queue.Queue(self.MOST)
+        self._lock = threading.Lock()
+        self._epoch = 0
+        self._current: tuple[Job, Speech | None, Output | None] | None = None
+        self._thread = threading.Thread(target=self._run, name="narrator", daemon=True)
+        self._thread.start()
+
+    def speak(self, text: str, voice: str, **options: Any) -> Job:
+        """Queue a text. SessionError if too many wait; ConfigError and VoiceError for what the voice refuses."""
+        # What is wrong is told now, and not when its turn comes.
+        self._voices(voice).session(**options)
+        job = Job(text, voice, options, self._epoch)
+        try:
+            self._jobs.put_nowait(job)
+        except queue.Full:
+            raise SessionError(f"{self.MOST} texts are waiting to be spoken: wait, or stop them first.") from None
+        return job
+
+    def stop(self) -> tuple[Heard, int]:
+        """Silence at once: what was heard of the text being spoken, and how many waiting ones were dropped."""
+        with self._lock:
+            self._epoch += 1
+        dropped = 0
+        while True:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if job is not None:
+                dropped += 1
+                job.heard.set_result(NOTHING)
+        with self._lock:
+            if self._current is None:
+                return NOTHING, dropped
+            job, speech, output = self._current
+            job.stopped = True
+            if speech is not None and output is not None:
+                output.close()
+        failed = job.heard.exception() is not None
+        return NOTHING if failed else job.heard.result(), dropped
+
+    def close(self) -> None:
+        """Silence, and the end of the thread."""
+        self.stop()
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            with self._lock:
+                self._current = job, None, None
+                # Taken from the queue just when all was stopped.
+                job.stopped = job.epoch != self._epoch
+            try:
+                with turn(functools.partial(getattr, job, "stopped")) as mine:
+                    heard = self._say(job) if mine else NOTHING
+                job.heard.set_result(heard)
+            except Exception as error:
+                # Of this text alone: the next one is spoken.
+                job.heard.set_exception(error)
+            finally:
+                with self._lock:
+                    self._current = None
+
+    def _say(self, job: Job) -> Heard:
+        speech = self._voices(job.voice).speak(job.text, **job.options)
+        output = self._output(speech.sample_rate)
+        with self._lock:
+            self._current = job, speech, output
+        with contextlib.closing(output):
+            for chunk in speech:
+                if job.stopped:
+                    break
+                output.write(chunk.samples)
+            if not job.stopped:
+                output.drain()
+            return speech.cancel(output.played() / speech.sample_rate)
