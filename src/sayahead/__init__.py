@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sayahead.engine.context import NoContext as NoContext
     from sayahead.engine.context import Prediction as Prediction
     from sayahead.engine.heard import Heard as Heard
+    from sayahead.engine.keep_up import KeepUp as KeepUp
     from sayahead.engine.policy import READ as READ
     from sayahead.engine.policy import LetterPolicy as LetterPolicy
     from sayahead.engine.policy import LetterView as LetterView
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from sayahead.policies.characters import WaitKSteps as WaitKSteps
     from sayahead.policies.rules import Independent as Independent
     from sayahead.policies.rules import LookaheadK as LookaheadK
+    from sayahead.policies.rules import Opportunistic as Opportunistic
     from sayahead.policies.rules import WaitAll as WaitAll
     from sayahead.speech import Speech as Speech
     from sayahead.speech import play as play
@@ -52,10 +54,11 @@ _HOMES = {
     "engine.context": "ContextPredictor NoContext Prediction",
     "engine.policy": "READ LetterPolicy LetterView Policy Read Speak Steps View WordPolicy",
     "engine.heard": "Heard",
+    "engine.keep_up": "KeepUp",
     "engine.session": "Session",
     "errors": "ConfigError SayaheadError SessionError TextError VoiceError",
     "policies.characters": "WaitEnd WaitKSteps",
-    "policies.rules": "Independent LookaheadK WaitAll",
+    "policies.rules": "Independent LookaheadK Opportunistic WaitAll",
     "speech": "Speech play save",
     "types": "AudioChunk Word WordTiming",
     "voice": "Options Voice load_voice",

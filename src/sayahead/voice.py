@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -15,6 +15,7 @@ from sayahead.config import Spec, check_number, check_whole, is_spec, nearest
 from sayahead.contexts.distilled import Distilled
 from sayahead.engine.context import ContextPredictor, NoContext
 from sayahead.engine.files import check_file, inside
+from sayahead.engine.keep_up import KeepUp, keep_up
 from sayahead.engine.policy import Policy, check_policy
 from sayahead.engine.sentence import Letters, Sentence, Words
 from sayahead.engine.session import Session
@@ -54,6 +55,8 @@ class Options(TypedDict, total=False):
     """Ma's second lookahead: SPEAKs that must follow before frames become sound."""
     delta: int | None
     """Frames of right context for the second stage; None: all that it can use."""
+    keep_up: KeepUp | str | Mapping[str, Any] | bool | None
+    """Follow the pace of the text: a KeepUp, its options ("lag_s=2,most_speed=1.4"), or True for its defaults."""
 
 
 class Voice:
@@ -136,7 +139,23 @@ class Voice:
         check_number("volume", volume, 0.0, 4.0)
         rendering, sentence = self._rendering(options), self._sentence(options)
         volume *= self.config.gain
-        return Session(self.loaded.synthesizer, self.loaded.normalizer, sentence, rendering=rendering, volume=volume)
+        return Session(
+            self.loaded.synthesizer,
+            self.loaded.normalizer,
+            sentence,
+            rendering=rendering,
+            volume=volume,
+            keep_up=self._keep_up(options.get("keep_up"), rendering.speed),
+        )
+
+    def _keep_up(self, spec: object, speed: float) -> KeepUp | None:
+        made, (least, most) = keep_up(spec), self.config.speed
+        if made is not None and made.most_speed > 1.0 and speed * made.most_speed > most:
+            bound = f"but can be {most / speed:g} at most at a speed of {speed:g}"
+            if least == most:
+                bound = "but this voice cannot change its speed within a sentence: give most_speed=1"
+            raise ConfigError(f"{self._whose}: keep_up: most_speed is {made.most_speed:g}, {bound}.")
+        return made
 
     def _rendering(self, options: Options) -> Rendering:
         defaults = self.config.defaults
@@ -158,7 +177,7 @@ class Voice:
         policy: Any = self.policy(options.get("policy"))
         context = self.context(options.get("context"))
         if self.loaded.speller is None:
-            return Words(policy, self.phonemizer, context)
+            return Words(policy, self.phonemizer, context, openers=self.loaded.openers)
         if not isinstance(context, NoContext):
             raise ConfigError(f"The voice {self.config.name!r} reads characters and takes no context: leave it out.")
         return Letters(policy, self.loaded.speller)

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from sayahead.engine.context import ContextPredictor, NoContext
+from sayahead.engine.keep_up import KeepUp
 from sayahead.engine.policy import Policy
 from sayahead.engine.sentence import Letters, Sentence, Words
 from sayahead.engine.session import Session
 from sayahead.engine.stages import AcousticModel, Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.policies.rules import LookaheadK
+from sayahead.text.english.front_end import English
 from sayahead.text.english.spelling import EnglishSpeller
 from sayahead.text.normalizer import Normalizer
 from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, Word
@@ -134,14 +136,19 @@ class ToyVocoder:
 
 
 def toy_session(
-    policy: Policy | None = None, context: ContextPredictor | None = None, hold_back_s: float = 0.02, k2: int = 0
+    policy: Policy | None = None,
+    context: ContextPredictor | None = None,
+    hold_back_s: float = 0.02,
+    k2: int = 0,
+    keep_up: KeepUp | None = None,
 ) -> Session:
     """A session of the toy voice, which reads what the policy decides on."""
     decider: Any = LookaheadK(1) if policy is None else policy
     characters = decider.unit == "characters"
     acoustic: AcousticModel[Any] = ToyReader() if characters else ToyAcoustic()
     synthesizer = TwoStage(acoustic, ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
-    sentence: Sentence = Words(decider, ToyPhonemizer(), context or NoContext())
+    sentence: Sentence = Words(decider, ToyPhonemizer(), context or NoContext(), openers=English.openers)
     if characters:
         sentence = Letters(decider, EnglishSpeller())
-    return Session(synthesizer, Normalizer, sentence, rendering=Rendering(hold_back_s=hold_back_s, k2=k2))
+    rendering = Rendering(hold_back_s=hold_back_s, k2=k2)
+    return Session(synthesizer, Normalizer, sentence, rendering=rendering, keep_up=keep_up)

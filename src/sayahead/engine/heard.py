@@ -34,6 +34,8 @@ class Transcript:
 
     def __init__(self) -> None:
         self._source: list[str] = []
+        self.characters = 0
+        """Length of the text."""
         # Of each word: the sample in its middle, its end in the text.
         self._middles, self._ends = list[int](), list[int]()
 
@@ -45,10 +47,12 @@ class Transcript:
     def write(self, fragment: str) -> None:
         """More text has come."""
         self._source.append(fragment)
+        self.characters += len(fragment)
 
     def rewrite(self, text: str) -> None:
         """Replace the text, which differs only where nothing has been spoken yet."""
         self._source = [text]
+        self.characters = len(text)
 
     def add(self, words: Iterable[WordTiming]) -> None:
         """More words have their times."""

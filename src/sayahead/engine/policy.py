@@ -94,6 +94,19 @@ class WordPolicy(Protocol):
         ...
 
 
+class EagerPolicy(WordPolicy, Protocol):
+    """A policy over words that is shown text for which it has not asked, if that happens to be there.
+
+    So its decisions, and the sound, depend on how the text arrives. Other policies have no ``eager``: they see the same
+    at each decision, whatever the arrival.
+    """
+
+    @property
+    def eager(self) -> int:
+        """How many words behind the first pending one it is shown, if they are there."""
+        ...
+
+
 class LetterPolicy(Protocol):
     """When to read a character and when to make a decoder step (Mohan et al., 4)."""
 

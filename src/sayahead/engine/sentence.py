@@ -19,6 +19,9 @@ from sayahead.errors import SessionError
 from sayahead.text import Phonemizer, Speller
 from sayahead.types import Floats, Segment, Speech, Word
 
+PAUSES = ",;:—–…"
+"""Marks behind a word after which a phrase may pause."""
+
 
 class Sentence(Protocol):
     """Pending final words, and how far the first sentence of them has come."""
@@ -49,6 +52,24 @@ class Sentence(Protocol):
         """Speak everything taken in without waiting for more; the sentence goes on."""
         ...
 
+    @property
+    def eager(self) -> bool:
+        """Whether the policy is to be shown more words, if they are there, though it has not asked for them."""
+        ...
+
+    @property
+    def pauses(self) -> bool:
+        """Whether a phrase may pause after the last pending word, whatever follows it."""
+        ...
+
+    def gathered(self, most: int) -> bool:
+        """Whether the pending words reach to where a phrase may pause, or there are ``most``, or no more is awaited."""
+        ...
+
+    def exhaled(self, stretch: float) -> Segment | None:
+        """A segment that hands out what is held back, so many times as long; None if nothing can be held back."""
+        ...
+
     def next(self, observation: Floats | None) -> Segment | None:
         """What the synthesizer gets next, or None if the policy wants more words first.
 
@@ -61,6 +82,11 @@ class Sentence(Protocol):
         ...
 
 
+def closes_phrase(word: Word) -> bool:
+    """Whether a phrase may pause after a word, by the word alone."""
+    return word.ends or word.text[-1:] in PAUSES
+
+
 class Words:
     """See Sentence: a policy over words, a phonemizer, a context predictor."""
 
@@ -69,8 +95,16 @@ class Words:
     # Words of the past that a context predictor sees.
     PAST_WORDS = 64
 
-    def __init__(self, policy: WordPolicy, phonemizer: Phonemizer, context: ContextPredictor) -> None:
-        self._policy, self._phonemizer, self._context = policy, phonemizer, context
+    def __init__(
+        self,
+        policy: WordPolicy,
+        phonemizer: Phonemizer,
+        context: ContextPredictor,
+        *,
+        openers: frozenset[str] = frozenset(),
+    ) -> None:
+        """``openers``: words of the language, in small letters, before which a phrase may pause."""
+        self._policy, self._phonemizer, self._context, self._openers = policy, phonemizer, context, openers
         self._pending: deque[Word] = deque()
         self._past: deque[str] = deque(maxlen=self.PAST_WORDS)
         # Words of the open sentence that were spoken; the last few are the phonemizer's left context.
@@ -113,6 +147,31 @@ class Words:
     def breathe(self) -> None:
         """See Sentence; where all was spoken, a segment without words hands out what is held back."""
         self._breathes = bool(self._pending or self._open)
+
+    @property
+    def eager(self) -> bool:
+        """See Sentence and EagerPolicy; nothing is read over a breath or an end."""
+        most = getattr(self._policy, "eager", 0)
+        return bool(most) and len(self._pending) <= most and not (self._closes or self._breathes)
+
+    @property
+    def pauses(self) -> bool:
+        """See Sentence."""
+        return bool(self._pending) and closes_phrase(self._pending[-1])
+
+    def gathered(self, most: int) -> bool:
+        """See Sentence."""
+        words = list(itertools.islice(self._pending, most))
+        opened = any(word.text.lower() in self._openers for word in words[1:])
+        whole = len(words) == most or opened or any(map(closes_phrase, words))
+        return whole or self._closes or self._breathes
+
+    def exhaled(self, stretch: float) -> Segment | None:
+        """See Sentence."""
+        if not self._open:
+            return None
+        self._speaking, self._showing = (), 0
+        return Segment(np.zeros(0, np.int64), 0, (), False, breath=True, stretch=stretch)
 
     def next(self, observation: Floats | None) -> Segment | None:
         """See Sentence."""
@@ -240,6 +299,24 @@ class Letters:
     def breathe(self) -> None:
         """See Sentence; a policy over characters cannot be hurried, so the sentence ends."""
         self.end()
+
+    @property
+    def eager(self) -> bool:
+        """See Sentence; a policy over characters sees nothing of what is pending."""
+        return False
+
+    @property
+    def pauses(self) -> bool:
+        """See Sentence; its sentences go on as the policy has it."""
+        return False
+
+    def gathered(self, most: int) -> bool:
+        """See Sentence; letters do not wait for each other."""
+        return True
+
+    def exhaled(self, stretch: float) -> Segment | None:
+        """See Sentence; only the end of a sentence releases what is held back."""
+        return None
 
     def next(self, observation: Floats | None) -> Segment | None:
         """See Sentence: the next character, or decoder steps."""

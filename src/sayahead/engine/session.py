@@ -12,11 +12,12 @@ import numpy as np
 
 from sayahead.config import check_whole
 from sayahead.engine.heard import Heard, Transcript
+from sayahead.engine.keep_up import KeepUp, Pace
 from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.errors import SessionError, TextError
 from sayahead.text import Normalizer
-from sayahead.types import AudioChunk, Floats, Rendering, Speech, Word, WordTiming
+from sayahead.types import AudioChunk, Floats, Rendering, Segment, Speech, Word, WordTiming
 
 log = logging.getLogger("sayahead")
 
@@ -51,6 +52,7 @@ class Session:
         *,
         rendering: Rendering,
         volume: float = 1.0,
+        keep_up: KeepUp | None = None,
     ) -> None:
         """``normalizer`` makes one for text from a place of the source on."""
         self._synthesizer, self._sentence, self._volume = synthesizer, sentence, volume
@@ -65,6 +67,9 @@ class Session:
         self._state = synthesizer.initial(rendering)
         self._observation: Floats | None = None
         self._samples = 0
+        self._pace = Pace(keep_up, self.sample_rate)
+        # Whether the end of what was spoken has been handed out before its time.
+        self._exhaled = False
         self._transcript = Transcript()
         self._ended = self._cancelled = False
 
@@ -141,6 +146,32 @@ class Session:
         """
         return self._transcript.heard(played_s, samples=self._samples, sample_rate=self.sample_rate)
 
+    @property
+    def keeps_up(self) -> bool:
+        """Whether its speech follows the pace of the text: then ``played`` matters."""
+        return self._pace.keep_up is not None
+
+    @property
+    def unplayed_s(self) -> float:
+        """Seconds of sound that were handed out and, by what ``played`` was told, not played; 0 if it was told nothing.
+
+        With ``keep_up``, tell ``played`` and pull some 50 ms before this time has gone by, so that a word whose end is
+        held back is finished before the player runs dry.
+        """
+        return self._pace.unplayed_s
+
+    @property
+    def lag_s(self) -> float:
+        """Seconds from text to speech: sound that was not played, and the estimated duration of text not spoken."""
+        return self._pace.lag_s(*self._progress())
+
+    def played(self, played_s: float) -> None:
+        """The listener has heard so many seconds of the sound, from the first sample: what ``keep_up`` goes by.
+
+        ConfigError where that is less than was told before, or more than was handed out; nothing changes then.
+        """
+        self._pace.played(played_s)
+
     def cancel(self, played_s: float | None = None) -> Heard:
         """Fall silent at once, even where ``heard`` then raises: no pull gives anything any more. What was heard."""
         self._cancelled = True
@@ -170,13 +201,42 @@ class Session:
 
     def _step(self) -> Speech | None:
         """Carry out the next decision; None if that takes more text than there is."""
-        while (segment := self._sentence.next(self._observation)) is None:
+        while self._sentence.eager and self._inbox and self._inbox[0] is not Flush.BREATH:
+            self._read()
+        while (segment := self._segment()) is None:
             if not self._read():
                 return None
+        segment = self._pace.applied(segment, *self._progress())
         speech, self._state = self._synthesizer.step(segment, self._state)
         self._observation = speech.observation
         self._untimed.extend(self._sentence.done(speech))
+        self._exhaled = segment.breath
+        self._pace.handed_out(len(speech.samples))
         return speech
+
+    def _segment(self) -> Segment | None:
+        """What is spoken next; None if more text must be read first.
+
+        Where the player is about to run dry, words wait for the end of their phrase, and what is held back does not.
+        """
+        keep_up = self._pace.keep_up
+        if keep_up is None or not self._pace.dry:
+            return self._sentence.next(self._observation)
+        segment, gathered = None, self._sentence.gathered(keep_up.gather)
+        if gathered:
+            segment = self._sentence.next(self._observation)
+        if segment is None and not self._inbox:
+            if gathered and self._sentence.pauses:
+                self._sentence.breathe()
+                segment = self._sentence.next(self._observation)
+            elif not self._exhaled:
+                segment = self._sentence.exhaled(keep_up.stretch)
+        return segment
+
+    def _progress(self) -> tuple[int, int]:
+        """How many characters of the text have been spoken, and how many have not."""
+        spoken = self._sentence.kept[1]
+        return spoken, max(0, self._transcript.characters - spoken)
 
     def _read(self) -> bool:
         """Take in some of the pushed text; False if there is none."""

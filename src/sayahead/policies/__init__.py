@@ -10,10 +10,11 @@ from sayahead.engine.policy import Policy
 from sayahead.policies.agent import Agent
 from sayahead.policies.characters import WaitEnd, WaitKSteps
 from sayahead.policies.learned import LearnedPolicy
-from sayahead.policies.rules import Independent, LookaheadK, WaitAll
+from sayahead.policies.rules import Independent, LookaheadK, Opportunistic, WaitAll
 
 POLICIES: dict[str, Callable[..., Policy]] = {
     "lookahead": LookaheadK,
+    "opportunistic": Opportunistic,
     "wait-all": WaitAll,
     "independent": Independent,
     "learned": LearnedPolicy,

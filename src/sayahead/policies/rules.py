@@ -1,4 +1,4 @@
-"""Fixed rules over words: lookahead, whole sentences, independent utterances."""
+"""Fixed rules over words: lookahead, what is there, whole sentences, independent utterances."""
 
 from __future__ import annotations
 
@@ -40,6 +40,30 @@ class LookaheadK:
                 whole = len(view.pending) - number >= self.k or view.pending[-1].ends
                 return Speak(number, self.k) if whole else READ
         return READ
+
+
+@dataclass(frozen=True, slots=True)
+class Opportunistic:
+    """Speak a word the moment it is complete, with the words that happen to be there as lookahead.
+
+    It never waits. Its sound depends on how the text arrives: the same text, sent faster, sounds different. The other
+    policies give the same sound however the text arrives.
+    """
+
+    most: int = 3
+    """Most words of lookahead."""
+    unit = "words"
+
+    def __post_init__(self) -> None:
+        check_whole("Opportunistic: most", self.most, 0)
+
+    @property
+    def eager(self) -> int:
+        """See EagerPolicy."""
+        return self.most
+
+    def decide(self, view: View) -> Read | Speak:
+        return Speak(1, self.most)
 
 
 @dataclass(frozen=True, slots=True)

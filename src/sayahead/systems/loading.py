@@ -29,6 +29,8 @@ class Loaded:
     """Makes phonemes of words, if the voice reads words."""
     speller: Speller | None = None
     """Makes letters of words, if it reads characters."""
+    openers: frozenset[str] = frozenset()
+    """See FrontEnd."""
 
     @property
     def unit(self) -> Unit:
@@ -42,7 +44,7 @@ def phoneme_voice(config: VoiceConfig, acoustic: AcousticModel[Any], vocoder: Vo
         raise ConfigError("phonemes is empty: the voice would read nothing.")
     front = front_end(config.language)
     phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation)
-    return Loaded(two_stages(config, acoustic, vocoder), front.normalizer, phonemizer)
+    return Loaded(two_stages(config, acoustic, vocoder), front.normalizer, phonemizer, openers=front.openers)
 
 
 def two_stages(config: VoiceConfig, acoustic: AcousticModel[Any], vocoder: Vocoder[Any]) -> TwoStage[Any, Any]:

@@ -66,6 +66,9 @@ class Speller(Protocol):
 class FrontEnd(Protocol):
     """A language: what makes words of its text, and phonemes or letters of its words."""
 
+    openers: frozenset[str]
+    """Words, in small letters, before which a phrase may pause; may be empty."""
+
     def normalizer(self, start: int = 0) -> Normalizer:
         """A fresh normalizer for text that begins at a place of the source, for one session."""
         ...

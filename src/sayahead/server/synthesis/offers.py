@@ -11,6 +11,7 @@ from sayahead.errors import ConfigError
 OFFERS: dict[str, dict[str, dict[str, int]]] = {
     "policy": {
         "lookahead": {"k": 16, "first_chunk": 64, "chunk": 64, "words": 16},
+        "opportunistic": {"most": 16},
         "wait-all": {"max_words": 120},
         "independent": {"words": 16},
         "learned": {},

@@ -8,9 +8,18 @@ from sayahead.text.english.spelling import EnglishSpeller
 from sayahead.text.normalizer import Normalizer
 from sayahead.text.phonemizer import EnglishPhonemizer
 
+OPENERS = frozenset(
+    "about above after although and as at because before below beneath beside between beyond but by during except for "
+    "from if in inside into nor of on onto or over since so than that though through throughout till to toward towards "
+    "under unless until upon what when where whereas which while who whom whose why with within without".split()
+)
+"""Conjunctions, prepositions and relatives: a phrase may pause before them."""
+
 
 class English:
     """See FrontEnd."""
+
+    openers = OPENERS
 
     def normalizer(self, start: int = 0) -> Normalizer:
         """See FrontEnd."""

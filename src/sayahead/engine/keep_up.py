@@ -1,0 +1,143 @@
+"""Keeping up with text that is faster than speech, and waiting where a phrase may pause for text that is slower."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sayahead.config import Spec, call, check_number, check_whole, describe, named
+from sayahead.engine.heard import TOLERANCE_S
+from sayahead.errors import ConfigError
+from sayahead.types import Segment
+
+DRY_S = 0.1
+"""A player with less sound than this is about to run dry."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeepUp:
+    """How speech follows text that has another pace.
+
+    The lag is the sound that was handed out and not played, plus the estimated duration of the text that was pushed and
+    not spoken. From half of ``lag_s`` on pauses become shorter, from ``lag_s`` on speech becomes faster, and at twice
+    ``lag_s`` both are at their bounds; as the lag shrinks they go back. ``Session.played`` says what was played; until
+    it is called, all that was handed out counts as played.
+
+    Where the player has run dry, text is slower than speech: the last sound is handed out, a little longer, and the
+    next words wait until they reach a place where a phrase may pause.
+    """
+
+    lag_s: float = 1.5
+    """Lag in seconds from which on speech becomes faster."""
+    most_speed: float = 1.5
+    """Bound: how many times as fast as the session's own speed."""
+    least_pause: float = 0.4
+    """Bound of pauses within and after sentences, as a share of their own length."""
+    gather: int = 5
+    """Most words that wait for the end of their phrase once the player has run dry; 0 or 1: none waits."""
+    stretch: float = 1.4
+    """Factor on the last sound before the player runs dry."""
+
+    def __post_init__(self) -> None:
+        check_number("KeepUp: lag_s", self.lag_s, 0.1, 3600.0)
+        check_number("KeepUp: most_speed", self.most_speed, 1.0, 10.0)
+        check_number("KeepUp: least_pause", self.least_pause, 0.1, 1.0)
+        check_whole("KeepUp: gather", self.gather, 0, 64)
+        check_number("KeepUp: stretch", self.stretch, 1.0, 3.0)
+
+
+def keep_up(spec: object) -> KeepUp | None:
+    """A KeepUp from ``"lag_s=2,most_speed=1.4"``, a table of the same, True (the defaults) or itself; else None.
+
+    ConfigError for an unknown option, with the nearest one, and for a value out of range.
+    """
+    if spec is None or spec is False or isinstance(spec, KeepUp):
+        return spec or None
+    options: Spec
+    if spec is True:
+        options = "keep_up"
+    elif isinstance(spec, str):
+        options = f"keep_up:{spec}"
+    elif isinstance(spec, Mapping):
+        options = {"name": "keep_up", **spec}
+    else:
+        raise ConfigError(
+            f"keep_up is {describe(spec)}, but must be true, options such as lag_s=2, or a table of them."
+        )
+    return call(KeepUp, named("keep_up", options)[1], where="keep_up")
+
+
+class Pace:
+    """The lag of one session, and the speed that follows from it. It has no clock: what was played is told to it."""
+
+    # What a character lasts until this session's own are known, and how many characters of its own outweigh that.
+    CHARACTER_S, CHARACTERS = 0.065, 100
+    # Share of the way to the wanted speed that each word makes.
+    CHANGE = 0.25
+
+    def __init__(self, keep_up: KeepUp | None, sample_rate: int) -> None:
+        self.keep_up, self._rate = keep_up, sample_rate
+        self._handed, self._played_s = 0, math.nan
+        self._speed = self._pause = 1.0
+        # Seconds that the text spoken so far would have lasted at the session's own speed.
+        self._own_s = 0.0
+
+    @property
+    def unplayed_s(self) -> float:
+        """Seconds of sound that were handed out and not played; 0 if nobody has told."""
+        return 0.0 if math.isnan(self._played_s) else max(0.0, self._handed / self._rate - self._played_s)
+
+    @property
+    def dry(self) -> bool:
+        """Whether the player, having played something, is about to run dry."""
+        told = not math.isnan(self._played_s)
+        return self.keep_up is not None and told and self._handed > 0 and self.unplayed_s <= DRY_S
+
+    def played(self, played_s: float) -> None:
+        """So many seconds have been played in all. ConfigError if that is less than before, or more than there is."""
+        check_number("played_s", played_s, 0.0, math.inf)
+        handed_s = self._handed / self._rate
+        if played_s > handed_s + TOLERANCE_S:
+            raise ConfigError(
+                f"played_s is {played_s:.3f}, but only {handed_s:.3f} s of sound were handed out: "
+                "count only the sound of this text, from its first sample."
+            )
+        if played_s < self._played_s:
+            raise ConfigError(f"played_s is {played_s:.3f}, but was {self._played_s:.3f} before: count on.")
+        self._played_s = float(played_s)
+
+    def handed_out(self, samples: int) -> None:
+        """So many samples were handed out."""
+        self._handed += samples
+        self._own_s += samples / self._rate * self._speed
+
+    def lag_s(self, spoken: int, waiting: int) -> float:
+        """The lag, where ``spoken`` characters have been spoken and ``waiting`` ones have not."""
+        character_s = (self._own_s + self.CHARACTER_S * self.CHARACTERS) / (spoken + self.CHARACTERS)
+        return self.unplayed_s + waiting * character_s
+
+    def applied(self, segment: Segment, spoken: int, waiting: int) -> Segment:
+        """The segment at the speed, and with the pauses, that the lag asks for."""
+        if self.keep_up is None:
+            return segment
+        over = self.lag_s(spoken, waiting) / self.keep_up.lag_s
+        change = 1 - (1 - self.CHANGE) ** len(segment.words)
+        self._speed += change * (1 + (self.keep_up.most_speed - 1) * min(max(over - 1, 0), 1) - self._speed)
+        self._pause += change * (1 - (1 - self.keep_up.least_pause) * min(max(2 * over - 1, 0), 1) - self._pause)
+        return paced(segment, self._speed, self._pause)
+
+
+def paced(segment: Segment, speed: float, pause: float) -> Segment:
+    """A segment said so many times as fast, with pauses, that of its end and those within it, of this share."""
+    if speed == pause == 1.0:
+        return segment
+    speeds = np.ones(len(segment.ids), np.float32) if segment.speeds is None else segment.speeds
+    factors = np.full(len(segment.ids), speed, np.float32)
+    factors[: segment.speak] /= np.float32(pause)
+    for first, end in segment.words:
+        # Those of models that read characters count from their sentence's first one, and have no phonemes.
+        factors[first:end] = speed
+    return replace(segment, speeds=speeds * factors, pause=segment.pause * pause)
