@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 
+from sayahead.text.english.last_words import LAST_WORDS
 from sayahead.text.normalizer import PIECE, Normalizer, normalize
 from sayahead.types import Word
 
@@ -103,6 +104,16 @@ READINGS = [
     ("Hello , world ! Next", "Hello|,|world|!||Next"),
     ("a — b - c word--word x—y", "a|—|b|—|c|word— word|x—|y"),
     ("a: b; c", "a:|b;|c"),
+    (
+        "It cost 1 234 567 lives, 2 250 ml",
+        "It|cost|one|million two hundred|thirty-four thousand five|hundred sixty-seven|"
+        "lives,|two|two hundred fifty|milliliters",
+    ),
+    ("I, II, and III. I, too", "one,|two,|and|three.||I,|too"),
+    ("on Park Ave. NW at 5 p.m. EST. Then", "on|Park|Avenue|northwest|at|five|P.M.|EST.||Then"),
+    ("a Boeing 747-400", "a|Boeing|seven forty-seven four hundred"),
+    ("SO4^2- and SO₄²⁻", "S.O. four two minus|and|S.O. four two minus"),
+    ('a,b and red,green: (yes!) "No!" **Note:** x', "a,|b|and|red,|green:|(yes!||No!||Note:|x"),
     # markdown, tags, emoji, other scripts
     ("**bold** *it* _it_ `code` ~~no~~", "bold|it|it|code|no"),
     ("un**believ**able", "unbelievable"),
@@ -178,6 +189,32 @@ def test_readings(text: str, expected: str) -> None:
         ("World War II ", 3),
         ("[the docs](http", 1),
         ("[never closed at all ", 4),
+        ("Let me check that for you.", 6),
+        ("Build finished.", 2),
+        ("example.", 0),
+        ("Well.", 0),
+        ("Well...", 0),
+        ("at 5 p.m.", 2),
+        ("the U.S.", 1),
+        ("e.g.", 0),
+        ("3.", 0),
+        ("5 in.", 1),
+        ("come in!", 2),
+        ("Really?", 1),
+        ("“Yes,", 1),
+        ("first;", 1),
+        ("Steps:", 1),
+        ("https:", 0),
+        ("x:", 0),
+        ("It is 3.\n", 3),
+        ("in the file.\n", 3),
+        ("at 5 p.m.\n", 2),
+        ("No.\n", 0),
+        ("Plan B. ", 2),
+        ("by J. K. ", 3),
+        ("$1,000-$2,000 ", 1),
+        ("p.m. E", 0),
+        ("p.m. Ev", 1),
         (("lemon" * 12)[:PIECE], 1),
     ],
 )
@@ -240,6 +277,15 @@ def test_flush_begins_a_new_sentence_and_offsets_run_on() -> None:
     assert normalizer.flush() == []
     assert normalizer.push("three ") == [Word("three", 7, 12)]
     assert normalizer.finish() == []
+
+
+def test_a_word_that_ends_a_sentence_at_its_full_stop_is_read_the_same_in_any_place() -> None:
+    for word in LAST_WORDS:
+        for left in ("", "5 ", "the ", "Main "):
+            words = Normalizer().push(f"{left}{word}.")
+            assert words[-1].ends, (left, word)
+            assert words == normalize(f"{left}{word}."), (left, word)
+            assert [w.text for w in words] == [w.text for w in normalize(f"{left}{word}. Then")[:-1]]
 
 
 def test_a_span_holds_markup_and_both_tokens() -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from sayahead.text.english import tables
+from sayahead.text.english.finality import final_at
 from sayahead.text.english.left import Left
 from sayahead.text.english.markup import MICRO, OPEN_TAG, Trimmed, fold, foreign_runs, is_rule, line_marker, trim
 from sayahead.text.english.numbers import cardinal
-from sayahead.text.english.portions import once, portions
+from sayahead.text.english.portions import in_portions, once
 from sayahead.text.english.reading import after, read
 from sayahead.text.english.tokens import (
     BLANK,
@@ -22,6 +23,7 @@ from sayahead.text.english.tokens import (
     ends,
     join,
     ordinary,
+    over,
     reading,
 )
 from sayahead.types import Word
@@ -29,10 +31,12 @@ from sayahead.types import Word
 PIECE = 60
 """Longest token in characters; a longer one is cut at multiples of this."""
 
-_RUN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f—(]+")
+_RUN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f—(.,;:!?]*[.,;:!?]|[^\s\x00-\x1f\x7f-\x9f—(.,;:!?]+")
 _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _SIMPLE = re.compile(r"([A-Za-z]+(?:['’][A-Za-z]+)?)([,.;:!?]?)")
 _ADDRESS = re.compile(r"[(\[<\"'`*]*(?:https?://|www\.)")
+_MARKS = ".,;:!?"
+_CLOSERS = "\"'”’*_`~)]}"
 _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
 _GLUED_SENTENCES = re.compile(r"([(\"'“*_]*[A-Za-z']*[a-z]{2}[.!?])([A-Z][a-z]+[,.!?;:)\"'”*_]*)")
 _LONGEST_TAG = 400
@@ -62,7 +66,7 @@ class Normalizer:
         self._line = ""
         self._code = False
         self._inside_quote = False
-        self._glue = False
+        self._glue = self._behind = False
         self._address = False
         self._link = self._tag = 0
         self._returned = False
@@ -86,8 +90,7 @@ class Normalizer:
                 self._text += piece
                 self._position += len(piece)
                 at += len(piece)
-                if len(self._text) == PIECE:
-                    self._token(GLUED, self._position, out)
+                self._cut(piece[-1], out)
                 continue
             self._char(fragment[at], out)
             at += 1
@@ -137,6 +140,10 @@ class Normalizer:
             if char not in _NEWLINES:
                 return
             self._tag = 0
+        if white:
+            if self._behind and not self._text.strip(_CLOSERS):
+                self._text = ""
+            self._behind = False
         if white and "<" in self._text and char not in _NEWLINES and self._open_tag(position, out):
             return
         if white:
@@ -152,10 +159,19 @@ class Normalizer:
         if not self._text:
             self._start = position
         self._text += char
-        if len(self._text) == PIECE or char == "—":
-            self._token(GLUED, self._position, out)
-        elif self._waiting:
+        if not self._cut(char, out) and self._waiting:
             self._settle(out)
+
+    def _cut(self, char: str, out: list[Word]) -> bool:
+        """Make a token of the characters so far if it ends with this one, whatever follows."""
+        if char in _MARKS and not (self._code or self._address) and final_at(self._text):
+            self._token(SPACE, self._position, out)
+            self._behind = True
+        elif len(self._text) == PIECE or char == "—":
+            self._token(GLUED, self._position, out)
+        else:
+            return False
+        return True
 
     def _open_tag(self, end: int, out: list[Word]) -> bool:
         """Whether a tag with attributes is open: what is before it is a token, the rest is passed over."""
@@ -202,6 +218,7 @@ class Normalizer:
             self._text, self._start = second, middle
         first = self._newlines > 0 and not self._glue
         token = Token(self._text, self._start, end, gap, first, self._address)
+        self._behind = False
         address = self._address or bool(_ADDRESS.match(token.raw))
         self._address = gap == GLUED and address and not token.raw.endswith("—")
         self._text = ""
@@ -267,13 +284,10 @@ class Normalizer:
         closed, final = token.closed or self._breath, token.gap == BLANK
         if token.gap == LINE:
             marker = line_marker(right.text, done=right.done, quoted=self._line == "quote")
-            if marker is None and not self._breath:
+            if marker is None and not (self._breath or over(token, self._parts(token), self._left)):
                 return False
             closed = final = marker != ""
-        if token.parts is None:
-            token.parts = trim(fold(once(token.raw)))
-            self._skip(token, token.parts)
-        parts = token.parts
+        parts = self._parts(token)
         if not closed:
             joined = join(token, parts, self._left, right)
             if isinstance(joined, Joined):
@@ -290,6 +304,13 @@ class Normalizer:
         del self._waiting[0]
         self._finish(token, parts, said, out, last=bool(last))
         return True
+
+    def _parts(self, token: Token) -> Trimmed:
+        """The token taken apart; what of it cannot be read is noted, once."""
+        if token.parts is None:
+            token.parts = trim(fold(once(token.raw)))
+            self._skip(token, token.parts)
+        return token.parts
 
     def _plain(self, token: Token, out: list[Word]) -> bool:
         """Hand out the first waiting token if it is a word of letters that is read as it stands: the quick way."""
@@ -365,10 +386,7 @@ class Normalizer:
 
     def _emit(self, token: Token, text: str, out: list[Word], *, last: bool) -> None:
         """Hand out a word, or more where its reading is long, and note what it means for the next."""
-        parts, size = portions(text), token.end - token.start
-        for number, part in enumerate(parts, 1):
-            start, end = (token.start + size * n // len(parts) for n in (number - 1, number))
-            out.append(Word(part, start, max(start + (size > 0), end), last and number == len(parts)))
+        out += in_portions(Word(text, token.start, token.end, last))
         self._last_end = token.end
         self._left = Left()
         self._open, self._paused = True, False

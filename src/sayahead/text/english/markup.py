@@ -24,15 +24,22 @@ OPEN_TAG = re.compile(rf"<(?:(?:{'|'.join(_TAGS.split())})(?:\s[^<>]*)?|!--[^>]*
 """A tag of HTML or SSML that goes on behind white space."""
 _SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _VULGAR = re.compile("([0-9]*)([¼½¾⅐-⅞])")
+_SAME = {
+    "'": "’‘ʼ′‛",
+    '"': "“”„‟«»″‹›「」『』",
+    "-": "‐‑‒",
+    "—": "―",
+    "#": "№",
+    "/": "⁄",
+    ".": "。",
+    ",": "、︐",
+    " ": "•·‣",
+}
 _ALIKE = str.maketrans(
-    {
-        "’": "'", "‘": "'", "ʼ": "'", "′": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "‟": '"', "«": '"', "»": '"',
-        "″": '"', "‹": '"', "›": '"', "‐": "-", "‑": "-", "‒": "-", "―": "—", "™": None, "®": None, "℠": None,
-        "©": None, "№": "#", "⁄": "/", "。": ".", "、": ",", "︐": ",", "「": '"', "」": '"', "『": '"', "』": '"',
-        "•": " ", "·": " ", "‣": " ",
-    }
+    {char: plain for plain, chars in _SAME.items() for char in chars}
+    | dict.fromkeys("™®℠©")
     | {subscript: f"_{digit}" for digit, subscript in enumerate("₀₁₂₃₄₅₆₇₈₉")}
-)  # fmt: skip
+)
 _LEAD = re.compile(
     r"""(?:["'(\[{*_`!?,;:|¿¡…–—)\]}\s]|~~+|~(?!\d|/)|-+(?![\d.$£€¥-])|--+|\.\.+|<(?![\d\s=.$-])|/+$)*"""
 )
@@ -43,6 +50,7 @@ _MARK = re.compile(r"\.{2,}|…|[?!.,;:—–]|(?<!-)--(?!-)")
 _STRENGTH = {"?": 9, "!": 8, "…": 7, ".": 6, ":": 5, ";": 4, "—": 3, ",": 2}
 _RULE = re.compile(r"([-*_=])\1{2,}|\|?(?::?-{2,}:?\|?)+")
 MICRO = re.compile(r"(?:^|\d)μ(?:[gmslLAVWF]|mol|Sv)\b")
+_CHARGE = re.compile(r"[A-Z][A-Za-z0-9_()]*\^[0-9]?")
 _NUMBERED = re.compile(r"\d{1,3}[.)]")
 OHM = re.compile(r"^(?:[0-9.,]*[kMm]?)Ω$")
 BULLETS = frozenset("-*+•‣◦▪")
@@ -139,6 +147,8 @@ def trim(text: str) -> Trimmed:
     if text[start - 1 : start] == "'" and _APOSTROPHE.match(text, start):
         start -= 1
     core = text[start:].rstrip(_TRAIL)
+    if text[start + len(core) :][:1] in ("-", "−") and _CHARGE.fullmatch(core):
+        core += "-"
     trail = text[start + len(core) :]
     if text[:1] == "'" and core in ("em", "n"):
         core = "'" + core

@@ -42,6 +42,14 @@ def cardinal(n: int) -> str:
     return " ".join(reversed(groups))
 
 
+def thousands(groups: list[str]) -> str:
+    """What follows the first group of a number written in groups: ``234 567`` of ``1 234 567``."""
+    if len(groups) >= len(_SCALES):
+        return " ".join(map(each, groups))
+    rest = int("".join(groups))
+    return _SCALES[len(groups)] + (f" {cardinal(rest)}" if rest else "")
+
+
 def ordinal(n: int) -> str:
     """``21`` twenty-first."""
     words = each(str(n // 10)) + " " + _ONES[n % 10] if n >= NAMED else cardinal(n)

@@ -27,6 +27,7 @@ _NUMERIC = re.compile("[0-9.,]+")
 _ELEMENT = "|".join(tables.ELEMENTS)
 _FORMULA = re.compile(rf"(?:(?:{_ELEMENT})(?:_?[0-9]+)?|\((?=\w)|\)(?:_?[0-9]+)?){{2,}}")
 _CHARGED = re.compile(rf"((?:{_ELEMENT})|NH4|H3O)([0-9]?)\+")
+_ION = re.compile(r"([A-Z][A-Za-z0-9_()]*)\^([0-9]?)([-+−])")
 _MIXED = re.compile(rf"(?:{_ELEMENT}){{2,4}}")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VARIABLES = frozenset("ijkmnpqtxyz")
@@ -36,6 +37,10 @@ def formula(text: str) -> str | None:
     """``H2SO4`` H two S.O. four, ``NaCl`` N.A.C.L.; None if it is no formula of chemistry."""
     if charged := _CHARGED.fullmatch(text):
         return f"{initials(charged[1])} {cardinal(int(charged[2])) + ' ' if charged[2] else ''}plus"
+    if ion := _ION.fullmatch(text):
+        said = formula(ion[1]) or (initials(ion[1]) if ion[1] in tables.ELEMENTS else "")
+        charge = f" {cardinal(int(ion[2]))}" if ion[2] else ""
+        return f"{said}{charge} {'plus' if ion[3] == '+' else 'minus'}" if said else None
     if not (_FORMULA.fullmatch(text) if any(map(str.isdigit, text)) else _MIXED.fullmatch(text) and text.isalpha()):
         return None
     symbols = re.findall(_ELEMENT, text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from sayahead.types import Word
+
 AT_ONCE = 8.0
 """A reading up to this weight, in ordinary words, is one word to the engine, as nearly all are."""
 PORTION = 4.0
@@ -42,6 +44,18 @@ def portions(text: str) -> list[str]:
         out[-1] += atom
         filled += weight
     return [portion.strip() for portion in out]
+
+
+def in_portions(word: Word) -> list[Word]:
+    """A word as the words that its portions are, each with a part of its place in the text."""
+    parts, size = portions(word.text), word.end - word.start
+    if len(parts) == 1:
+        return [word]
+    places = [word.start + size * n // len(parts) for n in range(len(parts) + 1)]
+    return [
+        Word(part, start, max(start + (size > 0), end), word.ends and end == word.end)
+        for part, start, end in zip(parts, places[:-1], places[1:], strict=True)
+    ]
 
 
 def _atoms(word: str) -> list[tuple[str, float]]:

@@ -27,6 +27,8 @@ _PRICED = re.compile(rf"([^\W\d_]+)[:=]({CUR}{NUM}\S*)")
 _PER = re.compile(rf"({MONEY.pattern})/([A-Za-z]+)")
 _SIGNED = re.compile(r"([+~<>±=≈≤≥≠#])(.*[0-9].*)")
 _HOURS = ("noon", "midnight", "now")
+_AIRLINER = re.compile("7[0-9]7-[0-9]{3}")
+_PREFIXES = frozenset("mid pre post sub non over under top early late Mid Pre Top".split())
 _SERIAL = re.compile(r"(?=.*[0-9])[A-Z0-9][A-Z0-9-]*")
 
 
@@ -131,6 +133,8 @@ def _figures(text: str, left: Left) -> str:
         return f"{label(first)} {'to' if code_like else 'dash'} {each(last)}"
     if max(len(first), len(last)) > 6 or (len(last) > 3 and len(first) < len(last) - 1):
         return f"{each(first) if len(first) > 4 else label(first)} dash {each(last)}"
+    if _AIRLINER.fullmatch(text) and (left.word in ("Boeing", "the", "The") or text.endswith("00")):
+        return f"{label(first)} {label(last)}"
     begin = year(int(first)) if len(first) == 4 else number(first)
     end = year(int(last)) if len(last) == 4 else number(last)
     return f"{begin} to {end}"
@@ -150,21 +154,7 @@ def _numbered(first: str, last: str, left: Left) -> str:
         start = read(first, replace(left, kind=""))
     lettered = first.isupper() or (first[0].isupper() and len(first) > 1)
     if last.isdigit():
-        plain = first in (
-            "mid",
-            "pre",
-            "post",
-            "sub",
-            "non",
-            "over",
-            "under",
-            "top",
-            "early",
-            "late",
-            "Mid",
-            "Pre",
-            "Top",
-        )
+        plain = first in _PREFIXES
         end = counted(last, Left(before=first)) if plain and len(last) == 4 else number(last) if plain else label(last)
     else:
         lettered = lettered or any(map(str.isdigit, first))

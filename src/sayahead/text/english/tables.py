@@ -57,9 +57,9 @@ STARTERS = frozenset(
 )
 STARTER_PREFIXES = frozenset(word[:n] for word in STARTERS for n in range(1, len(word) + 1))
 
-STARTS = frozenset("It We If Th Wh No So An Is In On At As Bu Yo Ye He".split()) - {"He"} | {"I ", "I'", "A "}
-"""How words that open sentences begin, told apart from names by two characters."""
-
+HALVES = frozenset("a.m p.m A.M P.M".split())
+ZONES = frozenset("EST EDT ET PST PDT PT CST CDT CT MST MDT MT GMT UTC BST CET CEST EET JST KST".split())
+"""Behind the half of a day."""
 # An abbreviation only before a number: "No. 5", "Jan 5"; an ordinary word otherwise.
 BEFORE_NUMBER = table("""
     No. Number  Nos. Numbers  no. number  nos. numbers  Fig. Figure  fig. figure  Figs. Figures  figs. figures
@@ -189,7 +189,8 @@ UNCOUNTED = frozenset(
 """Behind them a number is no day of a month."""
 LETTERED = frozenset(
     "plan vitamin grade option part section class type group team hepatitis gate bus appendix exhibit choice answer "
-    "point step case column row terminal letter an a drive block unit level scenario side line train".split()
+    "point step case column row terminal letter an a drive block unit level scenario side line train like learn use "
+    "using is was".split()
 )
 """Behind them a capital is a name of its own, not the initial of one."""
 

@@ -6,15 +6,15 @@ The three questions (``join``, ``reading``, ``ends``) answer None while the next
 from __future__ import annotations
 
 import re
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Collection, Container
+from dataclasses import dataclass, replace
 
 from sayahead.text.english import tables
 from sayahead.text.english.addresses import spelled, url
 from sayahead.text.english.amounts import MONEY, MONEY_RANGE, TIME, clock, money
 from sayahead.text.english.left import Left
 from sayahead.text.english.markup import Trimmed, fold, is_rule
-from sayahead.text.english.numbers import ordinal
+from sayahead.text.english.numbers import number, ordinal, thousands
 from sayahead.text.english.reading import read
 from sayahead.text.english.units import BIG, BIG_PREFIXES, CURRENCY_CODES, unit
 
@@ -30,7 +30,8 @@ _HALF_PREFIXES = frozenset(form[:n] for form in _HALVES for n in range(1, len(fo
 _SPELLED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _PHONE_PREFIX = re.compile(r"\d{0,3}|\d{3}-\d{0,4}")
 _SHORT_MEASURE = re.compile(r"[0-9./]+-?(?:in|ft|lb|oz|yd|mi|min|hr|sec)")
-_CENTS = re.compile(r"[.,][0-9]{2}$")
+_UNSCALED = re.compile(r"[.,][0-9]{2}$|,[0-9]{3}$")
+"""Cents or thousands at an amount's end: it is not counted in millions."""
 _AMOUNT_PREFIX = re.compile(r"\d[\d,.]*")
 
 
@@ -40,6 +41,8 @@ _ALONE = frozenset(
     {*tables.PLAIN, *tables.TITLES, *CURRENCY_CODES, *tables.SAID, *tables.SPELLED, *tables.WEEKDAYS, *tables.ROADS}
     | {"Jan", "Mar", "x"}
 )
+_GROUPS = re.compile("[0-9]{3}(?: [0-9]{3})*")
+_LEADING = re.compile("[1-9][0-9]{0,2}")
 _FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)")
 
 
@@ -127,6 +130,8 @@ def join(token: Token, parts: Trimmed, left: Left, right: Right) -> Joined | boo
     core = parts.core
     if token.closed or token.said is not None or not core or (parts.mark and core != "Rs"):
         return False
+    if _GROUPS.fullmatch(core) and left.kind in ("one", "number") and _LEADING.fullmatch(left.word):
+        return _join_group(core, right)
     if core.isdigit() and core.isascii():
         return _join_number(core, parts, left, right)
     if core in CURRENCY_CODES and left.kind not in ("one", "number"):
@@ -134,13 +139,21 @@ def join(token: Token, parts: Trimmed, left: Left, right: Right) -> Joined | boo
         if right.done:
             return counted and Joined(CURRENCY_CODES[core] + right.body)
         return None if not right.text or _AMOUNT_PREFIX.fullmatch(right.text) or counted else False
-    if core[-1].isdigit() and not _CENTS.search(core) and (MONEY.fullmatch(core) or MONEY_RANGE.fullmatch(core)):
+    if core[-1].isdigit() and not _UNSCALED.search(core) and (MONEY.fullmatch(core) or MONEY_RANGE.fullmatch(core)):
         found = right.one_of(BIG, BIG_PREFIXES)
         return found and Joined(right.word(BIG), money(core, left, big=right.word(BIG)))
     if ":00" in core and (m := TIME.fullmatch(core)) and not m[4]:
         found = right.one_of(_HALVES, _HALF_PREFIXES)
         return found and Joined(right.body, clock(m, half=right.text))
     return False
+
+
+def _join_group(core: str, right: Right) -> Joined | bool | None:
+    """Three figures behind a number, with three more: what follows the first group of "1 234 567"."""
+    if right.done:
+        group = not right.glued and right.body.isdigit() and len(right.body) == 3
+        return group and Joined(f"{core} {right.body}")
+    return None if not right.text or (right.body.isdigit() and len(right.text) < 5) else False
 
 
 def _join_number(core: str, parts: Trimmed, left: Left, right: Right) -> Joined | bool | None:
@@ -175,6 +188,13 @@ def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: b
         return read(core, left) if said == "" and core else said
     if (said := _marked(token, parts, left)) is not None:
         return said
+    if " " in core and _GROUPS.fullmatch(core):
+        groups = core.split()
+        return " ".join(map(number, groups)) if right.text[:1].isdigit() else thousands(groups)
+    if core == "I" and parts.mark == "," and not left.before and not closed:
+        if right.text in ("", "I") and not right.done:
+            return None
+        return "one" if right.text.startswith("II") else "I"
     if dotted and core in ("no", "No") and left.kind in ("code", "label"):
         parts.mark = ""
         return "number"
@@ -272,24 +292,38 @@ def ends(token: Token, parts: Trimmed, said: str, left: Left, right: Right) -> b
     if said == "versus" or (core in tables.NEVER_ENDS and not measured) or _SHORT_MEASURE.fullmatch(core):
         return False
     if len(core) == 1 and core.isupper() and core != "I":
-        return _initial_ends(left, right)
+        return _initial_ends(left)
     if core in tables.PLACES:
         return right.one_of(tables.STARTERS, tables.STARTER_PREFIXES)
-    if measured or core in tables.MAY_END or core in tables.SPELLED_MAY_END or said in tables.ROADS.values():
+    if core in tables.HALVES or said in tables.ROADS.values():
+        return _named_ends(right, tables.ZONES if core in tables.HALVES else tables.QUARTERS)
+    if measured or core in tables.MAY_END or core in tables.SPELLED_MAY_END:
         return right.capital()
     return said not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)
 
 
-def _initial_ends(left: Left, right: Right) -> bool | None:
+def _named_ends(right: Right, names: Collection[str]) -> bool | None:
+    """Whether a capital follows that is not one of the names in capitals which go on: "5 p.m. EST", "Park Ave. NW"."""
+    capital, text = right.capital(), right.text.lstrip("([")
+    if not capital or not any(name.startswith(text[:1]) for name in names):
+        return capital
+    if len(text) < 2 and not right.done:
+        return None
+    return not any(name.startswith(text[:2]) for name in names if len(name) > 1)
+
+
+def _initial_ends(left: Left) -> bool:
     """Whether the full stop behind a single capital ends the sentence: "Plan B. Then", not "J. K. Rowling"."""
-    if not left.word:
+    return left.word.lower() in tables.LETTERED and not (left.named and left.word.lower() == "a")
+
+
+def over(token: Token, parts: Trimmed, left: Left) -> bool:
+    """Whether a token before a line break ends its sentence, whatever the next line begins with."""
+    parts, nothing = replace(parts), Right("", done=False)
+    if not parts.mark or parts.mark not in ENDING or join(token, parts, left, nothing) is not False:
         return False
-    if left.word.lower() in tables.LETTERED:
-        return right.capital()
-    if left.named or left.word[0].isupper():
-        return False
-    start = right.text[:2]
-    return None if len(start) < 2 and not right.done else start in tables.STARTS
+    said = reading(token, parts, left, nothing, closed=False)
+    return said is not None and ends(token, parts, said, left, nothing) is True
 
 
 def ordinary(word: str, mark: str) -> bool:

@@ -86,8 +86,10 @@ def _short(text: str, left: Left) -> str:
 
 
 def _numeral(text: str, left: Left) -> str:
-    if text[0] not in "IVXL" or not left.word or not (n := roman(text)):
+    if text[0] not in "IVXL" or not (n := roman(text)):
         return ""
+    if not left.word:  # Behind a comma: "I, II, and III".
+        return cardinal(n) if n > 1 and roman(left.before) == n - 1 else ""
     keyed = left.word.lower() in tables.ROMAN_CARDINAL
     if keyed and (len(text) > 1 or (text in "IVX" and left.word[0].isupper())):
         return cardinal(n)

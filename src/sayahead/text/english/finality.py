@@ -1,0 +1,48 @@
+"""When a mark makes a word final by itself: at the mark, not at the white space behind it.
+
+What stands behind such a mark in the same token (a closing quote, more marks, "b" of "a,b") is a token of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from sayahead.text.english.last_words import ENDINGS, LAST_WORDS, NOT_LAST
+
+_MARKED = re.compile(r"[\"“*_(]*([A-Za-zÀ-ÖØ-öø-ÿ]+(?:['’-][A-Za-zÀ-ÖØ-öø-ÿ]+)*)([.,;:!?])")
+_SCHEMES = frozenset(
+    "http https ftp sftp file mailto data tel sms urn git ssh ws wss arn node npm std localhost jdbc redis postgres "
+    "postgresql mysql mongodb docker about javascript chrome magnet sip doi e.g i.e".split()
+)
+"""Words with a colon that may begin an address or a name."""
+_SHOUTED = frozenset("Yahoo Jeopardy Kahoot Wham Panic Oklahoma Chips".split())
+"""Names that are written with an exclamation mark."""
+
+
+def final_at(text: str) -> bool:
+    """Whether the characters of a token so far, a mark the last of them, are a word that no later text changes."""
+    found = _MARKED.fullmatch(text)
+    if not found:
+        return False
+    word, mark = found.groups()
+    if mark == ".":
+        return last_word(word)
+    if mark == "," or mark == ";":
+        return word not in ("Rs", "I", "TL")
+    if len(word) == 1 or "-" in word:
+        return False
+    if mark != ":":
+        return word not in _SHOUTED
+    return word[1:].islower() and word.lower() not in _SCHEMES
+
+
+@functools.lru_cache(maxsize=4096)
+def last_word(word: str) -> bool:
+    """Whether a full stop behind a word ends a sentence, and is neither a dot of a name nor of an ellipsis."""
+    if not (word.islower() or word[1:].islower()) or len(word) == 1:
+        return False
+    low = word.lower().replace("’", "'")
+    if low in LAST_WORDS:
+        return True
+    return len(low) > 5 and low.endswith(ENDINGS) and low not in NOT_LAST
