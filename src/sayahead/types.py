@@ -90,6 +90,10 @@ class Segment:
     and this many decoder steps are to be made; None: words are to be spoken."""
 
 
+NOTHING = Segment(np.zeros(0, np.int64), 0, (), False)
+"""A segment that says nothing: it asks for what is left of the one before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Speech:
     """What a synthesizer returns for one segment."""
@@ -102,6 +106,8 @@ class Speech:
     """What a frame-level policy sees of the step (D,); none for models that act on words."""
     ended: bool = False
     """Whether the sentence is over with these samples."""
+    more: bool = False
+    """Whether a segment of nothing would give more of what the last segment says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +145,5 @@ class Rendering:
     """Ma's second lookahead: SPEAKs whose frames must follow before a SPEAK's frames become sound."""
     delta: int | None = None
     """Frames of right context that the second stage may see (Ma's delta); None: as many as it can use."""
+    speaker: int = 0
+    """Number of the speaker, of a voice that has several."""

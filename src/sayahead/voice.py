@@ -57,6 +57,8 @@ class Options(TypedDict, total=False):
     """Frames of right context for the second stage; None: all that it can use."""
     keep_up: KeepUp | str | Mapping[str, Any] | bool | None
     """Follow the pace of the text: a KeepUp, its options ("lag_s=2,most_speed=1.4"), or True for its defaults."""
+    speaker: str | int
+    """Name or number of a speaker, if the voice has several."""
 
 
 class Voice:
@@ -170,7 +172,19 @@ class Voice:
         if "hold_back_s" in options:
             hold_back_s = blind_s = options["hold_back_s"]
             check_number("hold_back_s", hold_back_s, 0.0, 2.0)
-        return Rendering(speed, hold_back_s, blind_s, seed, k2, delta)
+        return Rendering(speed, hold_back_s, blind_s, seed, k2, delta, self._speaker(options.get("speaker")))
+
+    def _speaker(self, given: str | int | None) -> int:
+        """The number of a speaker; the first one where none is given."""
+        speakers = self.config.speakers
+        if given is None:
+            return min(speakers.values(), default=0)
+        if not speakers:
+            raise ConfigError(f"{self._whose} has one speaker alone: leave speaker={given!r} out.")
+        number = speakers.get(str(given), int(given) if str(given).isdecimal() else None)
+        if number is None or number not in speakers.values():
+            raise ConfigError(f"{self._whose} has no speaker {given!r}{nearest(str(given), speakers)}.")
+        return number
 
     def _sentence(self, options: Options) -> Sentence:
         # ``policy`` has checked that it is of the kind that this voice reads.

@@ -17,6 +17,7 @@ from sayahead.adding.archives import ENDINGS, is_archive, unpack
 from sayahead.adding.catalogue import CARD, catalogue
 from sayahead.adding.fetch import Digest, Progress, fetch, is_address
 from sayahead.adding.measure import Measured, keep, measure
+from sayahead.adding.vits import add_piper
 from sayahead.config import nearest
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.voice import load_voice
@@ -28,7 +29,7 @@ NOT_FOR_TRADE = re.compile(r"(?i)\bNC\b|non-?commercial|research (?:use|purposes
 
 Maker = Callable[[Path, Path | None, Path], None]
 """Writes a voice's folder of a file of another maker: the file, the description that belongs to it, the new folder."""
-MAKERS: dict[str, Maker] = {}
+MAKERS: dict[str, Maker] = {".onnx": add_piper}
 """Makers by the ending of a file."""
 
 

@@ -37,6 +37,10 @@ class OnnxGraph:
         except Exception as error:
             raise VoiceError(f"{path} cannot be loaded by ONNX Runtime {onnxruntime.__version__}: {error}") from error
         self._outputs = [output.name for output in self._session.get_outputs()]
+        self.shapes: dict[str, tuple[int | str, ...]] = {
+            given.name: tuple(given.shape) for given in self._session.get_inputs()
+        }
+        """Names of its inputs, and their shapes: sizes, or names of those that vary."""
 
     def __call__(self, **inputs: Array) -> dict[str, Array]:
         """The graph's outputs by name for its inputs by name."""

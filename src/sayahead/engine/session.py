@@ -17,7 +17,7 @@ from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.errors import SessionError, TextError
 from sayahead.text import Normalizer
-from sayahead.types import AudioChunk, Floats, Rendering, Segment, Speech, Word, WordTiming
+from sayahead.types import NOTHING, AudioChunk, Floats, Rendering, Segment, Speech, Word, WordTiming
 
 log = logging.getLogger("sayahead")
 
@@ -66,6 +66,8 @@ class Session:
         self._untimed: deque[Word] = deque()
         self._state = synthesizer.initial(rendering)
         self._observation: Floats | None = None
+        # Whether the synthesizer has more of what the last segment says.
+        self._more = False
         self._samples = 0
         self._pace = Pace(keep_up, self.sample_rate)
         # Whether the end of what was spoken has been handed out before its time.
@@ -81,7 +83,8 @@ class Session:
     @property
     def finished(self) -> bool:
         """Whether nothing will ever come again: cancelled, or finished and all pulled."""
-        return self._cancelled or (self._ended and not self._inbox and not self._sentence.waits)
+        waits = self._more or self._sentence.waits
+        return self._cancelled or (self._ended and not self._inbox and not waits)
 
     def push(self, fragment: str) -> None:
         """Take in a piece of text of any size. TextError if it is not text, SessionError after the end."""
@@ -201,6 +204,11 @@ class Session:
 
     def _step(self) -> Speech | None:
         """Carry out the next decision; None if that takes more text than there is."""
+        if self._more:
+            speech, self._state = self._synthesizer.step(NOTHING, self._state)
+            self._more, self._observation = speech.more, speech.observation
+            self._pace.handed_out(len(speech.samples))
+            return speech
         while self._sentence.eager and self._inbox and self._inbox[0] is not Flush.BREATH:
             self._read()
         while (segment := self._segment()) is None:
@@ -208,7 +216,7 @@ class Session:
                 return None
         segment = self._pace.applied(segment, *self._progress())
         speech, self._state = self._synthesizer.step(segment, self._state)
-        self._observation = speech.observation
+        self._more, self._observation = speech.more, speech.observation
         self._untimed.extend(self._sentence.done(speech))
         self._exhaled = segment.breath
         self._pace.handed_out(len(speech.samples))

@@ -9,7 +9,7 @@ import numpy as np
 
 from sayahead.engine.stages import AcousticModel, Vocoder, moved
 from sayahead.sound.pcm import audible
-from sayahead.types import Floats, Rendering, Segment, Speech
+from sayahead.types import NOTHING, Floats, Rendering, Segment, Speech
 
 A = TypeVar("A")
 V = TypeVar("V")
@@ -27,7 +27,10 @@ class Synthesizer(Protocol[State]):
         ...
 
     def step(self, segment: Segment, state: State) -> tuple[Speech, State]:
-        """The sound that is final after this segment, and the next state; ``state`` itself is left as it was."""
+        """The sound that is final after this segment, and the next state; ``state`` itself is left as it was.
+
+        Where it is said to have ``more``, the segment ``NOTHING`` gives the rest; any other one gives it with its own.
+        """
         ...
 
 
@@ -67,6 +70,11 @@ class TwoStageState(Generic[A, V]):
     """Silent samples at the end of what was handed out."""
     unheard: tuple[tuple[int, int], ...] = ()
     """First and end frame of the words whose onset has not been handed out."""
+    timed: int = 0
+    """Session sample where the last word that was handed out was said to end."""
+    rest: tuple[Floats, Floats, int | None] | None = None
+    """What the second stage has not taken of the last step: final and right frames, and the pause behind them where
+    they end the sentence."""
 
 
 class TwoStage(Generic[A, V]):
@@ -75,10 +83,23 @@ class TwoStage(Generic[A, V]):
     With k2 = 0 the vocoder's right context is what the acoustic model expects to come: held-back and lookahead frames.
     With k2 > 0 a SPEAK's frames wait until those of k2 more are final (Ma, Eq. 7 and 10). ``delta`` bounds the context
     in frames.
+
+    With ``first_frames``, so many of a sentence go through the vocoder first, and then at most ``GROWTH`` times as many
+    as have before: its first sound does not wait for all of its first step, however long.
     """
 
-    def __init__(self, acoustic: AcousticModel[A], vocoder: Vocoder[V], *, sample_rate: int, pauses: Pauses) -> None:
-        self.sample_rate = sample_rate
+    GROWTH = 4
+
+    def __init__(
+        self,
+        acoustic: AcousticModel[A],
+        vocoder: Vocoder[V],
+        *,
+        sample_rate: int,
+        pauses: Pauses,
+        first_frames: int = 0,
+    ) -> None:
+        self.sample_rate, self._first_frames = sample_rate, first_frames
         self._acoustic, self._vocoder, self._pauses = acoustic, vocoder, pauses
 
     def initial(self, rendering: Rendering) -> TwoStageState[A, V]:
@@ -88,6 +109,17 @@ class TwoStage(Generic[A, V]):
 
     def step(self, segment: Segment, state: TwoStageState[A, V]) -> tuple[Speech, TwoStageState[A, V]]:
         """See Synthesizer."""
+        said = list[Speech]()
+        while state.rest is not None:
+            speech, state = self._vocode(*state.rest, state)
+            if segment is NOTHING:
+                return speech, state
+            said.append(speech)
+        speech, state = self._advance(segment, state)
+        return joined([*said, speech]), state
+
+    def _advance(self, segment: Segment, state: TwoStageState[A, V]) -> tuple[Speech, TwoStageState[A, V]]:
+        """A step of both stages."""
         rendering, held_s = state.rendering, state.rendering.hold_back_s
         if rendering.blind_hold_back_s is not None and segment.speak + segment.predicted == len(segment.ids):
             held_s = rendering.blind_hold_back_s
@@ -102,20 +134,30 @@ class TwoStage(Generic[A, V]):
         ready, waiting = waiting[: len(waiting) - keep], waiting[len(waiting) - keep :]
         final = np.concatenate([frames.final[:0], *ready])
         right = np.concatenate([frames.final[:0], *waiting]) if rendering.k2 else frames.right
-        reach = self._vocoder.context if rendering.delta is None else rendering.delta
-        samples, vocoder = self._vocoder.step(
-            final, right[:reach], state.vocoder, seed=rendering.seed, ended=frames.ended
-        )
         unheard = moved(state.unheard, frames.drawn) + frames.words
-        state = replace(state, acoustic=acoustic, vocoder=vocoder, waiting=tuple(waiting), unheard=unheard)
-        state = replace(state, frames=state.frames + len(final))
+        state = replace(state, acoustic=acoustic, waiting=tuple(waiting), unheard=unheard)
         pause = round(self._pauses.pause * segment.pause) if frames.ended else None
+        speech, state = self._vocode(final, right, pause, state)
+        return replace(speech, observation=frames.observation), state
+
+    def _vocode(
+        self, final: Floats, right: Floats, pause: int | None, state: TwoStageState[A, V]
+    ) -> tuple[Speech, TwoStageState[A, V]]:
+        """The second stage for final frames, or for the first of them where there are too many for one piece."""
+        rendering, most = state.rendering, max(self._first_frames, self.GROWTH * state.frames)
+        reach = self._vocoder.context if rendering.delta is None else rendering.delta
+        rest = (final[most:], right, pause) if self._first_frames and most < len(final) else None
+        if rest is not None:
+            final, right, pause = final[:most], np.concatenate([rest[0], right]), None
+        ended = pause is not None
+        samples, vocoder = self._vocoder.step(final, right[:reach], state.vocoder, seed=rendering.seed, ended=ended)
+        state = replace(state, vocoder=vocoder, frames=state.frames + len(final), rest=rest)
         speech, state = self._hand_out(samples, state, pause=pause)
-        speech = replace(speech, observation=frames.observation, ended=frames.ended)
-        if frames.ended:
+        speech = replace(speech, ended=ended, more=rest is not None)
+        if ended:
             frame, at, lead = state.frame + state.frames, state.emitted, np.zeros(0, np.float32)
             vocoder = self._vocoder.initial(frame)
-            state = TwoStageState(rendering, acoustic, vocoder, frame=frame, origin=at, emitted=at, lead=lead)
+            state = TwoStageState(rendering, state.acoustic, vocoder, frame=frame, origin=at, emitted=at, lead=lead)
         return speech, state
 
     def vocode(self, frames: Floats, *, seed: int = 0) -> Floats:
@@ -129,7 +171,7 @@ class TwoStage(Generic[A, V]):
 
         ``pause`` is how many samples of silence follow it; None: it goes on.
         """
-        origin, lead, silence = state.origin, state.lead, state.silence
+        origin, lead, silence, timed = state.origin, state.lead, state.silence, state.timed
         loud = audible(samples)
         if lead is not None:
             samples = np.concatenate([lead, samples])
@@ -148,17 +190,28 @@ class TwoStage(Generic[A, V]):
         hop = self._vocoder.hop_length
         words, unheard = [], []
         for first_frame, end_frame in state.unheard:
-            onset = max(origin + first_frame * hop, state.emitted)
+            # What was held back may have become shorter than the end of its word that was told.
+            onset = max(origin + first_frame * hop, state.emitted, timed)
             offset = origin + end_frame * hop
             if pause is not None:
                 # A model may count the silence after a sentence as part of its last phoneme.
                 onset, offset = min(onset, emitted - 1), min(offset, emitted - pause)
             if onset < emitted:
-                words.append((onset, max(onset, offset)))
+                timed = max(onset, offset)
+                words.append((onset, timed))
             else:
                 unheard.append((first_frame, end_frame))
-        state = replace(state, origin=origin, lead=None, silence=silence, emitted=emitted, unheard=tuple(unheard))
+        state = replace(state, origin=origin, lead=None, silence=silence, emitted=emitted, timed=timed)
+        state = replace(state, unheard=tuple(unheard))
         return Speech(samples, tuple(words)), state
+
+
+def joined(parts: list[Speech]) -> Speech:
+    """Several speeches as one; what is true of the last is true of all."""
+    if len(parts) == 1:
+        return parts[0]
+    samples, words = np.concatenate([part.samples for part in parts]), [word for part in parts for word in part.words]
+    return replace(parts[-1], samples=samples, words=tuple(words))
 
 
 AnySynthesizer = Synthesizer[Any]

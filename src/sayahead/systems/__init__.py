@@ -10,6 +10,7 @@ from sayahead.systems.loading import Loaded
 from sayahead.systems.ma import load_ma
 from sayahead.systems.mohan import load_mohan
 from sayahead.systems.saeki import load_saeki
+from sayahead.systems.vits import load_vits
 from sayahead.voices import VoiceConfig
 
 KINDS: dict[str, Callable[[VoiceConfig, Path, int], Loaded]] = {
@@ -17,5 +18,6 @@ KINDS: dict[str, Callable[[VoiceConfig, Path, int], Loaded]] = {
     "ma": load_ma,
     "saeki": load_saeki,
     "mohan": load_mohan,
+    "vits": load_vits,
 }
 """Each kind's loader by its name in voice.json; it takes a voice's description, its folder and CPU threads."""

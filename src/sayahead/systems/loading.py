@@ -47,11 +47,13 @@ def phoneme_voice(config: VoiceConfig, acoustic: AcousticModel[Any], vocoder: Vo
     return Loaded(two_stages(config, acoustic, vocoder), front.normalizer, phonemizer, openers=front.openers)
 
 
-def two_stages(config: VoiceConfig, acoustic: AcousticModel[Any], vocoder: Vocoder[Any]) -> TwoStage[Any, Any]:
-    """The synthesizer of two stages, with the voice's pauses around sentences."""
+def two_stages(
+    config: VoiceConfig, acoustic: AcousticModel[Any], vocoder: Vocoder[Any], *, first_frames: int = 0
+) -> TwoStage[Any, Any]:
+    """The synthesizer of two stages, with the voice's pauses around sentences; ``first_frames``: see TwoStage."""
     rate = config.sample_rate
     pauses = Pauses(lead_in=round(config.lead_in_s * rate), pause=round(config.pause_s * rate))
-    return TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses)
+    return TwoStage(acoustic, vocoder, sample_rate=rate, pauses=pauses, first_frames=first_frames)
 
 
 def ids_of(symbols: str, phonemes: Mapping[str, int]) -> Ids:

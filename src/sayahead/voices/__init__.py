@@ -75,6 +75,8 @@ class VoiceConfig:
     """Factor on all samples, so that voices are equally loud."""
     phonemes: dict[str, int] = field(default_factory=dict)
     """Phoneme symbol to id, if the voice reads phonemes."""
+    speakers: dict[str, int] = field(default_factory=dict)
+    """Name of a speaker to its number, if the voice has several."""
     stand_in: str = ""
     """Word read after the visible ones while the sentence goes on, only for their pronunciation."""
     inner_punctuation: bool = True

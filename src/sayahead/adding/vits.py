@@ -1,0 +1,273 @@
+"""Piper's voices: one VITS graph becomes a folder of three, which speak word by word.
+
+The parts are checked before they are written: joined, and in steps, they must give what the whole gives.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.adding.caches import with_caches
+from sayahead.adding.graph import Graph, needs_onnx, read_graph
+from sayahead.adding.piper import BEGIN, END, PAD, PiperConfig, read_piper
+from sayahead.adding.seams import Parts, Seams, cut, find_seams
+from sayahead.engine.onnx import OnnxGraph
+from sayahead.errors import VoiceError
+from sayahead.types import Floats
+from sayahead.vocoders.latent import LatentVocoder
+from sayahead.voices import FORMAT
+
+TOLERANCE = 1e-5
+"""Most that samples of the parts may differ from those of the whole, at the same noise."""
+REACHES = range(4, 65, 2)
+"""Counts of frames to the right that are tried until more makes no difference."""
+CARDS = ("MODEL_CARD", "MODEL_CARD.md", "LICENSE", "LICENSE.txt", "LICENSE.md")
+"""Files beside a voice that say what it may be used for."""
+TAILS = {
+    "de": "und dann gingen alle anderen Leute nach Hause",
+    "en": "people from all over the country came here",
+    "es": "personas de todas partes del país llegaron aquí",
+    "fr": "des gens de toutes les régions sont venus",
+    "it": "persone da tutte le parti del paese vennero",
+    "pt": "pessoas de todas as partes do país vieram",
+}
+"""Words that may follow any: what a voice sees behind those that are there (see VitsConfig.tail)."""
+STAND_INS = {"en": "people", "de": "Leute", "fr": "ami", "es": "gente", "it": "gente", "pt": "gente"}
+
+
+def add_piper(onnx: Path, config: Path | None, folder: Path) -> None:
+    """Make ``folder``, which is not there, of a Piper voice: its graph, and the description that belongs to it.
+
+    ``config`` is by default the file with ``.json`` behind the graph's name. The card beside them comes along.
+    VoiceError where something is missing, damaged, no VITS, or needs a front end that is not there; no folder is left
+    then. ConfigError where the package onnx is not installed.
+    """
+    needs_onnx()
+    described = config or onnx.with_name(f"{onnx.name}.json")
+    piper = read_piper(described)
+    if not onnx.is_file():
+        raise VoiceError(f"{onnx} is missing.")
+    graph = read_graph(onnx)
+    seams = find_seams(graph)
+    if ("sid" in graph.inputs) != bool(piper.speakers):
+        takes = "takes a speaker's number" if "sid" in graph.inputs else "has one speaker"
+        raise VoiceError(f"{described} names {len(piper.speakers) or 1} speakers, but {onnx.name} {takes}.")
+    check_ids(graph, piper)
+    folder.mkdir(parents=True)
+    try:
+        write(graph, seams, piper, folder, original=onnx)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def write(graph: Graph, seams: Seams, piper: PiperConfig, folder: Path, *, original: Path) -> None:
+    """The voice's files; VoiceError if its parts are not the whole."""
+    with tempfile.TemporaryDirectory() as scratch:
+        trial = Trial(graph, seams, piper, Path(scratch))
+        trial.save(folder)
+        right = trial.reaches()
+        trial.streamed(right)
+    about = voice_json(seams, piper, folder, right=right, name=original.stem)
+    card = next((original.parent / name for name in CARDS if (original.parent / name).is_file()), None)
+    if card is not None:
+        shutil.copyfile(card, folder / card.name)
+        about["license"] = licensed(card)
+    (folder / "voice.json").write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def check_ids(graph: Graph, piper: PiperConfig) -> None:
+    """VoiceError if the graph knows fewer phonemes than its configuration."""
+    tables = [graph.value(node.input[0]) for node in graph.of_type("Gather")]
+    known = max((len(table) for table in tables if table is not None and table.ndim == 2), default=0)
+    most = max(piper.phonemes.values())
+    if most >= known:
+        raise VoiceError(
+            f"{graph.where} knows {known} phonemes, but its configuration has ids up to {most}: the two files do not "
+            "belong together."
+        )
+
+
+def voice_json(seams: Seams, piper: PiperConfig, folder: Path, *, right: tuple[int, int], name: str) -> dict[str, Any]:
+    """The voice's description."""
+    base = piper.language.split("-")[0]
+    phonemes = {symbol: number for symbol, number in piper.phonemes.items() if symbol not in (PAD, BEGIN, END)}
+    model = {
+        "pad": piper.phonemes[PAD],
+        "begin": piper.phonemes[BEGIN],
+        "end": piper.phonemes[END],
+        "channels": seams.channels,
+        "noise_scale": piper.scales[0],
+        "length_scale": piper.scales[1],
+        "noise_w": piper.scales[2],
+        "spelling": piper.spelling,
+        "espeak": piper.espeak,
+        "right": list(right),
+        "tail": TAILS.get(base, ""),
+    }
+    several = f", {len(piper.speakers)} speakers" if piper.speakers else ""
+    quality = f" {piper.quality}" if piper.quality else ""
+    return {
+        "format": FORMAT,
+        "name": name,
+        "language": piper.language,
+        "description": f"Piper{quality}, {piper.name}{several}; {piper.sample_rate / 1000:g} kHz",
+        "license": "unknown",
+        "source": f"added from {name}.onnx",
+        "kind": "vits",
+        "sample_rate": piper.sample_rate,
+        "hop_length": seams.hop,
+        "stand_in": STAND_INS.get(base, ""),
+        "speed": [0.5, 2.0],
+        "defaults": {"lookahead": 1, "hold_back_s": 0.058, "blind_hold_back_s": 0.209},
+        "model": model,
+        "speakers": piper.speakers,
+        "phonemes": phonemes,
+        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())},
+    }
+
+
+def licensed(card: Path) -> str:
+    """What a card says of the licence, with what whoever reads no more than that must know."""
+    text = card.read_text(encoding="utf-8", errors="replace")
+    found = re.search(r"^[\s*_#-]*licen[cs]e[*_]*\s*:\s*(.+?)[\s*_]*$", text, re.IGNORECASE | re.MULTILINE)
+    said = (found[1] if found else text.strip().partition("\n")[0] if "LICENSE" in card.name else "unknown")[:80]
+    tuned = re.search(r"fine-?tuned from (.*)", text, re.IGNORECASE)
+    return f"{said} (made from {tuned[1].strip(' .')[:60]}, whose licence counts too)" if tuned else said
+
+
+class Trial:
+    """The parts of a voice at work beside the whole, on a sentence of random phonemes under fixed noise."""
+
+    TOKENS = 60
+
+    def __init__(self, graph: Graph, seams: Seams, piper: PiperConfig, scratch: Path) -> None:
+        self._graph, self._seams, self._piper, self._scratch = graph, seams, piper, scratch
+        draw = np.random.default_rng(0)
+        sounds = sorted(set(piper.phonemes.values()))
+        tokens = np.zeros(2 * self.TOKENS, np.int64) + piper.phonemes[PAD]
+        tokens[0] = piper.phonemes[BEGIN]
+        tokens[2::2] = draw.choice(sounds, self.TOKENS - 1)
+        self._ids = np.concatenate([tokens, [piper.phonemes[END]]])
+        self._noise = draw.standard_normal((1, 2, len(self._ids)), dtype=np.float32)
+        self._speaker = max(piper.speakers.values(), default=0)
+        self._latent, self._samples = np.zeros((1, 0, 0), np.float32), np.zeros(0, np.float32)
+
+    def _load(self, model: Any, name: str) -> OnnxGraph:
+        path = self._scratch / f"{name}.onnx"
+        path.write_bytes(model.SerializeToString())
+        return OnnxGraph(path)
+
+    def _given(self, graph: OnnxGraph, **more: Any) -> dict[str, Any]:
+        given = {
+            "input": self._ids[None],
+            "input_lengths": np.array([len(self._ids)], np.int64),
+            "scales": np.array(self._piper.scales, np.float32),
+            "noise": self._noise,
+            "sid": np.array([self._speaker], np.int64),
+            **more,
+        }
+        return {name: value for name, value in given.items() if name in graph.shapes}
+
+    def save(self, folder: Path) -> None:
+        """Write the parts, after a check that they are the whole; masks of tokens stay where they must."""
+        where = self._graph.where
+        for masks in (False, True):
+            parts = cut(self._graph, self._seams, masks=masks)
+            with contextlib.suppress(VoiceError):
+                difference = self._difference(parts)
+                if difference < TOLERANCE:
+                    break
+        else:
+            difference = self._difference(parts)
+            raise VoiceError(f"{where} is no VITS that this version knows: its parts differ from it by {difference:g}.")
+        flow, decoder = (with_caches(part, where=where) for part in (parts.flow, parts.decoder))
+        for name, model in (("text", parts.text), ("flow", flow), ("decoder", decoder)):
+            (folder / f"{name}.onnx").write_bytes(model.SerializeToString())
+        self._parts = {name: OnnxGraph(folder / f"{name}.onnx") for name in ("text", "flow", "decoder")}
+
+    def _difference(self, parts: Parts) -> float:
+        """Between samples of the parts, joined, and of the whole."""
+        try:
+            text, whole = self._load(parts.text, "text"), self._load(parts.whole, "whole")
+            made = text(**self._given(text))
+            frames = np.maximum(np.ceil(made["frames"].reshape(-1)), 1).astype(np.int64)
+            rows = np.repeat(np.arange(len(self._ids)), frames)
+            shape = (1, self._seams.channels, len(rows))
+            prior = np.random.default_rng(1).standard_normal(shape, dtype=np.float32)
+            means, deviations = made["mean"][0], np.exp(made["log_deviation"][0]) * np.float32(self._piper.scales[0])
+            self._latent = (means[rows] + deviations[rows] * prior[0].T).T[None]
+            expected = whole(**self._given(whole, prior=prior))["samples"].reshape(-1)
+            flow, decoder = self._load(parts.flow, "flow"), self._load(parts.decoder, "decoder")
+            self._z = flow(**self._given(flow, rows=self._latent))["z"]
+            self._samples = decoder(**self._given(decoder, rows=self._z))["samples"].reshape(-1)
+        except VoiceError:
+            raise
+        except Exception as error:
+            problem = str(error).partition("\n")[0]
+            raise VoiceError(f"{self._graph.where} is no VITS that this version knows: {problem}") from error
+        self._flow, self._decoder = flow, decoder
+        if len(expected) != len(self._samples) or len(expected) != len(rows) * self._seams.hop:
+            raise VoiceError(f"{self._graph.where} is no VITS that this version knows: its parts differ in length.")
+        return float(np.abs(expected - self._samples).max())
+
+    def reaches(self) -> tuple[int, int]:
+        """Frames to the right that make a difference, for the flow and for the decoder, found by trying."""
+        frames = self._latent.shape[2]
+
+        def least(graph: OnnxGraph, rows: Floats, whole: Floats, hop: int, bound: float) -> int:
+            shown = frames - max(REACHES)
+            made = next(iter(graph(**self._given(graph, rows=rows[:, :, :shown].copy())).values()))
+            off = np.abs(made - whole[..., : shown * hop]).reshape(-1, shown, hop).max(axis=(0, 2))
+            bad = np.flatnonzero(off > bound)
+            wanted = shown - int(bad[0]) if len(bad) else 0
+            return next((reach for reach in REACHES if reach >= wanted), max(REACHES))
+
+        peak = float(np.abs(self._z).max())
+        flow = least(self._flow, self._latent, self._z, 1, TOLERANCE * peak / 8)
+        samples = self._samples.reshape(1, 1, -1)
+        return flow, least(self._decoder, self._z, samples, self._seams.hop, TOLERANCE / 20)
+
+    def vocoder(self, right: tuple[int, int]) -> LatentVocoder:
+        """The parts behind the text as a session would use them, without a fade."""
+        return LatentVocoder(
+            self._parts["flow"],
+            self._parts["decoder"],
+            channels=self._seams.channels,
+            hop_length=self._seams.hop,
+            right=right,
+            fade=0,
+        )
+
+    def features(self) -> Floats:
+        """(T, D) the sentence's latents as frames without noise."""
+        latents = self._latent[0].T
+        parts = [latents, np.zeros_like(latents)]
+        if self._piper.speakers:
+            parts.append(np.full((len(latents), 1), self._speaker, np.float32))
+        return np.concatenate(parts, axis=1)
+
+    def streamed(self, right: tuple[int, int], size: int = 23) -> float:
+        """Largest difference between steps of a few frames and the whole; VoiceError if it is too large."""
+        vocoder, frames, out = self.vocoder(right), self.features(), []
+        state = vocoder.initial(0)
+        for at in range(0, len(frames), size):
+            behind = frames[at + size :][: vocoder.context]
+            ended = at + size >= len(frames)
+            samples, state = vocoder.step(frames[at : at + size], behind, state, seed=0, ended=ended)
+            out.append(samples)
+        difference = float(np.abs(np.concatenate(out) - self._samples).max())
+        if difference > TOLERANCE:
+            raise VoiceError(
+                f"{self._graph.where} is no VITS that this version knows: in steps it differs by {difference:g}."
+            )
+        return difference

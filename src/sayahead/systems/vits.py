@@ -1,0 +1,234 @@
+"""Any VITS voice word by word: tokens of the past in a window, frozen durations, noise by absolute place.
+
+The voice's own networks, cut by ``sayahead.adding`` (Kim et al., ICML 2021, as Piper exports it). Nothing was trained
+for increments; the prefix-to-prefix scheme is Ma et al. 2020, 4. Tokens are phonemes with a pad behind each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from sayahead.config import from_mapping
+from sayahead.engine.onnx import Array, OnnxGraph
+from sayahead.engine.stages import Frames
+from sayahead.errors import ConfigError
+from sayahead.systems.heart import speeds_of
+from sayahead.systems.loading import Loaded, two_stages
+from sayahead.text import Phonemizer, front_end
+from sayahead.text.letters import LettersPhonemizer
+from sayahead.types import Floats, Ids, Rendering, Segment, Word
+from sayahead.vocoders.latent import LatentVocoder, rows_of_noise
+from sayahead.voices import VoiceConfig
+
+
+@dataclass(frozen=True, slots=True)
+class VitsConfig:
+    """A VITS voice's ``model`` table."""
+
+    pad: int
+    """Id behind each phoneme."""
+    begin: int
+    """Id that begins a sentence."""
+    end: int
+    """Id that ends one."""
+    channels: int
+    """Of the prior and the latent."""
+    noise_scale: float
+    """Factor on the prior's noise."""
+    length_scale: float
+    """Factor on durations at speed 1."""
+    noise_w: float
+    """Factor on the noise of durations."""
+    spelling: str
+    """What it reads: ``espeak``, phonemes of espeak-ng, or ``text``, plain characters."""
+    espeak: str
+    """The voice of espeak-ng that its phonemes are from, if it reads these."""
+    right: tuple[int, ...]
+    """Frames to the right that make a difference, for the flow and for the decoder."""
+    window: int = 64
+    """Tokens of the past that the text encoder sees."""
+    tail: str = ""
+    """Words that stand behind the visible ones of an open sentence: all in its first steps, later the first alone.
+    Empty: the sentence's own words do, again."""
+    long_steps: int = 2
+    """Steps of a sentence that see all of the tail: what looks like a short sentence begins low."""
+    first_frames: int = 8
+    """Frames of a sentence that are decoded first, so that its sound begins early."""
+    fade_s: float = 0.008
+    """Seconds of cross-fade where two steps meet."""
+
+    def __post_init__(self) -> None:
+        if len(self.right) != 2 or min(self.right) < 0:
+            raise ConfigError(f"right is {self.right!r}, but must be two counts of frames: the flow's, the decoder's.")
+        if self.spelling not in ("espeak", "text"):
+            raise ConfigError(f"spelling is {self.spelling!r}, but must be 'espeak' or 'text'.")
+
+
+@dataclass(frozen=True, slots=True)
+class VitsState:
+    """The past of a sentence."""
+
+    ids: Ids
+    """(P,) spoken tokens that the text encoder still sees, with the one that begins the sentence while it is there."""
+    units: Ids
+    """(P,) their durations in frames."""
+    speeds: Floats
+    """(P,) how many times as fast as the session's speed they are said."""
+    held: int = 0
+    """Frames at the end of ``units`` that are not final."""
+    done: int = 0
+    """Frames that are final, over the whole sentence."""
+    token: int = 0
+    """Number, in the session, of the first of ``ids``; keys the noise of durations."""
+    steps: int = 0
+    """Steps that have spoken words."""
+
+
+class VitsAcoustic:
+    """Text encoder and durations; a frame's features are its token's (mean C, deviation C), and the speaker if many.
+
+    What was spoken keeps its durations. Tokens whose whole sound is held back get new ones with each step: sampled
+    durations are as likely to be shorter, and taking the longer of two would drag the speech.
+    """
+
+    def __init__(
+        self, text: OnnxGraph, config: VitsConfig, tails: tuple[Ids, Ids], *, right_frames: int, speakers: int = 1
+    ) -> None:
+        """``tails``: phonemes of the long and of the short one, both empty where the sentence's own words are used."""
+        self._text, self._config, self._tails = text, config, tails
+        self._right, self._speakers = right_frames, speakers
+
+    def initial(self) -> VitsState:
+        """See AcousticModel."""
+        return VitsState(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
+
+    def step(
+        self, segment: Segment, state: VitsState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, VitsState]:
+        """See AcousticModel; held-back sound may become longer or shorter."""
+        ended = segment.ends and segment.speak == len(segment.ids)
+        if not (segment.speak or ended or (segment.breath and state.held)):
+            # Words without sound: nothing to say, and nothing new about the future.
+            at, nothing = state.done + state.held, np.zeros((0, self._width), np.float32)
+            return Frames(nothing, nothing, ((at, at),) * len(segment.words), False), state
+        first = not len(state.ids)
+        left = np.array([self._config.begin, self._config.pad], np.int64) if first else state.ids
+        before = np.zeros(2, np.int64) if first else state.units
+        past = int(before.sum()) - state.held
+        ids = np.concatenate([left, self.padded(segment.ids), self._behind(segment, state)])
+        speeds = speeds_of(np.ones(2, np.float32) if first else state.speeds, tokens_of(segment), len(ids))
+        means, deviations, lasting = self._read(ids, state.token, rendering)
+        lasting[: len(left)] *= np.float32(segment.stretch)
+        said = np.maximum(np.ceil(lasting / speeds), 1).astype(np.int64)
+        # What is not final of a token that is partly final stays as it is; those after it are as expected now.
+        redo = 0 if first else int(np.searchsorted(np.cumsum(before) - before, past))
+        units = np.concatenate([before[:redo], said[redo:]])
+        end = len(ids) if ended else len(left) + 2 * segment.speak
+        spoken = int(units[:end].sum()) - past
+        commit = spoken if ended else max(0, spoken - hold_back)
+
+        rows = np.repeat(np.arange(len(ids)), units)[past : past + commit + self._right]
+        features = np.concatenate([means[rows], deviations[rows]], axis=1)
+        if self._speakers > 1:
+            features = np.concatenate([features, np.full((len(rows), 1), rendering.speaker, np.float32)], axis=1)
+        edges, were = (np.concatenate([[0], np.cumsum(these)]) + state.done - past for these in (units, before))
+        words = tuple((int(edges[len(left) + 2 * a]), int(edges[len(left) + 2 * b])) for a, b in segment.words)
+        grown = units[: len(left)] - before
+        drawn = () if first else tuple((int(were[n + 1]), int(grown[n])) for n in np.flatnonzero(grown))
+        frames = Frames(features[:commit], features[commit:], words, ended, drawn=drawn)
+        if ended:
+            return frames, replace(self.initial(), token=state.token + len(ids))
+        steps = state.steps + bool(segment.speak)
+        held, done = spoken - commit, state.done + commit
+        after = VitsState(ids[:end], units[:end], speeds[:end], held, done, state.token, steps)
+        return frames, self._forget(after)
+
+    @property
+    def _width(self) -> int:
+        """Features of a frame."""
+        return 2 * self._config.channels + (self._speakers > 1)
+
+    def padded(self, phonemes: Ids) -> Ids:
+        """(2 P,) tokens of phonemes."""
+        return np.stack([phonemes, np.full_like(phonemes, self._config.pad)], axis=1).reshape(-1)
+
+    def _behind(self, segment: Segment, state: VitsState) -> Ids:
+        """Tokens behind the visible words: the sentence's end, or what stands for its future where nothing does."""
+        if segment.ends:
+            return np.array([self._config.end], np.int64)
+        if segment.predicted:
+            return np.zeros(0, np.int64)
+        long = state.steps < self._config.long_steps
+        if len(self._tails[0]):
+            return self.padded(self._tails[0] if long else self._tails[1])
+        return self.padded(np.tile(segment.ids, 4) if long else segment.ids[: segment.speak])
+
+    def _read(self, ids: Ids, token: int, rendering: Rendering) -> tuple[Floats, Floats, Floats]:
+        """(P, C) means and scaled deviations, and (P,) durations in frames, of tokens from number ``token`` on."""
+        config, known = self._config, self._text.shapes
+        scales = [config.noise_scale, config.length_scale / rendering.speed, config.noise_w]
+        given: dict[str, Array] = {
+            "input": ids[None],
+            "input_lengths": np.array([len(ids)], np.int64),
+            "scales": np.array(scales, np.float32),
+            "noise": rows_of_noise(rendering.seed, token, len(ids), 2).T[None],
+            "sid": np.array([rendering.speaker], np.int64),
+        }
+        made = self._text(**{name: value for name, value in given.items() if name in known})
+        deviations = np.exp(made["log_deviation"][0]) * np.float32(config.noise_scale)
+        return made["mean"][0], deviations, made["frames"].reshape(-1)
+
+    def _forget(self, state: VitsState) -> VitsState:
+        """Drop the oldest tokens beyond the window, but none whose sound is still held back."""
+        over = len(state.ids) - self._config.window
+        if over <= 0:
+            return state
+        final = int(state.units.sum()) - state.held
+        over = min(over, int(np.searchsorted(np.cumsum(state.units), final - 1, side="right")))
+        ids, units, speeds = state.ids[over:], state.units[over:], state.speeds[over:]
+        return replace(state, ids=ids, units=units, speeds=speeds, token=state.token + over)
+
+
+def tokens_of(segment: Segment) -> Segment:
+    """The segment with a speed for each token."""
+    return segment if segment.speeds is None else replace(segment, speeds=np.repeat(segment.speeds, 2))
+
+
+def load_vits(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
+    """A voice whose folder has ``text.onnx``, ``flow.onnx`` and ``decoder.onnx``."""
+    vits = from_mapping(VitsConfig, config.model, where="model")
+    text, flow, decoder = (OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("text", "flow", "decoder"))
+    fade = min(round(vits.fade_s * config.sample_rate), vits.right[1] * config.hop_length)
+    vocoder = LatentVocoder(
+        flow,
+        decoder,
+        channels=vits.channels,
+        hop_length=config.hop_length,
+        right=(vits.right[0], vits.right[1]),
+        fade=fade,
+    )
+    phonemizer = reader(config, vits)
+    acoustic = VitsAcoustic(
+        text, vits, tails(vits.tail, phonemizer), right_frames=vocoder.context, speakers=max(1, len(config.speakers))
+    )
+    synthesizer = two_stages(config, acoustic, vocoder, first_frames=vits.first_frames)
+    return Loaded(synthesizer, front_end(config.language).normalizer, phonemizer)
+
+
+def reader(config: VoiceConfig, vits: VitsConfig) -> Phonemizer:
+    """What makes phonemes of the voice's words."""
+    if vits.spelling == "text":
+        return LettersPhonemizer(config.phonemes)
+    front = front_end(config.language)
+    return front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation)
+
+
+def tails(text: str, phonemizer: Phonemizer) -> tuple[Ids, Ids]:
+    """Phonemes of words as they stand inside a sentence, and of the first of them."""
+    words = [Word(word, 0, 0) for word in text.split()]
+    made = [word.ids for word in phonemizer.phonemize(words, left=["a"])] if words else []
+    nothing = np.zeros(0, np.int64)
+    return np.concatenate([nothing, *made]), made[0] if made else nothing
