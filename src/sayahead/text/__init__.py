@@ -6,8 +6,7 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from sayahead.config import nearest
-from sayahead.errors import ConfigError
+from sayahead.text.espeak.layout import Layout
 from sayahead.types import Ids, Pronunciation, Word
 
 
@@ -88,15 +87,22 @@ class FrontEnd(Protocol):
         ...
 
 
-def front_end(language: str) -> FrontEnd:
-    """The front end of a language by its BCP 47 tag; ConfigError where there is none."""
-    name = language.lower().split("-")[0]
-    if name not in LANGUAGES:
-        raise ConfigError(f"There is no text front end for the language {language!r}{nearest(name, LANGUAGES)}.")
-    module, attribute = LANGUAGES[name].rsplit(".", 1)
-    front: FrontEnd = getattr(importlib.import_module(module), attribute)()
+def front_end(language: str, *, espeak: str = "", layout: Layout | None = None) -> FrontEnd:
+    """The front end of a language by its BCP 47 tag; ConfigError where there is none.
+
+    ``espeak`` names a voice of espeak-ng ("en-us") for voices that learned from its phonemes; languages that have no
+    front end of their own use the voice of that language. ``layout`` says how such a voice lays its ids out.
+    """
+    name = language.lower().replace("_", "-").split("-")[0]
+    own = name in LANGUAGES and not (espeak or layout)
+    module, attribute = (LANGUAGES[name] if own else ESPEAK).rsplit(".", 1)
+    maker = getattr(importlib.import_module(module), attribute)
+    front: FrontEnd = maker() if own else maker(language, voice=espeak, layout=layout)
     return front
 
 
 LANGUAGES = {"en": "sayahead.text.english.front_end.English"}
-"""Front ends by the first part of a language's tag; each is imported when it is first wanted."""
+"""Front ends of their own by the first part of a language's tag; each is imported when it is first wanted."""
+
+ESPEAK = "sayahead.text.espeak.front_end.EspeakFrontEnd"
+"""The front end of all others."""

@@ -1,0 +1,51 @@
+"""A front end for every language of espeak-ng."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sayahead.errors import ConfigError
+from sayahead.text import Normalizer, Speller
+from sayahead.text.espeak.layout import Layout
+from sayahead.text.espeak.phonemizer import EspeakPhonemizer
+from sayahead.text.espeak.voices import voice_of
+from sayahead.text.reading.languages import record_of
+from sayahead.text.reading.normalizer import Reader
+
+
+class EspeakFrontEnd:
+    """See ``sayahead.text.FrontEnd``: the reading of a language by its record, phonemes by espeak-ng.
+
+    English has a normalizer of its own.
+    """
+
+    def __init__(self, language: str, *, voice: str = "", layout: Layout | None = None) -> None:
+        """``voice`` is espeak-ng's, where it is not the language's own; ConfigError for a language it does not have."""
+        self.language = language
+        self.voice = voice_of(voice or language)
+        self._layout = layout
+        self._english = language.lower().replace("_", "-").split("-")[0] == "en"
+
+    def normalizer(self, start: int = 0) -> Normalizer:
+        """See FrontEnd."""
+        if self._english:
+            from sayahead.text.normalizer import Normalizer as English
+
+            return English(start)
+        return Reader(record_of(self.language), start)
+
+    def phonemizer(
+        self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True
+    ) -> EspeakPhonemizer:
+        """See FrontEnd; without ``stand_in`` it is the language's own."""
+        return EspeakPhonemizer(
+            self.voice,
+            phonemes,
+            stand_in=stand_in or record_of(self.language).stand_in,
+            layout=self._layout,
+            inner_punctuation=inner_punctuation,
+        )
+
+    def speller(self) -> Speller:
+        """ConfigError: letters of this language are not known."""
+        raise ConfigError(f"There are no voices that read letters for the language {self.language!r}, only phonemes.")

@@ -1,0 +1,126 @@
+"""What surrounds a word in its token, and which of its letters a voice can read."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+ENDING = ".!?…。！？।॥؟۔։።᙮‼⁇⁈⁉｡．"
+"""Marks that end a sentence."""
+PAUSING = ",;:—、，；：،؛፣፤·"
+
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,60}>|<!--[^>]*-->|\[\^[^\]]*\]")
+_ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
+_KEYCAP = re.compile("([0-9#*])\ufe0f?\u20e3")
+_LEAD = re.compile(r"""(?:["'‘“„«‹(\[{*_`!?,;:|…–—)\]}»”’\s「『【《〈]|~~+|-+(?![\d.,])|\.\.+|#+(?!\d)|>(?!\s*\d))*""")
+_TRAIL = "\"'’”»›)]}」』】》〉*_`|~>- «„“–—" + ENDING + PAUSING
+_MARK = re.compile(rf"\.{{2,}}|[{ENDING}{PAUSING}–]|(?<!-)--(?!-)")
+_SAME = str.maketrans("。！？।॥؟۔։።｡．、，；：،؛፣–", ".!?..?....." + ",,;:,;,—")
+_FOREIGN = (ENDING + PAUSING).replace("…", "").replace("—", "")
+_STRENGTH = ["", ",", "—", ";", ":", ".", "…", "!", "?"]
+_NARROW = str.maketrans("−‐‑‒―ʼ’⁄•‣", "----—''/  ", "™®©\xad")
+
+
+@dataclass(slots=True)
+class Parts:
+    """A token taken apart."""
+
+    core: str
+    """What is left to read."""
+    mark: str
+    """The one mark behind it, in its Latin form, or nothing."""
+    dotted: bool = False
+    """Whether a full stop follows directly, the one of an abbreviation or an ordinal perhaps."""
+    opened: bool = False
+    """Whether a quotation or a bracket opens before it."""
+
+
+def trim(raw: str) -> Parts:
+    """A token without what surrounds the word, and the pause that surrounds it."""
+    text = fold(raw)
+    if "<" in text or "[^" in text:
+        text = _TAG.sub(" ", text)
+    text = text.strip()
+    lead = _LEAD.match(text)
+    start = lead.end() if lead else 0
+    core = text[start:].rstrip(_TRAIL)
+    trail = text[start + len(core) :]
+    if "(" in core and ")" not in core and ")" in trail:
+        cut = trail.index(")") + 1
+        core, trail = core + trail[:cut], trail[cut:]
+    dotted = trail[:1] == "." and trail[1:2] != "."
+    core = re.sub(r"(?<=\w)[*_]{1,3}(?=\W|$)|(?<=\W)[*_]{1,3}(?=\w)", "", core) if "*" in core or "_" in core else core
+    if dotted and trail[1:2] in (",", ";", ":"):
+        return Parts(core, strongest(trail[1:]), True, start > 0)
+    return Parts(core, strongest(trail if core else text), dotted, start > 0)
+
+
+def strongest(text: str) -> str:
+    """The mark that stands for a run of punctuation, or nothing."""
+    best = ""
+    for found in _MARK.findall(text):
+        sign = "—" if found == "--" else "…" if found[:2] == ".." else found.translate(_SAME)
+        best = max(best, sign if sign in _STRENGTH else ".", key=_STRENGTH.index)
+    return best
+
+
+def shown(raw: str, mark: str) -> str:
+    """The mark as its script writes it."""
+    return next((c for c in reversed(raw) if not c.isascii() and c in _FOREIGN and c.translate(_SAME) == mark), mark)
+
+
+def fold(raw: str) -> str:
+    """A token with one kind of dash and apostrophe, without emoji and invisible characters."""
+    if "&" in raw:
+        raw = _ENTITY.sub(lambda m: html.unescape(m[0]), raw)
+    if "\\" in raw:
+        raw = re.sub(r"\\(?=[^\w\s])", "", raw)
+    if raw.isascii():
+        return raw
+    text = _KEYCAP.sub(r"\1 ", raw).translate(_NARROW)
+    return unicodedata.normalize("NFC", "".join(c if c.isascii() else _kept(c) for c in text))
+
+
+@lru_cache(maxsize=4096)
+def _kept(char: str) -> str:
+    """A character as it may be read: figures of any script as ASCII, full width undone, emoji gone."""
+    kind = unicodedata.category(char)
+    if kind == "Nd":
+        return str(unicodedata.decimal(char))
+    if kind in ("Cs", "Cn", "Co", "Cc") or (kind == "Cf" and char not in "\u200c\u200d"):
+        return ""
+    if char in "\ufe0e\ufe0f":
+        return ""
+    if kind in ("So", "Sk") and char not in "°№℃℉":
+        return " "
+    wide = unicodedata.normalize("NFKC", char)
+    return wide if len(wide) == 1 and wide.isascii() else char
+
+
+@lru_cache(maxsize=4096)
+def readable(char: str, scripts: tuple[str, ...]) -> bool:
+    """Whether a letter belongs to one of the scripts; figures, signs and marks belong to all."""
+    if char.isascii() or unicodedata.category(char)[0] != "L" or char in "ªºµ":
+        return True
+    name = unicodedata.name(char, "")
+    return name.startswith(("LATIN", "MODIFIER", "FULLWIDTH LATIN", *scripts))
+
+
+def foreign_runs(raw: str, scripts: tuple[str, ...]) -> list[tuple[int, int]]:
+    """The stretches ``[start, end)`` of a token that are in a script the voice cannot read."""
+    runs: list[tuple[int, int]] = []
+    for i, char in enumerate(raw):
+        joined = bool(runs) and runs[-1][1] == i
+        if not char.isascii() and (not readable(char, scripts) or (joined and unicodedata.category(char)[0] == "M")):
+            runs[-1:] = [(runs[-1][0], i + 1)] if joined else [*runs[-1:], (i, i + 1)]
+    return runs
+
+
+def without(raw: str, runs: list[tuple[int, int]]) -> str:
+    """A token with stretches of it taken out."""
+    for start, end in reversed(runs):
+        raw = f"{raw[:start]} {raw[end:]}"
+    return raw
