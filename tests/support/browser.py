@@ -132,9 +132,17 @@ class Seat:
 
     @property
     def said(self) -> str:
-        """All text that the page sent."""
-        messages = [json.loads(message) for message in self.sent]
-        return "".join(each["text"] for each in messages if each["type"] == "input_text.append")
+        """All text that the page sent, as it revised it."""
+        texts = dict[str, str]()
+        for message in map(json.loads, self.sent):
+            if message["type"] in ("input_text.append", "input_text.revise"):
+                text = texts.get(message["context_id"], "")
+                texts[message["context_id"]] = text[: message.get("at", len(text))] + message["text"]
+        return "".join(texts.values())
+
+    def kinds(self) -> set[str]:
+        """The types of all messages that the page sent."""
+        return {json.loads(message)["type"] for message in self.sent}
 
     def until_heard(self) -> None:
         """Wait until all is said."""

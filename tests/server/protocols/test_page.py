@@ -243,6 +243,66 @@ def test_what_was_sent_and_not_heard_is_taken_back(server: Running, browser: Bro
         assert seat.lit == (text + "The end is good.").split()
 
 
+def test_a_word_that_was_not_spoken_is_revised_where_it_stands(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        # The last word waits for the next one.
+        seat.put("I live in Berlim ")
+        seat.until("document.querySelectorAll('#mirror .now').length > 0")
+        seat.put("I live in Paris now. ")
+        seat.until_heard()
+        assert seat.lit == ["I", "live", "in", "Paris", "now."]
+        assert seat.said == "I live in Paris now. "
+        assert "input_text.revise" in seat.kinds()
+        assert "input_text.cancel" not in seat.kinds()
+
+
+def test_backspaces_are_followed_while_it_speaks(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.type("One two three 🙂 fuor ")
+        for _ in range(4):
+            seat.page.keyboard.press("Backspace")
+        seat.type("our five. ")
+        seat.until_heard()
+        assert seat.lit[:3] == ["One", "two", "three"]
+        assert seat.lit[-2:] == ["four", "five."]
+        assert "fuor" not in seat.lit
+
+
+def test_a_selection_is_replaced_while_text_arrives(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        # What the lookahead waits for was sent, and can be changed.
+        seat.page.select_option("#lookahead", "lookahead:k=5")
+        seat.page.select_option("#pace", "slow")
+        words = [f"word{i}" for i in range(12)]
+        seat.paste(" ".join(words))
+        seat.until("document.querySelectorAll('#mirror .ready').length > 0")
+        # The last word that was sent whole.
+        last = seat.value("[...document.querySelectorAll('#mirror .typed')].at(-2).textContent")
+        at = " ".join(words).index(last + " ")
+        seat.page.locator("#editor").evaluate(
+            "(editor, [start, end]) => editor.setSelectionRange(start, end)", [at, at + len(last)]
+        )
+        seat.page.keyboard.insert_text("something else")
+        seat.until_heard()
+        wanted = ["something else" if word == last else word for word in words]
+        assert seat.lit == " ".join(wanted).split()
+        assert seat.said == " ".join(wanted)
+        assert "input_text.revise" in seat.kinds()
+
+
+def test_what_the_server_spoke_meanwhile_is_not_heard(browser: Browser) -> None:
+    with serving(voice=drawl(step_s=0.4)) as slow, seated(browser, slow.http) as seat:
+        seat.page.select_option("#lookahead", "lookahead:k=0")
+        seat.put("One two three ")
+        # The third word is being spoken; nobody knows yet.
+        seat.until("document.querySelectorAll('#mirror :is(.ready, .now, .heard)').length === 2")
+        seat.put("One two four five. ")
+        seat.until("window.seen.some(([text, state]) => text === 'five.' && state === 'now')")
+        seat.until_heard()
+        assert seat.lit == ["One", "two", "four", "five."]
+        assert {"input_text.revise", "input_text.cancel"} <= seat.kinds()
+
+
 def test_a_correction_of_what_was_heard_is_silent(server: Running, browser: Browser) -> None:
     with seated(browser, server.http) as seat:
         seat.type("Helo my friend. ")

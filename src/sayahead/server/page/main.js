@@ -35,6 +35,7 @@ const stream = new Stream(
     created: (message) => offer(message),
     audio: (header, samples) => speaker.audio(header, samples),
     flushed: (message) => speaker.flushed(message),
+    revised: (message) => speaker.revised(message),
     failed: (message) => speaker.failed(message),
     lost: (sentence) => speaker.lost(sentence),
   },

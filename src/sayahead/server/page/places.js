@@ -48,6 +48,18 @@ export class Points {
     this.text += part;
   }
 
+  /** Forget the text from a unit on. */
+  keep(unit) {
+    this.text = this.text.slice(0, unit);
+    if (this.unit > unit) this.point = this.unit = 0;
+  }
+
+  /** Code points of all of it. */
+  count() {
+    this.of(Infinity);
+    return this.point;
+  }
+
   /** The unit at which a code point begins. */
   of(point) {
     if (point < this.point) this.point = this.unit = 0;

@@ -6,8 +6,9 @@
  * {text, start, end, onset, offset (samples of the player's stream), typed, ready, heard (seconds, or null), mode}.
  */
 
+import { Context } from "./context.js";
 import { Feeder, PACES } from "./pace.js";
-import { difference, Marks, Points, wordStart } from "./places.js";
+import { difference, Marks, wordStart } from "./places.js";
 import { now } from "./player.js";
 
 const PAUSE_S = 1.2; // a typist who rests so long wants to hear what is there
@@ -26,7 +27,7 @@ export class Speaker {
     this.names = 0;
     this.feeder = null;
     this.timer = 0;
-    this.context = null; // {id, base: place of its text, points, origin: sample}
+    this.context = null; // the Context that takes text
     this.fresh();
   }
 
@@ -66,7 +67,7 @@ export class Speaker {
     const { start, end, size } = change;
     this.marks.keep(start);
     const words = /\S\s+\S/.test(next.slice(start, start + size));
-    if (start < this.arrived) this.revise(change, { before, words });
+    if (start < this.arrived) this.correct(change, { before, words });
     if (!this.feeder) {
       this.marks.add(start + size, now());
       this.marks.add(next.length, now());
@@ -80,9 +81,10 @@ export class Speaker {
   }
 
   /** A change of what was sent; `words`: several are new. */
-  revise({ start, end, size }, { before, words }) {
+  correct({ start, end, size }, { before, words }) {
     const last = end >= this.arrived;
-    const blanks = last && size === 0 && !before.slice(start, end).trim();
+    // A word that has sound is whole without the blank behind it, too.
+    const blanks = last && size === 0 && start <= this.ready && !before.slice(start, end).trim();
     const tail = last && !blanks;
     // Another text may end as this one did.
     if ((tail || words) && wordStart(this.text, start) === 0) {
@@ -90,10 +92,10 @@ export class Speaker {
       return;
     }
     const silent = blanks || (!tail && (!this.busy || end <= this.heardEnd));
-    if (!silent) this.rewind(start);
+    if (!silent) this.takeBack(start);
     this.editing = !silent && !tail;
     this.shift(start, end, { delta: size - (end - start), tail });
-    if (this.context) this.context.base += size - (end - start);
+    if (this.context) this.context.base = this.arrived - this.context.text.length;
   }
 
   /** Move all places behind a change; at the `tail` of the text, what is new was not spoken. */
@@ -161,7 +163,27 @@ export class Speaker {
     if (!this.feeder) this.take();
   }
 
-  /** Take back what lies behind a place and was not heard; it will be sent again. */
+  /** Take back the word that a place is in or behind, and all that follows, unless it was heard; it will be sent again. */
+  takeBack(to) {
+    const place = Math.max(wordStart(this.text, to), this.heardEnd);
+    const { context } = this;
+    if (!context || place < Math.max(this.ready, context.base)) {
+      this.rewind(to);
+      return;
+    }
+    // None of it has sound: the server may change it where it stands.
+    let unit = Math.min(place - context.base, context.text.length);
+    // A blank behind what was heard stays, if one is still there.
+    const blank = /\s$/.test(this.text.slice(0, Math.min(to, place)));
+    while (blank && unit < context.text.length && /\s/.test(context.text[unit])) unit++;
+    const waits = this.pending;
+    this.stream.revise(context.id, context.cut(unit));
+    this.unflushed = waits;
+    this.arrived = Math.min(context.base + unit, this.arrived);
+    this.unskip();
+  }
+
+  /** Take back what lies behind a place and was not heard, with its sound; it will be sent again, in a new context. */
   rewind(to) {
     const place = Math.max(wordStart(this.text, to), this.heardEnd);
     let kept = this.words.findIndex((word, i) => i >= this.count && (word.end > place || this.partial(word)));
@@ -177,6 +199,11 @@ export class Speaker {
       this.stream.cancel(context.id);
       this.forget();
     } else this.arrived = Math.min(this.arrived, place);
+    this.unskip();
+  }
+
+  /** What will be sent again is not skipped. */
+  unskip() {
     this.skips = this.skips.map(([a, b]) => [a, Math.min(b, this.arrived)]).filter(([a, b]) => a < b);
   }
 
@@ -232,7 +259,7 @@ export class Speaker {
     }
     const pace = PACES[this.pace];
     // The server keeps only so much waiting.
-    if (arrived - (this.words.at(-1)?.end ?? 0) > AHEAD && this.context) return 0.05;
+    if (arrived - this.ready > AHEAD && this.context) return 0.05;
     const end = pace.next(text, arrived);
     this.marks.add(end, now());
     this.send(end);
@@ -244,14 +271,14 @@ export class Speaker {
     const part = this.text.slice(this.arrived, end);
     const speaks = part.trim() !== "";
     if (speaks && !this.context) {
-      this.context = { id: `c${++this.names}`, base: this.arrived, points: new Points(), origin: null };
+      this.context = new Context(`c${++this.names}`, this.arrived);
     }
     if (this.context) {
       if (speaks && !this.unflushed) {
         const start = this.arrived + part.search(/\S/);
         this.phrases.push({ start, first: this.marks.when(start + 1) ?? now(), sound: null, mode: this.mode });
       }
-      this.context.points.add(part);
+      this.context.add(part);
       this.stream.append(this.context.id, part);
       if (speaks) {
         this.unflushed = true;
@@ -273,12 +300,16 @@ export class Speaker {
   audio(header, samples) {
     const { context, player } = this;
     if (header.context_id !== context?.id) return;
+    if (context.stale(header.words)) {
+      this.contradict();
+      return;
+    }
     context.origin ??= player.pushed;
     const at = player.pushed;
     player.append(samples);
     for (const { word, start, end, onset_s: onsetS, offset_s: offsetS } of header.words) {
-      const place = context.base + context.points.of(start);
-      const stop = context.base + context.points.of(end);
+      const place = context.place(start);
+      const stop = context.place(end);
       const onset = context.origin + onsetS * player.rate;
       this.words.push({
         text: word, start: place, end: stop, onset, offset: context.origin + offsetS * player.rate,
@@ -298,6 +329,17 @@ export class Speaker {
     if (id !== this.context?.id) return;
     this.answered = mark;
     if (!this.pending) this.player.settle();
+    this.told.changed();
+  }
+
+  revised(message) {
+    if (message.context_id === this.context?.id && !this.context.revised(message)) this.contradict();
+  }
+
+  /** The server had spoken what was taken back; it was not heard: from there on, anew. */
+  contradict() {
+    this.rewind(this.context.doubtful);
+    if (!this.feeder) this.take();
     this.told.changed();
   }
 
@@ -331,7 +373,7 @@ export class Speaker {
     clearTimeout(this.timer);
     this.forget();
     if (waits) {
-      this.skips.push([this.words.at(-1)?.end ?? 0, this.text.length]);
+      this.skips.push([this.ready, this.text.length]);
       this.arrived = this.text.length;
     }
     this.told.changed();
@@ -345,6 +387,11 @@ export class Speaker {
   }
 
   // How things stand.
+
+  /** The place up to which the text has sound. */
+  get ready() {
+    return this.words.at(-1)?.end ?? 0;
+  }
 
   /** Whether text was sent whose sound is still to come. */
   get pending() {
@@ -394,7 +441,7 @@ export class Speaker {
     if (current && start < current.end && end > current.start) return "now";
     if (this.skips.some(([a, b]) => start >= a && start < b)) return "skipped";
     if (start < this.heardEnd) return "heard";
-    if (start < (this.words.at(-1)?.end ?? 0)) return "ready";
+    if (start < this.ready) return "ready";
     return start < this.arrived || !this.feeder ? "typed" : "ghost";
   }
 }

@@ -4,7 +4,7 @@ const PART = 1000; // characters in one message
 
 export class Stream {
   /**
-   * `listener`: created(message), audio(header, Int16Array), flushed(message), failed(message), lost(sentence).
+   * `listener`: created(message), audio(header, Int16Array), flushed(message), revised(message), failed(message), lost(sentence).
    * `prepare()` resolves to the first session's settings, `askKey(again)` to a key of the person's, or null.
    */
   constructor(listener, { prepare, askKey }) {
@@ -105,6 +105,7 @@ export class Stream {
     if (message.type === "speech.audio") this.header = message;
     else if (message.type === "session.created") listener.created(message);
     else if (message.type === "speech.flushed") listener.flushed(message);
+    else if (message.type === "speech.revised") listener.revised(message);
     else if (message.type === "error") listener.failed(message);
   }
 
@@ -133,6 +134,11 @@ export class Stream {
       this.send({ type: "input_text.append", context_id: context, text: text.slice(at, end) });
       at = end;
     }
+  }
+
+  /** From a code point of the context's text on, it is now `text`. */
+  revise(context, { at, mark, text = "" }) {
+    this.send({ type: "input_text.revise", context_id: context, at, text, revise_id: mark });
   }
 
   flush(context, mark, end) {
