@@ -1,0 +1,1 @@
+"""An output module of Speech Dispatcher: what screen readers on Linux speak through."""
