@@ -2,8 +2,8 @@
 
     python integrations/speech-dispatcher/benchmark.py --json results.json
 
-Measured from the last line of a KEY message to the first sample above -50 dBFS, as the daemon gets it: both modules send
-their sound through the daemon. `first` is a key whose sound was not made yet, `again` one whose sound was kept.
+Measured from the last line of a KEY message to the first sample above -50 dBFS, as the daemon gets it: both modules
+send their sound through the daemon. `first` is a key whose sound was not made yet, `again` one whose sound was kept.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -60,7 +59,7 @@ class Module:
         except SayaheadError as error:
             self.wire.say(f"399-{error}", "399 ERR CANT INIT MODULE")
             return
-        threading.Thread(target=self.speaker.warm, args=(Style(),), name="warm", daemon=True).start()
+        self.speaker.warm(Style())
         self.wire.say("299-sayahead: ready.", "299 OK LOADED SUCCESSFULLY")
 
     def receive(self, what: str, done: str, take: Callable[[dict[str, str]], str] | None = None) -> None:

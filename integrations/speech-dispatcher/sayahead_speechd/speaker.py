@@ -51,6 +51,8 @@ class Speaker:
     wire: Wire
     jobs: queue.SimpleQueue[Job | None] = field(default_factory=queue.SimpleQueue)
     job: Job | None = None
+    _warming: threading.Thread | None = None
+    _closing: threading.Event = field(default_factory=threading.Event)
     _kept: OrderedDict[tuple[str, Style], Floats] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -72,16 +74,24 @@ class Speaker:
 
     def close(self) -> None:
         """Fall silent, and end the thread."""
+        self._closing.set()
         self.end("703 STOP")
         self.jobs.put(None)
         self._thread.join()
+        if self._warming is not None:
+            self._warming.join()
 
     def warm(self, style: Style) -> None:
-        """Make the sound of all characters that a keyboard has, one at a time, when nothing else is to be spoken."""
-        names = [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", *CHARACTERS.values()]
-        for name in names:
-            while not self.jobs.empty() or self.job is not None:
-                threading.Event().wait(0.2)
+        """Begin to make the sound of all characters that a keyboard has, when nothing else is to be spoken."""
+        self._warming = threading.Thread(target=self._warm, args=(style,), name="warm", daemon=True)
+        self._warming.start()
+
+    def _warm(self, style: Style) -> None:
+        for name in [*"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", *CHARACTERS.values()]:
+            while self.job is not None and not self._closing.wait(0.2):
+                pass
+            if self._closing.is_set():
+                return
             self._short(name, style)
 
     def _run(self) -> None:
