@@ -251,8 +251,8 @@ MA_QUALITY = FromReport(
     },
 )
 MA_LATENCY = FromReport(
-    "ma/quality",
-    "sayahead eval run benchmarks/ma/quality.toml",
+    "ma/latency",
+    "sayahead eval run benchmarks/ma/latency.toml",
     (
         Figure("first sound, ms", "latency-1.csv", "first audible sample p50, ms", 0),
         Figure("over sentence length, ms a word", "latency-1.csv", "O(1): first sample, ms a word"),
@@ -262,12 +262,24 @@ MA_LATENCY = FromReport(
     ),
     rows={name: name for name in ("full sentence", "lookahead-2", "lookahead-1")},
 )
+MA_POSITIONS = FromReport(
+    "ma/latency",
+    "sayahead eval run benchmarks/ma/latency.toml",
+    tuple(
+        Figure(f"{place} chunk, %", "positions.csv", f"{place} chunk: computing / audio, %", 1)
+        for place in ("first", "second", "third", "last but one", "last")
+    ),
+    rows={name: name for name in ("lookahead-2", "lookahead-1")},
+)
 MA_SHADOWING = FromReport(
     "ma/shadowing",
     "sayahead eval run benchmarks/ma/shadowing.toml",
     (
         Figure("average chunk delay, s", "latency-1.csv", "average chunk delay, s"),
-        Figure("largest word lag by length, ms a word", "latency-1.csv", "O(1): largest word lag, ms a word"),
+        Figure("over sentence length, ms a word", "latency-1.csv", "O(1): average chunk delay, ms a word"),
+        Figure(
+            "largest word lag over sentence length, ms a word", "latency-1.csv", "O(1): largest word lag, ms a word"
+        ),
     ),
 )
 MA_CLARINET = FromReport(
@@ -350,9 +362,21 @@ MOHAN_QUALITY = FromReport(
         Figure("difference", "quality.csv", "WER, %: difference"),
         Figure("DistillMOS", "quality.csv", "DistillMOS"),
         Figure("difference", "quality.csv", "DistillMOS: difference", 3),
-        Figure("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
     ),
     beside={"d_T": proportions()},
+)
+MOHAN_LATENCY = FromReport(
+    "mohan/latency",
+    "sayahead eval run benchmarks/mohan/latency.toml",
+    (
+        Figure("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
+        Figure("180 words/min", "latency-2.csv", "first audible sample p50, ms", 0),
+        Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
+        Figure("stalls an utterance, 50 tokens/s", "latency-1.csv", "stalls an utterance"),
+        Figure("180 words/min", "latency-2.csv", "stalls an utterance"),
+        Figure("stalled, s, 180 words/min", "latency-2.csv", "stalled, s an utterance"),
+        Figure("RTF", "latency-1.csv", "RTF", 3),
+    ),
 )
 
 PLACES: dict[str, Callable[[], str]] = {
@@ -375,13 +399,16 @@ PLACES: dict[str, Callable[[], str]] = {
     "lookahead_summary": SUMMARY,
     "ma_quality": MA_QUALITY,
     "ma_latency": MA_LATENCY,
+    "ma_positions": MA_POSITIONS,
     "ma_shadowing": MA_SHADOWING,
     "ma_clarinet": MA_CLARINET,
     "ma_student": table("ma/clarinet/student.md"),
     "saeki_quality": SAEKI_QUALITY,
     "saeki_students": SAEKI_STUDENTS,
+    "saeki_steps": table("saeki/steps.md", "python benchmarks/saeki/steps.py"),
     "saeki_cosine": table("saeki/cosine.md", "python benchmarks/saeki/cosine.py"),
     "mohan_quality": MOHAN_QUALITY,
+    "mohan_latency": MOHAN_LATENCY,
     "mohan_environment": table("mohan/environment.md"),
     "mohan_speed": table("mohan/speed.md"),
     "saeki_processing": table("saeki/processing.md", "python benchmarks/saeki/processing.py"),

@@ -278,6 +278,13 @@ def test_guided_training_moves_the_context_network_alone(corpus: Corpus, teacher
     assert -1 <= parts["similarity"] <= 1
     same = {**batch, "pseudo": batch["future"], "pseudo_lengths": batch["future_lengths"]}
     assert task.loss(fresh, same, 0)[1]["similarity"] == pytest.approx(1, abs=1e-5)
+    # Beside the similarity with a target that moves along there is one with the network before the fine-tuning.
+    with torch.no_grad():
+        for weight in fresh.tacotron.contextual.parameters():
+            weight.add_(torch.randn_like(weight))
+    moved_on = task.loss(fresh, same, 0)[1]
+    assert moved_on["similarity"] == pytest.approx(1, abs=1e-5)
+    assert moved_on["similarity_fixed"] < 0.999
 
 
 def test_a_voice_s_tacotron_is_read_back_from_its_graphs(tmp_path: Path) -> None:
@@ -388,6 +395,61 @@ def test_graphs_say_what_torch_says(tmp_path: Path) -> None:
         rows = min(len(mine), len(theirs), 30)
         assert rows > 3
         assert np.abs(mine[: rows - 3] - theirs[: rows - 3].numpy()).max() < 0.15
+
+
+class Forced:
+    """A decoder's graph of which some outputs are given, whatever it computes: ``stop``, and where attention looks."""
+
+    def __init__(self, graph: Any, *, stop: float, place: int | None = None) -> None:
+        self.graph, self.stop, self.place, self.steps = graph, stop, place, 0
+
+    def __call__(self, **inputs: Any) -> dict[str, Any]:
+        self.steps += 1
+        out = self.graph(**inputs)
+        weights = out["weights"] if self.place is None else np.zeros_like(out["weights"])
+        if self.place is not None:
+            weights[0, self.place] = 1
+        return {**out, "stop": np.full_like(out["stop"], self.stop), "weights": weights}
+
+
+def test_stop_and_resting_attention_are_rules_that_can_be_switched_off(tmp_path: Path) -> None:
+    voice: Any = tiny_saeki(tmp_path)
+    own, segment = voice.synthesizer._acoustic, Segment(ids(10), 8, ((0, 8),), False)
+
+    def frames(stop: float, place: int | None, **rules: Any) -> int:
+        forced = {**own._graphs, "decoder": Forced(own._graphs["decoder"], stop=stop, place=place)}
+        return len(spoken(SegmentalAcoustic(forced, replace(own._model, **rules), pad=0), segment).final)
+
+    # A stop that always fires: at once, or behind the last sound, which attention has to reach first.
+    assert frames(1.0, None, early_stop=True) == 1
+    assert frames(1.0, 0, longest=2) > 8 * 3
+    # Attention that never moves: moved on from phoneme to phoneme, or left where it is, up to the bound.
+    assert frames(0.0, 0, longest=2) == (1 + 8) * 2 * 3
+    assert frames(0.0, 0, longest=0) == pytest.approx((1 + 8) * 40, abs=3)
+
+
+def test_free_attention_speaks_as_torch_does(tmp_path: Path) -> None:
+    config = replace(CONFIG, taught=False)
+    voice: Any = tiny_saeki(tmp_path, config)
+    acoustic, model = voice.synthesizer._acoustic, tacotron(config)
+    assert (acoustic._model.window, acoustic._model.longest, acoustic._model.early_stop) == (0, 0, True)
+    given, embedding = ids(12), np.linspace(-1, 1, 16).astype(np.float32)
+    segment = Segment(given, 12, ((0, 6), (6, 12)), False, embedding=embedding)
+    made = spoken(SegmentalAcoustic(acoustic._graphs, replace(acoustic._model, early_stop=False), pad=0), segment)
+    with torch.no_grad():
+        padded = torch.cat([torch.zeros(1, dtype=torch.long), torch.from_numpy(given)])
+        memory = model.memory(Texts(padded[None], torch.tensor([13])), torch.from_numpy(embedding)[None])
+        state, rows = model.decoder.initial(memory), []
+        for _ in range(8):
+            frame, _, _, state = model.decoder.advance(state, memory)
+            rows.append(frame.view(-1, 80))
+        mel = torch.cat(rows)[None]
+        meant = (mel + model.postnet(mel, torch.ones(mel.shape[:2], dtype=torch.bool)))[0] * model.std + model.mean
+    # Close to the end the postnet sees what follows.
+    assert np.abs(made.final[:18] - meant[:18].numpy()).max() < 0.1
+    (first, middle), (begin, end) = made.words
+    assert first <= middle <= begin <= end <= len(made.final)
+    assert [timing.text for chunk in voice.stream(["One two three."]) for timing in chunk.words]
 
 
 def test_students_graph_says_what_torch_says(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.config import from_mapping
+from sayahead.config import check_whole, from_mapping
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.engine.stages import Frames
 from sayahead.systems.loading import Loaded, ids_of, phoneme_voice
@@ -23,6 +23,8 @@ from sayahead.voices import VoiceConfig
 
 STOP = 0.5
 """Probability of the stop above which a sentence is over (Ma 4.1)."""
+MOST_FRAMES = 80
+"""Most frames of one SPEAK for each phoneme in view, whatever attention and stop do."""
 
 
 Places = tuple[int, int]
@@ -53,7 +55,13 @@ class AttentionConfig:
     past: int
     """Phonemes before the attended one that the encoder receives: as many as it sees."""
     longest: int
-    """Most steps that attention may rest on a phoneme before it is moved on."""
+    """Most steps that attention may rest on a phoneme before it is moved on; 0: never moved, as in the paper."""
+    early_stop: bool = False
+    """Whether the stop ends a complete text wherever it fires, as in the paper, or from its last sound on."""
+
+    def __post_init__(self) -> None:
+        check_whole("model: acoustic: window", self.window, 1, 10_000)
+        check_whole("model: acoustic: longest", self.longest, 0, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +127,8 @@ class AttentionAcoustic:
     Words are spoken when the first attention's argmax has passed them (Ma 4.1): that step is the next word's, and is
     computed again with it. A sentence is over when the stop fires after its last sounding phoneme. Attention that
     rests on a phoneme for more than ``longest`` steps is moved to the next; at the end of the text it ends the
-    sentence, so that no network goes on forever.
+    sentence. Both rules can be switched off (``early_stop``, ``longest``); a bound on the frames of a SPEAK remains,
+    so that no network goes on forever.
     """
 
     def __init__(
@@ -164,11 +173,12 @@ class AttentionAcoustic:
 
         walk, steps = self._walk(text, state), list[Step]()
         for made in walk:
-            stuck = self._stuck(made, text)
+            stuck = self._stuck(made, text) or (len(steps) + 1) * r >= MOST_FRAMES * max(1, len(text.memories[0]))
             if not ended and (made.past.attended[0] >= begin + segment.speak or stuck):
                 break
             steps.append(made)
-            if ended and (stuck or (made.past.attended[0] >= sounded and made.stop > STOP)):
+            heard = self._model.early_stop or made.past.attended[0] >= sounded
+            if ended and (stuck or (heard and made.stop > STOP)):
                 break
         commit = len(steps) if ended else max(0, len(steps) - -(-hold_back // r))
         ahead = [] if ended else [*steps[commit:], made]
@@ -224,7 +234,7 @@ class AttentionAcoustic:
         for i, start in enumerate(starts):
             place = start + int(out[f"weights{i + 1}"].argmax()) if places is None else places[i]
             rested = past.stayed[i] + 1 if place == past.attended[i] else 1
-            if rested > m.longest and place + 1 < text.end:
+            if 0 < m.longest < rested and place + 1 < text.end:
                 place, rested = place + 1, 1
             attended.append(place)
             stayed.append(rested)
@@ -235,7 +245,7 @@ class AttentionAcoustic:
 
     def _stuck(self, made: Step, text: Encoded) -> bool:
         """Whether attention has rested on the last phoneme in view for the longest time allowed."""
-        return made.past.attended[0] >= text.end - 1 and made.past.stayed[0] >= self._model.longest
+        return made.past.attended[0] >= text.end - 1 and 0 < self._model.longest <= made.past.stayed[0]
 
     def _joined(self, steps: list[Step]) -> Floats:
         nothing = np.zeros((0, self._model.n_mels), np.float32)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.config import from_mapping
+from sayahead.config import check_whole, from_mapping
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError
@@ -53,11 +53,17 @@ class CharacterConfig:
     ahead: int
     """Characters after it."""
     longest: int
-    """Most steps that a place may be attended before attention is moved on."""
+    """Most steps that a place may be attended before attention is moved on; 0: never moved, as in the paper."""
     pace: float
     """Approximate frames per character: how long a word is expected to last when its onset is reported."""
     look_back: int = 5
     """Latest characters whose weights are observed (Mohan 5.1)."""
+    early_stop: bool = False
+    """Whether the stop ends a sentence that was read to its end wherever it fires, as in the paper, or from its last
+    letters on."""
+
+    def __post_init__(self) -> None:
+        check_whole("model: acoustic: longest", self.longest, 0, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +189,7 @@ class CharacterAcoustic:
     def _look(self, text: ReadSoFar, decoder: DecoderState) -> tuple[Floats, Floats]:
         """(P,) weights and (1, M) context of what attention sees: a window from the last place on."""
         model, size, half = self._model, len(text.rows), self._model.location_kernel // 2
-        stuck, place = decoder.rested >= model.longest, decoder.place
+        stuck, place = 0 < model.longest <= decoder.rested, decoder.place
         first = min(place + 1, size - 1) if stuck else max(0, place - model.back)
         window = slice(first, max(first, place) + model.ahead + 1)
         past = np.zeros((2, size + 2 * half), np.float32)
@@ -217,7 +223,8 @@ class CharacterAcoustic:
             return False
         late = decoder.place >= size - 3
         lost = state.closing * model.reduction > 40 + 3 * model.pace * size
-        return (late and (stop > STOP or decoder.rested > model.longest)) or lost or size == 1
+        stopped = stop > STOP and (late or model.early_stop)
+        return stopped or (late and 0 < model.longest < decoder.rested) or lost or size == 1
 
     def _told(
         self, state: CharacterState, *, final: int, ended: bool

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.config import from_mapping
+from sayahead.config import check_whole, from_mapping
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.engine.stages import Frames
 from sayahead.systems.loading import Loaded, phoneme_voice
@@ -23,6 +23,8 @@ from sayahead.voices import VoiceConfig
 
 STOP = 0.5
 """Probability of the stop above which a segment is over."""
+MOST_FRAMES = 40
+"""Most frames that a segment may have for each of its phonemes, whatever attention and stop do."""
 
 
 GRAPHS = ("encoder", "context", "memory", "decoder", "postnet")
@@ -46,15 +48,21 @@ class SegmentalConfig:
     location_kernel: int
     """Phonemes of past attention that each place sees."""
     window: int
-    """Phonemes that a step attends to, from the last attended one on."""
+    """Phonemes that a step attends to, from the last attended one on; 0: all, as in the papers (free attention)."""
     past: int
     """Most phonemes of the past in the context; 0: the whole sentence."""
     longest: int
-    """Most steps that attention may rest on a phoneme before it is moved on."""
+    """Most steps that attention may rest on a phoneme before it is moved on; 0: never moved, as in the papers."""
     copies: int = 1
     """How often a segment's last frame is repeated as the vocoder's right context (Saeki-b, 4.2: delta)."""
     independent: bool = False
     """Whether each segment is an utterance of its own, without past or future (Saeki-a, IV-B: Independent)."""
+    early_stop: bool = False
+    """Whether the stop ends a segment wherever it fires, as in the papers, or from the last sounding phoneme on."""
+
+    def __post_init__(self) -> None:
+        for name in ("window", "longest", "past", "copies"):
+            check_whole(f"model: acoustic: {name}", getattr(self, name), 0, 10_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +85,8 @@ class DecoderState:
     """(1, r * n_mels) of the step before, normalized."""
     context: Floats
     """(1, M) what attention saw."""
+    weights: Floats
+    """(P,) where attention looked in the step before; 1 at one phoneme where it has a window."""
     attention: Floats
     """(2, D) output and cell of the first recurrent layer."""
     decoder: Floats
@@ -157,42 +167,50 @@ class SegmentalAcoustic:
         decoder = DecoderState(
             np.zeros((1, model.reduction * model.n_mels), np.float32),
             np.zeros((1, rows.shape[1]), np.float32),
+            np.zeros(len(ids), np.float32),
             np.zeros((2, model.attention_rnn), np.float32),
             np.zeros((2, model.decoder_rnn), np.float32),
         )
         steps, visited, last = list[Floats](), list[int](), len(ids) - 1
         while True:
             decoder, stops = self._advance(decoder, rows, keys, seen)
-            seen[0] = 0
-            seen[0, half + decoder.place] = 1
-            seen[1, half + decoder.place] += 1
-            visited.append(decoder.place)
+            seen[0, half : half + len(ids)] = decoder.weights
+            seen[1, half : half + len(ids)] += decoder.weights
+            # Free attention may go back; a word is over when attention has once passed it.
+            visited.append(max([decoder.place, *visited[-1:]]))
             frames = decoder.frame.reshape(model.reduction, model.n_mels)
             ends = np.flatnonzero(stops > STOP)
-            if len(ends) and decoder.place >= sounded:
+            if len(ends) and (model.early_stop or decoder.place >= sounded):
                 steps.append(frames[: ends[0] + 1])
                 break
             steps.append(frames)
-            if decoder.place == last and decoder.rested >= model.longest:
+            stuck = decoder.place == last and 0 < model.longest <= decoder.rested
+            if stuck or len(steps) * model.reduction >= MOST_FRAMES * len(ids):
                 break
         return self._graphs["postnet"](frames=np.concatenate(steps))["mel"], visited
 
     def _advance(self, decoder: DecoderState, rows: Floats, keys: Floats, seen: Floats) -> tuple[DecoderState, Floats]:
         """One step, and the stops (r,) of its frames."""
         model, at = self._model, decoder.place
+        first, end = (at, min(at + model.window, len(rows))) if model.window else (0, len(rows))
         around = np.lib.stride_tricks.sliding_window_view(seen, model.location_kernel, axis=1)
-        window = slice(at, min(at + model.window, len(rows)))
+        window = slice(first, end)
         visited = around[:, window].transpose(1, 0, 2).reshape(-1, 2 * model.location_kernel)
         frame, context, attention, layer = decoder.frame, decoder.context, decoder.attention, decoder.decoder
         past = {"frame": frame, "context": context, "attention": attention, "decoder": layer}
         out = self._graphs["decoder"](**past, rows=rows[window], keys=keys[window], seen=visited)
-        place = at + int(out["weights"].argmax())
+        place = first + int(out["weights"].argmax())
         rested = decoder.rested + 1 if place == at else 1
-        if rested > model.longest and place + 1 < len(rows):
+        if 0 < model.longest < rested and place + 1 < len(rows):
             place, rested = place + 1, 1
+        weights = np.zeros(len(rows), np.float32)
+        if model.window:
+            weights[place] = 1
+        else:
+            weights[:] = out["weights"][0]
+        context = rows[place][None] if model.window else weights[None] @ rows
         layers = out["next_attention"], out["next_decoder"]
-        after = DecoderState(out["next_frame"], rows[place][None], *layers, place=place, rested=rested)
-        return after, out["stop"]
+        return DecoderState(out["next_frame"], context, weights, *layers, place=place, rested=rested), out["stop"]
 
 
 @dataclass(frozen=True, slots=True)

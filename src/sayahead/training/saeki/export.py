@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from sayahead.errors import ConfigError
 from sayahead.systems.saeki import GRAPHS, SegmentalConfig
 from sayahead.training.graph.builder import Graph, fields
 from sayahead.training.graph.recurrent import (
@@ -35,17 +34,22 @@ LONGEST_S = 0.5
 
 
 def export(model: Tacotron, folder: Path, *, frame_s: float, past: int) -> Written:
-    """Write the graphs of a model with taught attention; ``frame_s`` seconds a frame, ``past`` as it was trained.
+    """Write the graphs of a model; ``frame_s`` seconds a frame, ``past`` as it was trained.
 
-    Their paths, and what a voice's ``model`` table says of them under ``acoustic``: the fields of SegmentalConfig.
+    Taught attention keeps to its window, is moved on where it rests and is believed to stop at the end alone; free
+    attention has none of these rules, as in the papers. Returned: the paths, and what a voice's ``model`` table says of
+    them under ``acoustic``, the fields of SegmentalConfig.
     """
     model, config = model.eval().cpu(), model.config
     makers = (encoder_graph, context_graph, memory_graph, decoder_graph, postnet_graph)
     paths = [folder / f"{name}.onnx" for name in GRAPHS]
     for path, make in zip(paths, makers, strict=True):
         make(model).save(str(path))
-    sizes = fields(config, "n_mels reduction attention_rnn decoder_rnn location_kernel window")
-    about = SegmentalConfig(**sizes, past=past, longest=round(LONGEST_S / frame_s / config.reduction))
+    sizes = fields(config, "n_mels reduction attention_rnn decoder_rnn location_kernel")
+    longest = round(LONGEST_S / frame_s / config.reduction)
+    rules = (config.window, longest, False) if config.taught else (0, 0, True)
+    window, longest, early_stop = rules
+    about = SegmentalConfig(**sizes, window=window, past=past, longest=longest, early_stop=early_stop)
     return paths, asdict(about)
 
 
@@ -153,8 +157,6 @@ def postnet_graph(model: Tacotron) -> Graph:
 
 def write(run: Trained[SaekiTask, HasTacotron], folder: Path) -> Written:
     """See Part; of a Tacotron, or of one whose context network was fine-tuned."""
-    if not run.task.config.taught:
-        raise ConfigError("Only a Tacotron with [model] taught = true becomes a voice: the runtime knows no other.")
     return export(run.model.tacotron, folder, frame_s=run.frame_s, past=run.task.data.past)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from sayahead.training.corpus.segments import Numbers
 from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.loop.task import Batch, logged
 from sayahead.training.loop.trained import load_run_of
+from sayahead.training.saeki.embedding import ContextEmbedding
 from sayahead.training.saeki.futures import Expected, Prefix, last_segment, read_prefixes
 from sayahead.training.saeki.network import Decoded, Taught, Texts
 from sayahead.training.saeki.task import HasTacotron, PartlyTrained, SaekiTask, Speaking, inputs, target_loss, texts_of
@@ -45,15 +46,29 @@ class Guided(PartlyTrained):
 
     def __init__(self, speaking: Speaking) -> None:
         super().__init__(speaking.tacotron, ("contextual",))
+        self.fixed = ContextEmbedding(speaking.tacotron.config.context, speaking.tacotron.config.embedding)
+        self.fixed.load_state_dict(speaking.tacotron.contextual.state_dict())
+        self.fixed.requires_grad_(False)
+
+    def train(self, mode: bool = True) -> Self:
+        """See PartlyTrained."""
+        super().train(mode)
+        self.fixed.train(False)
+        return self
 
     def forward(
         self, texts: Texts, past: Texts, pseudo: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught
-    ) -> tuple[Decoded, Tensor, Tensor]:
-        """Frames under the pseudo embedding, and both embeddings (B, E): of the pseudo and of the true future."""
+    ) -> tuple[Decoded, Tensor, Tensor, Tensor]:
+        """Frames under the pseudo embedding, and embeddings (B, E).
+
+        Of the pseudo future, of the true one, and of the true one by the network as it was before the fine-tuning.
+        """
+        encoder = self.tacotron.encoder
         guessed = self.tacotron.embedding(past, pseudo)
         with torch.no_grad():
             meant = self.tacotron.embedding(past, future)
-        return self.tacotron(texts, guessed, frames, spoken, taught), guessed, meant
+            fixed = self.fixed(encoder(past), past.lengths, encoder(future), future.lengths)
+        return self.tacotron(texts, guessed, frames, spoken, taught), guessed, meant, fixed
 
 
 class GuidedTask(SaekiTask):
@@ -110,8 +125,10 @@ class GuidedTask(SaekiTask):
         """See Task."""
         texts, past, future, frames, spoken, taught = inputs(batch)
         pseudo = Texts(batch["pseudo"], batch["pseudo_lengths"])
-        decoded, guessed, meant = model(texts, past, pseudo, future, frames, spoken, taught)
+        decoded, guessed, meant, fixed = model(texts, past, pseudo, future, frames, spoken, taught)
         total, parts = target_loss(decoded, batch, self.data, taught=self.config.taught)
         parts["similarity"] = functional.cosine_similarity(guessed.float(), meant.float()).mean()
+        # Both sides of the similarity move; beside it, one that does not.
+        parts["similarity_fixed"] = functional.cosine_similarity(guessed.float(), fixed.float()).mean()
         total = total + self.guided.similarity_weight * (1 - parts["similarity"])
         return total, logged(parts)
