@@ -2,7 +2,7 @@
 
     python benchmarks/floods.py --before ../older/src --json benchmarks/results/server/floods.json
 
-Each flood goes on for a minute against a server of its own, connecting again whenever it is cut off. The server's memory
+Each flood goes on for a minute against a server of its own, connecting again whenever it is cut off. Its memory
 is read four times a second; what is left is that of ten seconds after the end. ``--before`` is the source folder of an
 older version.
 """

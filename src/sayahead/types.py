@@ -130,6 +130,18 @@ class AudioChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """How the sound of a voice of source and filter is changed; the default changes nothing."""
+
+    pitch: float = 0.0
+    """Semitones up, or down where negative."""
+    pitch_range: float = 1.0
+    """Factor on how far the pitch moves about the voice's middle; 0 is monotonous."""
+    formants: float = 1.0
+    """Factor on the frequencies of the vocal tract's resonances; below 1 it is longer, as a large man's."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rendering:
     """How a session's voice renders; fixed for the life of the session."""
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from sayahead.engine.keep_up import KeepUp, keep_up
 from sayahead.engine.policy import Policy, check_policy
 from sayahead.engine.sentence import Letters, Sentence, Words
 from sayahead.engine.session import Session
+from sayahead.engine.stages import Shapeable
 from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.agent import Agent
@@ -29,11 +31,15 @@ from sayahead.speech import IDLE_S, Speech
 from sayahead.systems import KINDS
 from sayahead.systems.loading import Loaded
 from sayahead.text import Phonemizer
-from sayahead.types import AudioChunk, Floats, Rendering
+from sayahead.types import AudioChunk, Floats, Rendering, Shape
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 
 LOADED = (".onnx", ".npz")
 """Endings of files that kinds of voices load: each must be listed with its digest."""
+
+
+SHAPED = "shaped"
+"""The kind of a voice that is another one with its pitch and formants changed."""
 
 
 class Options(TypedDict, total=False):
@@ -59,6 +65,12 @@ class Options(TypedDict, total=False):
     """Follow the pace of the text: a KeepUp, its options ("lag_s=2,most_speed=1.4"), or True for its defaults."""
     speaker: str | int
     """Name or number of a speaker, if the voice has several."""
+    pitch: float
+    """Semitones up or down, -12 to 12; for voices of source and filter, as the two that follow."""
+    pitch_range: float
+    """Factor on how far the pitch moves, 0 (monotonous) to 2."""
+    formants: float
+    """Factor on the resonances of the vocal tract, 0.7 to 1.4: below 1 it is longer, as a large man's."""
 
 
 class Voice:
@@ -98,8 +110,12 @@ class Voice:
 
     def with_synthesizer(self, synthesizer: AnySynthesizer) -> Voice:
         """The same voice with another synthesizer instead of its own, for experiments."""
+        return self.described(self.config, synthesizer)
+
+    def described(self, config: VoiceConfig, synthesizer: AnySynthesizer) -> Voice:
+        """The same voice under another description, with another synthesizer."""
         loaded = replace(self.loaded, synthesizer=synthesizer)
-        return Voice(self.config, loaded, policies=self._policies, contexts=self._contexts)
+        return Voice(config, loaded, policies=self._policies, contexts=self._contexts)
 
     @property
     def characters(self) -> bool:
@@ -142,13 +158,28 @@ class Voice:
         rendering, sentence = self._rendering(options), self._sentence(options)
         volume *= self.config.gain
         return Session(
-            self.loaded.synthesizer,
+            self._synthesizer(options),
             self.loaded.normalizer,
             sentence,
             rendering=rendering,
             volume=volume,
             keep_up=self._keep_up(options.get("keep_up"), rendering.speed),
         )
+
+    def _synthesizer(self, options: Options) -> AnySynthesizer:
+        """The voice's own, or one with the pitch and formants that a session wants."""
+        pitch, width = options.get("pitch", 0.0), options.get("pitch_range", 1.0)
+        formants = options.get("formants", 1.0)
+        for name, value, least, most in (("pitch", pitch, -12.0, 12.0), ("pitch_range", width, 0.0, 2.0)):
+            check_number(name, value, least, most)
+        check_number("formants", formants, 0.7, 1.4)
+        own, synthesizer = self.config.shape, self.loaded.synthesizer
+        shape = Shape(own.pitch + pitch, own.pitch_range * width, own.formants * formants)
+        if shape == own:
+            return synthesizer
+        if not isinstance(synthesizer, Shapeable):
+            raise ConfigError(f"{self._whose} has no source and filter, so its pitch and formants cannot be changed.")
+        return synthesizer.shaped(shape)
 
     def _keep_up(self, spec: object, speed: float) -> KeepUp | None:
         made, (least, most) = keep_up(spec), self.config.speed
@@ -234,6 +265,8 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
     """
     folder = installed_voices().get(str(name), Path(name))
     config = read_config(folder)
+    if config.kind == SHAPED:
+        return shaped_voice(config, folder, threads=threads, verify=verify)
     check_files(config, folder, verify=verify)
     if config.kind not in KINDS:
         raise VoiceError(f"{folder / 'voice.json'}: kind {config.kind!r} is unknown{nearest(config.kind, KINDS)}.")
@@ -243,12 +276,36 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
         voice = Voice(config, loaded, policies=makers, contexts=taught_contexts(config, folder, threads))
         # The first run of each network is slower than the others: have it now, not in somebody's first word.
         voice.synthesize("Sayahead.")
+        in_use[folder.resolve(), threads] = voice
     except VoiceError:
         raise
     except Exception as error:
         # Graphs and tables that do not fit each other fail in as many ways as there are.
         raise VoiceError(f"The voice in {folder} cannot be read: {error or type(error).__name__}") from error
     return voice
+
+
+in_use: WeakValueDictionary[tuple[Path, int], Voice] = WeakValueDictionary()
+"""Voices that are loaded, by folder and threads, for those that are another one's: they share its networks."""
+
+
+def shaped_voice(config: VoiceConfig, folder: Path, *, threads: int, verify: bool) -> Voice:
+    """A voice whose parts are another's; VoiceError where that one is missing, or has no shape to change."""
+    name = config.model.get("voice")
+    if not isinstance(name, str) or set(config.model) != {"voice"}:
+        raise VoiceError(f"{folder / 'voice.json'}: model must name the voice that is shaped, and nothing else.")
+    places = (inside(folder.parent, name), *(found for own, found in installed_voices().items() if own == name))
+    base = next((place for place in places if (place / "voice.json").is_file()), None)
+    if base is None or read_config(base).kind == SHAPED:
+        raise VoiceError(f"The voice {config.name!r} is the voice {name!r} with another shape, which is not installed.")
+    voice = in_use.get((base.resolve(), threads)) or load_voice(base, threads=threads, verify=verify)
+    synthesizer = voice.synthesizer
+    try:
+        if not isinstance(synthesizer, Shapeable):
+            raise ConfigError("It has no source and filter.")
+        return voice.described(config, synthesizer.shaped(config.shape))
+    except ConfigError as error:
+        raise VoiceError(f"The voice {name!r} cannot be shaped as {config.name!r}: {error}") from error
 
 
 def check_files(config: VoiceConfig, folder: Path, *, verify: bool) -> None:

@@ -7,7 +7,8 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from sayahead.voice import load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 from sayahead.voices.home import VARIABLE, added_voices, home, packaged_voices
 
+MADE = "voice"
+"""The folder in a workplace that becomes the voice."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
 NOT_FOR_TRADE = re.compile(r"(?i)\bNC\b|non-?commercial|research (?:use|purposes?) only|academic use")
 
@@ -66,6 +69,14 @@ def add(
     The voice is loaded and speaks before it is there. ConfigError for what cannot be meant, VoiceError for a file that
     is no voice; either way nothing has changed.
     """
+    with workplace() as work:
+        make(place(source, work, sha256, progress), config, work / MADE)
+        return settle(work, name, replace=replace)
+
+
+@contextmanager
+def workplace() -> Iterator[Path]:
+    """A hidden folder beside the added voices, which goes away with all that is left in it."""
     parent = home()
     try:
         parent.mkdir(parents=True, exist_ok=True)
@@ -75,18 +86,21 @@ def add(
             f"{parent}, the folder of voices, cannot be written: {error}. {VARIABLE} names another."
         ) from error
     try:
-        made = work / "voice"
-        found = place(source, work, sha256, progress)
-        make(found, config, made)
-        voice_name = checked_name(made, name, replace=replace)
-        measured = finished(made, voice_name)
-        keep(made, measured)
-        target = parent / voice_name
-        if target.exists():
-            target.rename(work / "before")
-        made.rename(target)
+        yield work
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def settle(work: Path, name: str | None, *, replace: bool) -> Added:
+    """Hear the voice that was made in a workplace, and give it its place."""
+    made = work / MADE
+    voice_name = checked_name(made, name, replace=replace)
+    measured = finished(made, voice_name)
+    keep(made, measured)
+    target = work.parent / voice_name
+    if target.exists():
+        target.rename(work / "before")
+    made.rename(target)
     return Added(target, read_config(target), measured)
 
 

@@ -17,7 +17,7 @@ COMMANDS = {
     "mcp": ("sayahead.cli.mcp", "give agents a voice: tools speak, stop and voices, over MCP"),
     "loadtest": ("sayahead.cli.loadtest", "measure how many concurrent sessions a server can carry"),
     "read": ("sayahead.cli.read", "show how a text is read: words as spoken, phonemes, sentence ends"),
-    "voices": ("sayahead.cli.voices", "list the installed voices; add, try and remove voices"),
+    "voices": ("sayahead.cli.voices", "list the installed voices; add, shape, try and remove voices"),
     "doctor": ("sayahead.cli.doctor", "check that everything works on this machine"),
     "eval": ("sayahead.cli.eval", "compare policies: latency on text clocks, quality, peers"),
     "bench": ("sayahead.cli.bench", "measure latency and speed on this machine"),

@@ -38,6 +38,8 @@ EPILOG = """examples:
   sayahead say --raw 'Hello!' | aplay -q -f S16_LE -r 24000
   sayahead say                                    type, and hear each line
 """
+# Options that go to the session as they are.
+NUMBERS = ("speed", "volume", "seed", "k2", "delta", "speaker", "pitch", "pitch_range", "formants")
 # Long texts are taken in piece by piece, so that their length does not delay the first sound.
 PIECE = 256
 
@@ -64,6 +66,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a voice's name or folder (see: sayahead voices; default: heart)",
     )
     add("--speed", type=float, metavar="X", help="pace: 2 is twice as fast (default: 1)")
+    add("--speaker", metavar="NAME", help="a speaker's name or number, if the voice has several (default: the first)")
+    add("--pitch", type=float, metavar="SEMITONES", help="higher, or lower where negative (default: 0)")
+    add("--pitch-range", type=float, metavar="X", help="livelier, or flatter below 1 (default: 1)")
+    add("--formants", type=float, metavar="X", help="a shorter vocal tract, or a longer one below 1 (default: 1)")
     add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
     add("--seed", type=int, metavar="N", help="another number gives slightly different noise (default: 0)")
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
@@ -323,7 +329,7 @@ def keep_timings(path: Path, speaker: Speaker, sample_rate: int) -> Callable[[],
 
 def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:
     """Options of Voice.session; those not given are absent."""
-    options = {name: getattr(arguments, name) for name in ("speed", "volume", "seed", "k2", "delta")}
+    options = {name: getattr(arguments, name) for name in NUMBERS}
     if arguments.hold_back is not None:
         options["hold_back_s"] = arguments.hold_back / 1000
     if arguments.policy is not None or arguments.lookahead is not None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-HELP = "list the installed voices; add, try and remove voices"
+HELP = "list the installed voices; add, shape, try and remove voices"
 EPILOG = """examples:
   sayahead voices                                     those that are installed
   sayahead voices --language de                       those that speak German
@@ -17,6 +17,7 @@ EPILOG = """examples:
   sayahead voices add fr_FR-siwis-medium              download one of them
   sayahead voices add en_US-joe-medium.onnx           any Piper voice, with en_US-joe-medium.onnx.json beside it
   sayahead voices try en_US-joe-medium                hear it
+  sayahead voices shape bass --pitch -6 --formants 0.85    the default voice, lower and larger
   sayahead voices remove en_US-joe-medium
 
 Added voices lie in SAYAHEAD_VOICES, by default in ~/.local/share/sayahead/voices.
@@ -24,6 +25,7 @@ Added voices lie in SAYAHEAD_VOICES, by default in ~/.local/share/sayahead/voice
 PARTS = {
     "add": "sayahead.cli.voices_add",
     "remove": "sayahead.cli.voices_remove",
+    "shape": "sayahead.cli.voices_shape",
     "try": "sayahead.cli.voices_try",
     "catalogue": "sayahead.cli.voices_catalogue",
 }
@@ -71,9 +73,14 @@ def describe(name: str, folder: Path) -> dict[str, Any]:
         return {"name": name, "folder": str(folder), "error": str(error)}
     fields = {key: getattr(config, key) for key in ("language", "sample_rate", "license", "description", "source")}
     size = sum(file.stat().st_size for file in folder.iterdir())
-    measured, speakers = kept(folder), config.model.get("speakers") or []
+    measured = kept(folder)
     cost = None if measured is None else round(measured.rtf, 3)
-    more = {"kind": config.kind, "speakers": len(speakers) or 1, "commercial": for_trade(config.license), "cost": cost}
+    more = {
+        "kind": config.kind,
+        "speakers": len(config.speakers) or 1,
+        "commercial": for_trade(config.license),
+        "cost": cost,
+    }
     return {"name": name, **fields, **more, "bytes": size, "folder": str(folder)}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, Self, TypeVar, runtime_checkable
 
-from sayahead.types import Floats, Rendering, Segment
+from sayahead.types import Floats, Rendering, Segment, Shape
 
 State = TypeVar("State")
 
@@ -68,4 +68,13 @@ class Vocoder(Protocol[State]):
 
         ``final`` (T, D) and ``right`` (R, D) follow the final frames given before; nothing follows where ``ended``.
         """
+        ...
+
+
+@runtime_checkable
+class Shapeable(Protocol):
+    """What can change pitch and formants: some vocoders, and a synthesizer that has one."""
+
+    def shaped(self, shape: Shape) -> Self:
+        """The same with another shape; what is large is shared. ConfigError where it cannot be."""
         ...

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from sayahead.engine.stages import AcousticModel, Vocoder, moved
+from sayahead.engine.stages import AcousticModel, Shapeable, Vocoder, moved
+from sayahead.errors import ConfigError
 from sayahead.sound.pcm import audible
-from sayahead.types import NOTHING, Floats, Rendering, Segment, Speech
+from sayahead.types import NOTHING, Floats, Rendering, Segment, Shape, Speech
 
 A = TypeVar("A")
 V = TypeVar("V")
@@ -101,6 +103,16 @@ class TwoStage(Generic[A, V]):
     ) -> None:
         self.sample_rate, self._first_frames = sample_rate, first_frames
         self._acoustic, self._vocoder, self._pauses = acoustic, vocoder, pauses
+
+    def shaped(self, shape: Shape) -> TwoStage[A, V]:
+        """See Shapeable."""
+        if not isinstance(self._vocoder, Shapeable):
+            raise ConfigError(
+                "This voice has no source and filter, so pitch, pitch_range and formants stay as they are."
+            )
+        other = copy.copy(self)
+        other._vocoder = self._vocoder.shaped(shape)
+        return other
 
     def initial(self, rendering: Rendering) -> TwoStageState[A, V]:
         """The state before the first word of a session."""

@@ -41,6 +41,14 @@ class Options:
     """Factor on the samples."""
     seed: int = 0
     """Fixes the noise in the sound."""
+    speaker: str | int | None = None
+    """Name or number of a speaker, if the voice has several."""
+    pitch: float | None = None
+    """Semitones up or down; this and what follows None: as the voice is."""
+    pitch_range: float | None = None
+    """Factor on how far the pitch moves."""
+    formants: float | None = None
+    """Factor on the resonances of the vocal tract."""
     frame_s: float | None = None
     """Longest chunk of bare samples in one Audio event; None: as synthesised. Formats with frames of their own are not
     cut."""

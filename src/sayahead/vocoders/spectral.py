@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from sayahead.engine.onnx import Array, OnnxGraph, count
-from sayahead.types import Floats
+from sayahead.types import Floats, Shape
+from sayahead.vocoders.shaping import shaped_pitch, shaped_spectrum
 from sayahead.vocoders.sourcefilter import FilterState, SourceFilter
 
 
@@ -34,6 +37,13 @@ class SpectralVocoder:
         self._graph, self._filter = graph, SourceFilter()
         self._caches = np.zeros(input_cache, np.float32), np.zeros(cache, np.float32)
         self.context = SourceFilter.OVERHANG + right
+        self._shape: Shape | None = None
+
+    def shaped(self, shape: Shape) -> Self:
+        """The same vocoder, its graph shared, with pitch and formants changed."""
+        other = copy.copy(self)
+        other._shape = None if shape == Shape() else shape
+        return other
 
     def initial(self, frame: int) -> SpectralState:
         """See Vocoder."""
@@ -51,7 +61,11 @@ class SpectralVocoder:
         inputs = self.inputs(frames)
         out = self._graph(**inputs, rows=rows, commit=count(len(final)), **caches)
         f0 = out["f0"] if "f0" in out else inputs["f0"]
-        samples, past = self._filter.step(out["spectrum"], f0, state.filter, final=len(final), seed=seed, ended=ended)
+        spectrum = out["spectrum"]
+        if self._shape is not None:
+            before, f0 = f0, shaped_pitch(f0, self._shape)
+            spectrum = shaped_spectrum(spectrum, before, f0, self._shape)
+        samples, past = self._filter.step(spectrum, f0, state.filter, final=len(final), seed=seed, ended=ended)
         return samples, SpectralState(out["next_input_cache"], out["next_cache"], past)
 
     def inputs(self, frames: Floats) -> Mapping[str, Array]:

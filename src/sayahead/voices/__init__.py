@@ -13,6 +13,7 @@ from sayahead.contexts.distilled import DistilledConfig
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.agent import AgentConfig
 from sayahead.policies.learned import LearnedConfig
+from sayahead.types import Shape
 from sayahead.voices.home import FOLDER, installed_voices
 
 __all__ = ["FOLDER", "FORMAT", "Defaults", "VoiceConfig", "installed_voices", "read_config", "upgraded"]
@@ -71,6 +72,8 @@ class VoiceConfig:
     """Most silence before a sentence's first audible sample."""
     pause_s: float = 0.4
     """Silence after a sentence's last audible sample."""
+    shape: Shape = field(default_factory=Shape)
+    """Changes to pitch and formants, for voices of source and filter."""
     gain: float = 1.0
     """Factor on all samples, so that voices are equally loud."""
     phonemes: dict[str, int] = field(default_factory=dict)
@@ -94,6 +97,7 @@ class VoiceConfig:
         check_number("lead_in_s", self.lead_in_s, 0.0, 10.0)
         check_number("pause_s", self.pause_s, 0.0, 10.0)
         check_number("gain", self.gain, 0.0, 100.0)
+        check_shape(self.shape)
         if len(self.speed) != 2:
             raise ConfigError(f"speed is {self.speed!r}, but must be two numbers: the least and the largest.")
         check_number("speed[1]", self.speed[1], 0.1, 10.0)
@@ -102,6 +106,13 @@ class VoiceConfig:
             check_number(f"defaults: {name}", getattr(self.defaults, name), 0.0, 2.0)
         for symbol, number in self.phonemes.items():
             check_whole(f"phonemes: {symbol!r}", number, 0, 10000)
+
+
+def check_shape(shape: Shape) -> None:
+    """ConfigError for a shape beyond its bounds."""
+    check_number("pitch", shape.pitch, -24.0, 24.0)
+    check_number("pitch_range", shape.pitch_range, 0.0, 3.0)
+    check_number("formants", shape.formants, 0.5, 2.0)
 
 
 def read_config(folder: Path) -> VoiceConfig:

@@ -48,6 +48,14 @@ class Choice:
     """Factor on the samples."""
     seed: int = 0
     """Fixes the noise in the sound."""
+    speaker: str | int | None = None
+    """Name or number of a speaker, if the voice has several."""
+    pitch: float | None = None
+    """Semitones up or down, for voices of source and filter."""
+    pitch_range: float | None = None
+    """Factor on how far the pitch moves."""
+    formants: float | None = None
+    """Factor on the resonances of the vocal tract."""
     idle_s: float | None = None
     """Seconds without text after which an utterance fails."""
     breath_s: float | None = None
@@ -62,7 +70,19 @@ class Choice:
         if self.idle_s is not None:
             check_number("idle_s", self.idle_s, 0.01, LONGEST_IDLE_S)
         named = choices({"policy": self.policy, "context": self.context})
-        shared = {name: getattr(self, name) for name in ("voice", "speed", "volume", "seed", "idle_s", "breath_s")}
+        names = (
+            "voice",
+            "speed",
+            "volume",
+            "seed",
+            "speaker",
+            "pitch",
+            "pitch_range",
+            "formants",
+            "idle_s",
+            "breath_s",
+        )
+        shared = {name: getattr(self, name) for name in names}
         return m.Options(format=form, frame_s=FRAME_S, **shared, **named)
 
 

@@ -88,6 +88,11 @@ def session_options(voice: Voice, options: m.Options) -> Options:
         chosen["policy"] = options.policy
     if options.context is not None:
         chosen["context"] = options.context
+    if options.speaker is not None:
+        chosen["speaker"] = options.speaker
+    for name in ("pitch", "pitch_range", "formants"):
+        if getattr(options, name) is not None:
+            chosen[name] = getattr(options, name)
     return chosen
 
 
