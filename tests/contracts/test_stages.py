@@ -51,7 +51,7 @@ def segment(ids: list[int], speak: int, *, ends: bool) -> Segment:
 
 
 SENTENCE = [50, 83, 54, 156, 31, 16, 81, 156, 86, 123, 4]
-VOCODERS = ("mel", "clarinet", "wavernn")
+VOCODERS = ("mel", "clarinet", "wavernn", "waveglow")
 VOICES = pytest.mark.parametrize("name", ["toy", "heart", "saeki", *(f"ma {task}" for task in VOCODERS)])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch.nn.utils.parametrize import is_parametrized
+from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
 
 from sayahead import load_voice
 from sayahead.training.clarinet.conditioner import ConditionerConfig
@@ -25,6 +25,7 @@ from sayahead.training.loop.trained import Trained
 from sayahead.training.ma.network import DeepVoice3, DeepVoice3Config
 from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
 from sayahead.training.voice import make_voice
+from sayahead.training.waveglow.network import WaveGlow, WaveGlowConfig
 from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig
 from sayahead.voice import Voice
 
@@ -39,6 +40,9 @@ STUDENT = IAFConfig(
     conditioner=ConditionerConfig(channels=4, strides=(10, 15), bands=2, pulses=True, pitch=8),
 )  # fmt: skip
 SAMPLED = WaveRNNConfig(n_mels=80, strides=(15, 20), blocks=1, channels=8, aux=8, rnn=8, dense=8, bits=4)
+
+# A row of 8 samples: two frames of 300 make whole rows, one does not.
+GLOWING = WaveGlowConfig(flows=3, group=8, early_every=2, early_size=2, layers=2, channels=6)
 
 
 def deepvoice3(config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0, scale: float = 1.0) -> DeepVoice3:
@@ -66,9 +70,27 @@ def vocoder(task: str) -> nn.Module:
         return GaussianIAF(STUDENT).eval()
     if task == "wavernn":
         return WaveRNN(SAMPLED).eval()
+    if task == "waveglow":
+        return waveglow()
     model = MelVocoder(VOCODER).eval()
     model.get_buffer("mean").fill_(-4.0)
     model.get_buffer("std").fill_(1.5)
+    return model
+
+
+@torch.no_grad()
+def waveglow(config: WaveGlowConfig = GLOWING) -> WaveGlow:
+    """Random weights that float16 holds, of couplings that do something."""
+    model = WaveGlow(config).eval()
+    for layer in model.modules():
+        if isinstance(layer, nn.Conv1d | nn.ConvTranspose1d):
+            weight = layer.weight if layer.weight.abs().max() > 0 else 0.2 * torch.randn_like(layer.weight)
+            rounded = weight.half().float()
+            if is_parametrized(layer):
+                remove_parametrizations(layer, "weight")
+            layer.weight = nn.Parameter(rounded)
+    model.mean.fill_(-4.0)
+    model.std.fill_(1.5)
     return model
 
 

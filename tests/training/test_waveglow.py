@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from support.tiny import GLOWING, waveglow
 from support.tones import Tones
 
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.making import make_corpus
 from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.loop.recipe import load_recipe
+from sayahead.training.waveglow.export import export, reach
 from sayahead.training.waveglow.network import WaveGlow, WaveGlowConfig, negative_log_likelihood
 from sayahead.training.waveglow.task import WaveGlowTask
+from sayahead.vocoders.overlap import noise
+from sayahead.vocoders.waveglow import load_waveglow
 
 TINY = WaveGlowConfig(
     n_mels=3, hop=4, window=16, flows=5, group=4, early_every=2, early_size=1, layers=2, channels=6
@@ -59,6 +64,46 @@ def test_likelihood_counts_how_much_space_is_stretched() -> None:
     assert float((latent.log_scales + latent.log_determinants - stretched).abs()) < 1e-4
     expected = (latent.z.square().sum() / (2 * 0.25) - stretched) / 12
     assert float((negative_log_likelihood(latent, 0.5) - expected).abs()) < 1e-4
+
+
+@pytest.mark.parametrize("group", [4, 8])
+def test_the_graph_makes_the_samples_of_torch(group: int, tmp_path: Path) -> None:
+    model = waveglow(replace(GLOWING, group=group))
+    _, table = export(model, tmp_path)
+    vocoder = load_waveglow(table, tmp_path, 1)
+    mel = np.random.default_rng(0).normal(-4, 1, (9, 80)).astype(np.float32)
+    found, _ = vocoder.step(mel, mel[:0], vocoder.initial(3), seed=5, ended=True)
+    # Frames that do not make whole rows have the last one repeated.
+    given = np.concatenate([mel, mel[-1:]]) if group == 8 else mel
+    z = np.zeros(len(given) * 300, np.float32)
+    z[: 9 * 300] = 0.6 * noise(5, 3 * 300, 9 * 300)
+    rows = torch.from_numpy(z.reshape(1, -1, group)).transpose(1, 2)
+    meant = model.infer(torch.from_numpy(given)[None], rows)[0].numpy()[: 9 * 300]
+    assert np.abs(found - meant).max() < 1e-4 * np.abs(meant).max()
+
+
+def test_steps_equal_the_whole_with_all_context_and_not_with_less(tmp_path: Path) -> None:
+    _, table = export(waveglow(), tmp_path)
+    mel = np.random.default_rng(0).normal(-4, 1, (30, 80)).astype(np.float32)
+
+    def render(sizes: list[int], **changes: int) -> Any:
+        vocoder, at, out = load_waveglow({**table, **changes}, tmp_path, 1), 0, []
+        state = vocoder.initial(0)
+        for size in sizes:
+            samples, state = vocoder.step(
+                mel[at : at + size], mel[at + size :], state, seed=1, ended=at + size == len(mel)
+            )
+            out.append(samples)
+            at += size
+        return np.concatenate(out)
+
+    whole = render([30])
+    assert np.abs(render([7, 1, 9, 13]) - whole).max() < 1e-4
+    assert np.abs(render([7, 1, 9, 13], delta=0) - whole).max() > 1e-2
+
+
+def test_reach_at_the_published_size_is_a_second() -> None:
+    assert reach(WaveGlowConfig(hop=256, window=1024)) == (100, 96)
 
 
 class Sounding(Tones):

@@ -42,6 +42,7 @@ VOCODERS = {
     "mel": ("sayahead.training.mel.export", "PART"),
     "clarinet": ("sayahead.training.clarinet.export", "PART"),
     "wavernn": ("sayahead.training.wavernn.export", "PART"),
+    "waveglow": ("sayahead.training.waveglow.export", "PART"),
 }
 """Vocoders of mel frames by their task: module and ``Part``."""
 

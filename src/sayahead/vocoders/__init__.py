@@ -13,6 +13,7 @@ from sayahead.engine.stages import Vocoder
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.vocoders.clarinet import load_clarinet
 from sayahead.vocoders.mel import load_mel
+from sayahead.vocoders.waveglow import load_waveglow
 from sayahead.vocoders.wavernn import load_wavernn
 from sayahead.voices import FOLDER, read_config
 
@@ -53,5 +54,6 @@ VOCODERS: dict[str, Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = {
     "mel": load_mel,
     "clarinet": load_clarinet,
     "wavernn": load_wavernn,
+    "waveglow": load_waveglow,
 }
 """Loaders of vocoders of mel frames, for any kind that makes these; by the name of the task that trained them."""

@@ -31,6 +31,8 @@ class OverlapState:
     """(<= left, D) the frames before it; None before a sentence's first frame."""
     tail: Floats
     """(<= fade,) samples that were expected to follow, which the next ones grow out of."""
+    done: int = 0
+    """Frames of the sentence that are final."""
 
 
 class OverlapVocoder:
@@ -38,14 +40,16 @@ class OverlapVocoder:
 
     ``left`` and ``right`` are Ma's delta, in frames: what is rendered again before the new frames, and what is rendered
     in advance after them. Where they are smaller than what the vocoder sees, ``fade`` samples of a step's end are
-    blended into the start of the next.
+    blended into the start of the next. A window begins at a ``multiple`` of frames from the sentence's start.
     """
 
-    def __init__(self, render: Render, *, hop_length: int, left: int, right: int, fade: int = 0) -> None:
+    def __init__(
+        self, render: Render, *, hop_length: int, left: int, right: int, fade: int = 0, multiple: int = 1
+    ) -> None:
         if fade > right * hop_length:
             raise ValueError(f"a fade of {fade} samples needs more than {right} frames on the right")
         self.hop_length, self.left, self.context, self.fade = hop_length, left, right, fade
-        self._render = render
+        self._render, self._multiple = render, multiple
 
     def initial(self, frame: int) -> OverlapState:
         """See Vocoder."""
@@ -64,9 +68,11 @@ class OverlapVocoder:
         samples = self._render(window, z.reshape(-1, self.hop_length)).reshape(-1)
         begin, end = len(past) * self.hop_length, (len(past) + len(final)) * self.hop_length
         blended = blend(state.tail, samples[begin:end])
-        before = window[: len(past) + len(final)]
-        past = before[max(0, len(before) - self.left) :]
-        return blended, OverlapState(state.frame + len(final), past, samples[end : end + self.fade])
+        done, before = state.done + len(final), window[: len(past) + len(final)]
+        kept = min(len(before), self.left)
+        kept += (done - kept) % self._multiple
+        past = before[len(before) - kept :]
+        return blended, OverlapState(state.frame + len(final), past, samples[end : end + self.fade], done)
 
 
 def blend(old: Floats, new: Floats) -> Floats:

@@ -133,6 +133,7 @@ TASKS = {
     "mohan": ("sayahead.training.mohan.task", "MohanTask"),
     "mohan-agent": ("sayahead.training.mohan.agent", "AgentTask"),
     "wavernn": ("sayahead.training.wavernn.task", "WaveRNNTask"),
+    "aligner": ("sayahead.training.aligner.task", "AlignerTask"),
     "learned": ("sayahead.training.learned.task", "LearnedTask"),
 }
 """A recipe's ``task`` to module and class; only the named one is imported."""

@@ -1,0 +1,1 @@
+"""The aligner: when each phoneme of a recording begins."""

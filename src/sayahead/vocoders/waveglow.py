@@ -1,0 +1,87 @@
+"""WaveGlow at run time: mel frames and noise to samples, in windows that overlap (Prenger et al. 2018).
+
+The network is not causal: it sees a second to each side at its published size. With all of that around each step, steps
+make the samples of the whole; ``delta`` takes less of it, as Saeki et al. do, at the price of the joins.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.config import check_number, check_whole, from_mapping
+from sayahead.engine.onnx import OnnxGraph
+from sayahead.types import Floats
+from sayahead.vocoders.overlap import OverlapState, OverlapVocoder
+
+
+@dataclass(frozen=True, slots=True)
+class WaveGlowModel:
+    """What a voice's ``model`` table says of its WaveGlow under ``vocoder``."""
+
+    n_mels: int
+    """Mel bands."""
+    hop_length: int
+    """Samples a frame."""
+    group: int
+    """Samples of a row: a window begins and ends with whole rows."""
+    left: int
+    """Frames on the left that make a difference."""
+    right: int
+    """Frames on the right that make a difference."""
+    delta: int | None = None
+    """Frames on both sides that are rendered with the new ones (Ma's delta); None: all that make a difference."""
+    temperature: float = 0.6
+    """Deviation of the noise."""
+
+    def __post_init__(self) -> None:
+        for name in ("n_mels", "hop_length", "group"):
+            check_whole(f"model: vocoder: {name}", getattr(self, name), 1, 100_000)
+        for name in ("left", "right"):
+            check_whole(f"model: vocoder: {name}", getattr(self, name), 0, 100_000)
+        if self.delta is not None:
+            check_whole("model: vocoder: delta", self.delta, 0, 100_000)
+        check_number("model: vocoder: temperature", self.temperature, 0.0, 10.0)
+
+
+class WaveGlowVocoder:
+    """See Vocoder; frames are log mel."""
+
+    def __init__(self, model: WaveGlowModel, folder: Path, *, threads: int = 1) -> None:
+        """Load ``waveglow.onnx``."""
+        self.hop_length, self._model = model.hop_length, model
+        self._graph = OnnxGraph(folder / "waveglow.onnx", threads=threads)
+        self._multiple = model.group // math.gcd(model.hop_length, model.group)
+        left, right = (side if model.delta is None else min(side, model.delta) for side in (model.left, model.right))
+        self.context = right
+        self._overlap = OverlapVocoder(
+            self._render, hop_length=model.hop_length, left=left, right=right, multiple=self._multiple
+        )
+
+    def initial(self, frame: int) -> OverlapState:
+        """See Vocoder."""
+        return self._overlap.initial(frame)
+
+    def step(
+        self, final: Floats, right: Floats, state: OverlapState, *, seed: int, ended: bool
+    ) -> tuple[Floats, OverlapState]:
+        """See Vocoder."""
+        return self._overlap.step(final, right, state, seed=seed, ended=ended)
+
+    def _render(self, frames: Floats, noise: Floats) -> Floats:
+        """Samples (T, hop) of frames (T, n_mels); the last frame is repeated where whole rows need another."""
+        missing = -len(frames) % self._multiple
+        mel = np.concatenate([frames, np.repeat(frames[-1:], missing, axis=0)]).astype(np.float32)
+        z = np.concatenate([noise, np.zeros((missing, self.hop_length), np.float32)])
+        samples = self._graph(mel=mel, z=np.float32(self._model.temperature) * z)["samples"]
+        return samples[: len(frames)]
+
+
+def load_waveglow(table: Mapping[str, Any], folder: Path, threads: int) -> WaveGlowVocoder:
+    """The WaveGlow in a voice's folder, by what its ``model`` table has under ``vocoder``."""
+    return WaveGlowVocoder(from_mapping(WaveGlowModel, table, where="model: vocoder"), folder, threads=threads)
