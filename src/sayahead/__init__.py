@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from sayahead.speech import Speech as Speech
     from sayahead.speech import play as play
     from sayahead.speech import save as save
+    from sayahead.text.lexicon import Lexicon as Lexicon
     from sayahead.types import AudioChunk as AudioChunk
     from sayahead.types import Word as Word
     from sayahead.types import WordTiming as WordTiming
@@ -60,6 +61,7 @@ _HOMES = {
     "policies.characters": "WaitEnd WaitKSteps",
     "policies.rules": "Independent LookaheadK Opportunistic WaitAll",
     "speech": "Speech play save",
+    "text.lexicon": "Lexicon",
     "types": "AudioChunk Word WordTiming",
     "voice": "Options Voice load_voice",
     "voices": "VoiceConfig installed_voices",

@@ -29,6 +29,8 @@ class Word:
     """Whether a sentence (an utterance) ends after it."""
     speed: float = 1.0
     """How many times as fast as the session's speed it is said, by voices that can change theirs in a sentence."""
+    phonemes: str = ""
+    """The voice's symbols that are spoken for it; empty: its text is read."""
 
 
 @dataclass(frozen=True, slots=True)

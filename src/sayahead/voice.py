@@ -7,7 +7,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
@@ -30,7 +30,9 @@ from sayahead.policies.rules import LookaheadK
 from sayahead.speech import IDLE_S, Speech
 from sayahead.systems import KINDS
 from sayahead.systems.loading import Loaded
-from sayahead.text import Phonemizer
+from sayahead.text import Normalizer, Phonemizer
+from sayahead.text.lexicon import Lexicon
+from sayahead.text.pronouncing import Pronouncing, Pronunciations
 from sayahead.types import AudioChunk, Floats, Rendering, Shape
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 
@@ -71,6 +73,8 @@ class Options(TypedDict, total=False):
     """Factor on how far the pitch moves, 0 (monotonous) to 2."""
     formants: float
     """Factor on the resonances of the vocal tract, 0.7 to 1.4: below 1 it is longer, as a large man's."""
+    lexicon: Lexicon | Mapping[str, str] | str | Path | None
+    """How words and phrases are said: a Lexicon, a table such as {"Nguyen": "/ˈwɪn/"}, or the path of a file."""
 
 
 class Voice:
@@ -91,6 +95,8 @@ class Voice:
         fixed: dict[str, Callable[..., Policy]] = {"wait-all": WaitEnd} if self.characters else {"lookahead": lookahead}
         self._policies = fixed | (policies or {})
         self._contexts = contexts or {}
+        self._lexicons: WeakKeyDictionary[Lexicon, Pronunciations] = WeakKeyDictionary()
+        self._unlisted = Pronunciations(None, normalizer=loaded.normalizer, symbols=config.phonemes)
         self._whose = f"The voice {config.name!r}"
 
     @property
@@ -159,7 +165,7 @@ class Voice:
         volume *= self.config.gain
         return Session(
             self._synthesizer(options),
-            self.loaded.normalizer,
+            self._normalizer(options),
             sentence,
             rendering=rendering,
             volume=volume,
@@ -180,6 +186,21 @@ class Voice:
         if not isinstance(synthesizer, Shapeable):
             raise ConfigError(f"{self._whose} has no source and filter, so its pitch and formants cannot be changed.")
         return synthesizer.shaped(shape)
+
+    def pronunciations(self, lexicon: object = None) -> Pronunciations:
+        """A lexicon, or what Options take for one, as this voice says it; ConfigError for what it cannot say."""
+        if lexicon is None:
+            return self._unlisted
+        made = Lexicon.of(lexicon)
+        if (known := self._lexicons.get(made)) is None:
+            known = Pronunciations(made, normalizer=self.loaded.normalizer, symbols=self.config.phonemes)
+            self._lexicons[made] = known
+        return known
+
+    def _normalizer(self, options: Options) -> Callable[[int], Normalizer]:
+        """What makes words of a session's text, from a place of it on."""
+        pronunciations, normalizer = self.pronunciations(options.get("lexicon")), self.loaded.normalizer
+        return lambda start: Pronouncing(normalizer(start), pronunciations, start)
 
     def _keep_up(self, spec: object, speed: float) -> KeepUp | None:
         made, (least, most) = keep_up(spec), self.config.speed

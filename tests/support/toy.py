@@ -37,6 +37,9 @@ class ToyPhonemizer:
     def phonemes(self, word: Word) -> int:
         return len(word.text)
 
+    def ids(self, phonemes: str) -> Ids:
+        return np.array([ord(c) for c in phonemes], np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class ToyState:

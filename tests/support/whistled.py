@@ -11,7 +11,7 @@ import numpy as np
 
 from sayahead.systems import KINDS
 from sayahead.systems.loading import Loaded
-from sayahead.types import Pronunciation, Rendering, Segment, Speech, Word
+from sayahead.types import Ids, Pronunciation, Rendering, Segment, Speech, Word
 from sayahead.voices import FORMAT, VoiceConfig
 
 RATE, NOTE = 8000, 400
@@ -44,6 +44,9 @@ class Whistles:
 
     def phonemes(self, word: Word) -> int:
         return len(word.text)
+
+    def ids(self, phonemes: str) -> Ids:
+        return np.array([ord(c) for c in phonemes], np.int64)
 
 
 class Whistler:

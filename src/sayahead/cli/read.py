@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from sayahead.cli import number
 from sayahead.cli.console import Console
-from sayahead.cli.say import open_source
+from sayahead.cli.say import LEXICON_HELP, open_source
 from sayahead.errors import ConfigError
 
 if TYPE_CHECKING:
-    from sayahead.text import FrontEnd
+    from sayahead.text import FrontEnd, Normalizer
     from sayahead.types import Word
     from sayahead.voices import VoiceConfig
 
@@ -51,12 +51,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-f", "--file", metavar="FILE", help="read a text file (UTF-8; - is standard input)")
     add("--voice", default="heart", metavar="NAME", help="a voice's name or folder (default: heart)")
     add("-k", "--lookahead", type=number(int, 0), metavar="N", help="words of lookahead (default: the voice's)")
+    add("--lexicon", metavar="FILE", help=LEXICON_HELP)
     add("--json", action="store_true", help="one line of JSON per word")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the words; the exit code."""
     from sayahead.text import front_end
+    from sayahead.text.lexicon import Lexicon
+    from sayahead.text.pronouncing import Pronouncing, Pronunciations
     from sayahead.voices import installed_voices, read_config
 
     if arguments.text and arguments.file is not None:
@@ -70,7 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
     text = "".join(fragment for fragment in source.fragments() if fragment)
     k = config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
     shown = False
-    for reading in readings(text, front, sounds(config, front, k), warn=console.warn):
+    lexicon = Lexicon.of(arguments.lexicon) if arguments.lexicon else None
+    known = Pronunciations(lexicon, normalizer=front.normalizer, symbols=config.phonemes)
+    normalizer = Pronouncing(front.normalizer(), known)
+    for reading in readings(text, normalizer, sounds(config, front, k), warn=console.warn):
         print(as_json(reading) if arguments.json else as_line(reading))
         shown = True
     if not shown:
@@ -80,10 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def readings(
-    text: str, front: FrontEnd, sounds: Callable[[list[Word]], list[str]], *, warn: Callable[[str], None]
+    text: str, normalizer: Normalizer, sounds: Callable[[list[Word]], list[str]], *, warn: Callable[[str], None]
 ) -> Iterator[Reading]:
     """The words of a text that comes character by character, sentence by sentence."""
-    normalizer = front.normalizer()
     late: list[tuple[Word, int | None]] = []
     for count, character in enumerate(text, start=1):
         late += [(word, count - word.end) for word in normalizer.push(character)]
@@ -106,6 +111,8 @@ def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]
         return lambda words: [
             speller.spelled(word.text) + (speller.final_mark(word.text) if word.ends else "") for word in words
         ]
+    from sayahead.text import pronounced
+
     symbols = {number: symbol for symbol, number in config.phonemes.items()}
     phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation)
 
@@ -113,7 +120,7 @@ def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]
         read = []
         for i in range(len(words)):
             left = [word.text for word in words[:i]]
-            pronunciation = phonemizer.phonemize(words[i : i + 1 + k], left=left)[0]
+            pronunciation = pronounced(phonemizer, words[i : i + 1 + k], left=left)[0]
             read.append("".join(symbols[int(symbol)] for symbol in pronunciation.ids).strip())
         return read
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sayahead.types import WordTiming
     from sayahead.voice import Voice
 
+LEXICON_HELP = "how words are said: a file of lines such as Nguyen = /ˈwɪn/ or SQL = sequel, or a PLS file"
 HELP = "speak text as it arrives"
 EPILOG = """examples:
   sayahead say 'Hello, world!'                    play it
@@ -39,7 +40,7 @@ EPILOG = """examples:
   sayahead say                                    type, and hear each line
 """
 # Options that go to the session as they are.
-NUMBERS = ("speed", "volume", "seed", "k2", "delta", "speaker", "pitch", "pitch_range", "formants")
+NUMBERS = ("speed", "volume", "seed", "k2", "delta", "speaker", "pitch", "pitch_range", "formants", "lexicon")
 # Long texts are taken in piece by piece, so that their length does not delay the first sound.
 PIECE = 256
 
@@ -71,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--pitch-range", type=float, metavar="X", help="livelier, or flatter below 1 (default: 1)")
     add("--formants", type=float, metavar="X", help="a shorter vocal tract, or a longer one below 1 (default: 1)")
     add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
+    add("--lexicon", metavar="FILE", help=LEXICON_HELP)
     add("--seed", type=int, metavar="N", help="another number gives slightly different noise (default: 0)")
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
     policies = f"{', '.join(POLICIES)}; with options: learned:price=2,words_per_min=120"

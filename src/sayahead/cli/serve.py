@@ -17,7 +17,8 @@ EPILOG = """examples:
 Every setting can also be set by an environment variable: SAYAHEAD_SERVE_PORT=9000, SAYAHEAD_SERVE_LIMITS_IDLE_S=60.
 """
 # Flags that are settings under the same name.
-SAME = "host port keys_file workers wyoming log certificate certificate_key breath_s drain_s".split()
+SAME = "host port keys_file lexicon workers wyoming log certificate certificate_key breath_s drain_s".split()
+LEXICON_HELP = "how words are said in all texts: lines such as Nguyen = /ˈwɪn/ or SQL = sequel, or a PLS file"
 BREATH_HELP = "after so long without text, speak what is there, then go on; 0 is never (default: 0.6)"
 VOICE_HELP = (
     "offer only this voice, a name or folder; may be repeated, the first is the default (default: all installed)"
@@ -31,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--port", type=port, metavar="N", help="port to listen on; 0 picks a free one (default: 8000)")
     add("--voice", action="append", metavar="NAME", help=VOICE_HELP)
     add("--keys-file", metavar="FILE", help="file of API keys, one NAME:KEY per line; clients then need one")
+    add("--lexicon", metavar="FILE", help=LEXICON_HELP)
     add("--origin", action="append", metavar="URL", help="let web pages of this origin connect; * allows any")
     add("--wyoming", metavar="URL", help="also listen for Home Assistant, at an address such as tcp://0.0.0.0:10200")
     add("--zeroconf", action="store_true", help="announce the Wyoming address on the local network")

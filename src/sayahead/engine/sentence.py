@@ -16,7 +16,7 @@ import numpy as np
 from sayahead.engine.context import ContextPredictor
 from sayahead.engine.policy import READ, LetterPolicy, LetterView, Read, Speak, Steps, View, WordPolicy, check_action
 from sayahead.errors import SessionError
-from sayahead.text import Phonemizer, Speller
+from sayahead.text import Phonemizer, Speller, pronounced
 from sayahead.types import Floats, Segment, Speech, Word
 
 PAUSES = ",;:—–…"
@@ -181,7 +181,7 @@ class Words:
         if not self._pending:
             return None
         pending = self._sentence()
-        view = View(pending, self._open == 0, self._phonemizer.phonemes, past=tuple(self._left()), seen=self._seen)
+        view = View(pending, self._open == 0, self._count, past=tuple(self._left()), seen=self._seen)
         action = self._policy.decide(view)
         check_action(self._policy, action, "words")
         if isinstance(action, Read):
@@ -214,6 +214,10 @@ class Words:
         self._breathes = self._breathes and bool(self._pending)
         return self._speaking
 
+    def _count(self, word: Word) -> int:
+        """Number of phonemes of a word by itself."""
+        return len(word.phonemes) or self._phonemizer.phonemes(word)
+
     def _left(self) -> list[str]:
         """The last words of the open sentence that were spoken."""
         return list(self._past)[-self._open :] if self._open else []
@@ -237,11 +241,11 @@ class Words:
             predicted = [Word(text, 0, 0) for text in prediction.words]
             if predicted and predicted[-1].text[-1:] in ".!?":
                 ends, predicted[-1] = True, replace(predicted[-1], ends=True)
-        pronounced = self._phonemizer.phonemize([*words, *visible, *predicted], left=self._left())
-        bounds = [0, *itertools.accumulate(len(word.ids) for word in pronounced)]
-        spans = tuple((at + word.first, at + word.end) for at, word in zip(bounds, pronounced[: len(words)]))  # noqa: B905
+        said = pronounced(self._phonemizer, [*words, *visible, *predicted], left=self._left())
+        bounds = [0, *itertools.accumulate(len(word.ids) for word in said)]
+        spans = tuple((at + word.first, at + word.end) for at, word in zip(bounds, said[: len(words)]))  # noqa: B905
         real = bounds[len(words) + len(visible)]
-        ids = np.concatenate([word.ids for word in pronounced])
+        ids = np.concatenate([word.ids for word in said])
         speeds = None
         if any(word.speed != 1.0 for word in shown):
             rates = [*(word.speed for word in shown), *(1.0 for _ in predicted)]

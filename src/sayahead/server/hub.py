@@ -9,8 +9,9 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from sayahead.config import nearest
 from sayahead.engine.onnx import cores
@@ -20,6 +21,7 @@ from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Settings
 from sayahead.server.synthesis.threads import Pool, Speaking, session_options
+from sayahead.text.lexicon import Lexicon
 from sayahead.voice import Voice, load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 
@@ -121,6 +123,9 @@ class Hub:
         self.settings, self.limits = settings, settings.limits
         self.access, self.metrics = Access(settings), Metrics()
         self.voices = voices or Voices(settings.voices)
+        self.lexicon = None if settings.lexicon is None else Lexicon.of(settings.lexicon)
+        """How words are said in all texts."""
+        self._lexicons: WeakKeyDictionary[Lexicon, Lexicon] = WeakKeyDictionary()
         self.pool = Pool(settings.workers or cores())
         # Loading takes seconds: it has a thread of its own, in which nobody waits whose voice is there.
         self._loader, self._openers = ThreadPoolExecutor(1, "load"), ThreadPoolExecutor(OPENERS, "open")
@@ -138,14 +143,22 @@ class Hub:
     def start(self) -> None:
         """Load voices, so that the first word need not wait for them."""
         for name in self.voices.configs if self.settings.preload else (self.voices.default,):
-            self.voices.load(name)
+            self.voices.load(name).pronunciations(self.lexicon)
+
+    def _chosen(self, options: m.Options) -> m.Options:
+        """A client's options with the server's lexicon behind its own."""
+        if self.lexicon is None or options.lexicon is None:
+            return options if options.lexicon else replace(options, lexicon=self.lexicon)
+        if (both := self._lexicons.get(options.lexicon)) is None:
+            both = self._lexicons[options.lexicon] = self.lexicon | options.lexicon
+        return replace(options, lexicon=both)
 
     def check(self, options: m.Options) -> None:
         """VoiceError or ConfigError for options that an utterance cannot take, as far as a voice's description, or the
         voice itself if it is loaded, can tell."""
         voice = self.voices.loaded.get(self.voices.name(options.voice, any_voice=options.any_voice))
         if voice is not None:
-            voice.session(**session_options(voice, options))
+            voice.session(**session_options(voice, self._chosen(options)))
 
     async def speaking(self, options: m.Options) -> Speaking:
         """A new text to be spoken. VoiceError for an unknown voice, ConfigError for options that it cannot take."""
@@ -155,7 +168,7 @@ class Hub:
         voice = self.voices.loaded.get(name)
         if voice is None:
             voice = await loop.run_in_executor(self._loader, self.voices.load, name)
-        return await loop.run_in_executor(self._openers, Speaking, voice, options, self.pool)
+        return await loop.run_in_executor(self._openers, Speaking, voice, self._chosen(options), self.pool)
 
     @property
     def bounds(self) -> dict[str, int | float]:

@@ -15,6 +15,7 @@ from sayahead.config import Spec
 from sayahead.engine.heard import Heard
 from sayahead.errors import ConfigError, SayaheadError, VoiceError
 from sayahead.server.synthesis.formats import AudioFormat
+from sayahead.text.lexicon import Lexicon
 
 
 class GoneError(SayaheadError):
@@ -56,6 +57,8 @@ class Options:
     """Seconds without text after which the utterance fails; None: the server's."""
     breath_s: float | None = None
     """Seconds without text after which all of it is spoken and the sentence goes on; 0: never, None: the server's."""
+    lexicon: Lexicon | None = None
+    """How words are said, before the server's own lexicon."""
     sole: bool = False
     """Whether the connection ends when the utterance fails."""
 

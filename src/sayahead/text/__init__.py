@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+import numpy as np
+
 from sayahead.text.espeak.layout import Layout
 from sayahead.types import Ids, Pronunciation, Word
 
@@ -38,6 +40,10 @@ class Phonemizer(Protocol):
 
     def phonemes(self, word: Word) -> int:
         """Number of phonemes of the word by itself."""
+        ...
+
+    def ids(self, phonemes: str) -> Ids:
+        """(P,) ids of a string of the voice's symbols, as they stand within a word."""
         ...
 
 
@@ -85,6 +91,17 @@ class FrontEnd(Protocol):
     def speller(self) -> Speller:
         """Letters, for voices that read characters."""
         ...
+
+
+def pronounced(phonemizer: Phonemizer, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
+    """How each word is said: as its own phonemes have it, if it has any, or as the phonemizer reads it."""
+    made = phonemizer.phonemize(words, left=left)
+    for i, word in enumerate(words):
+        if word.phonemes:
+            read, own = made[i], phonemizer.ids(word.phonemes)
+            ids = np.concatenate([read.ids[: read.first], own, read.ids[read.end :]])
+            made[i] = Pronunciation(ids, read.first, read.first + len(own))
+    return made
 
 
 def front_end(language: str, *, espeak: str = "", layout: Layout | None = None) -> FrontEnd:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,3 +86,40 @@ def test_words_are_spoken_before_the_last_is_sent_and_as_the_voice_says_them(ser
             assert onsets == sorted(onsets)
 
     asyncio.run(run())
+
+
+def test_a_lexicon_says_how_words_are_said(server: Running) -> None:
+    async def run() -> None:
+        async with talk(server) as socket:
+            talking = await begin(socket)
+            await talking.say("session.update", session={"lexicon": {"New York": "Noo Yawk", "fine": 5}})
+            error = await talking.hear()
+            assert (error["code"], error["type"]) == ("invalid_option", "error")
+            assert "lexicon.fine" in error["message"]
+            await talking.say("session.update", session={"lexicon": {"New York": "Noo Yawk", "SQL": "sequel"}})
+            assert (await talking.until("session.updated"))["session"]["lexicon"]["SQL"] == "sequel"
+            for fragment in ("SQ", "L in New", " York", ", fine."):
+                await talking.say("input_text.append", text=fragment)
+            await talking.say("input_text.end")
+            await talking.until("speech.done")
+            words = [(word["word"], word["start"], word["end"]) for word in talking.words[""]]
+            assert words == [("sequel", 0, 3), ("in", 4, 6), ("Noo Yawk,", 7, 16), ("fine.", 17, 22)]
+
+    asyncio.run(run())
+
+
+def test_a_servers_lexicon_stands_behind_the_clients(tmp_path: Path) -> None:
+    (tmp_path / "names.txt").write_text("SQL = sequel\nfine = dandy\n", encoding="utf-8")
+
+    async def run(server: Running) -> None:
+        async with talk(server) as socket:
+            talking = await begin(socket)
+            await talking.say("session.update", session={"lexicon": {"fine": "grand"}})
+            await talking.until("session.updated")
+            await talking.say("input_text.append", text="SQL is fine.")
+            await talking.say("input_text.end")
+            await talking.until("speech.done")
+            assert [word["word"] for word in talking.words[""]] == ["sequel", "is", "grand."]
+
+    with serving(lexicon=str(tmp_path / "names.txt")) as server:
+        asyncio.run(run(server))

@@ -87,6 +87,8 @@ class Settings:
     """Port to listen on; 0: any that is free."""
     voices: tuple[str, ...] = ()
     """Names or folders of the voices to offer, the default one first; empty: all that are installed, heart first."""
+    lexicon: str | None = None
+    """File that says how words are said in all texts; a client's own lexicon comes before it."""
     preload: bool = False
     """Whether to load all voices at the start, not only the default one."""
     workers: int | None = None

@@ -16,6 +16,7 @@ from sayahead.server.synthesis.formats import ENCODINGS, RATES, AudioFormat
 from sayahead.server.synthesis.offers import OFFERS, choices
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MOST_NAME, MessageError, compact, mark_of, number, text_frame, utterance_name
+from sayahead.text.lexicon import Lexicon
 
 FRAME_S = 0.08
 # More is granted only up to limits.idle_most_s.
@@ -61,6 +62,9 @@ class Choice:
     breath_s: float | None = None
     """Seconds without text after which all of it is spoken and the sentence goes on; 0: never."""
 
+    lexicon: dict[str, str] | None = None
+    """How words and phrases are said: {"Nguyen": "/ˈwɪn/", "SQL": "sequel"}."""
+
     def options(self) -> m.Options:
         """As the driver takes it. ConfigError for what is unknown or out of range."""
         form = AudioFormat(self.encoding, self.sample_rate, self.bit_rate)
@@ -83,7 +87,8 @@ class Choice:
             "breath_s",
         )
         shared = {name: getattr(self, name) for name in names}
-        return m.Options(format=form, frame_s=FRAME_S, **shared, **named)
+        lexicon = Lexicon.of(self.lexicon) if self.lexicon else None
+        return m.Options(format=form, frame_s=FRAME_S, lexicon=lexicon, **shared, **named)
 
 
 class Native(SocketProtocol):

@@ -11,7 +11,7 @@ import numpy as np
 
 from sayahead.text.espeak.client import ESPEAK
 from sayahead.text.espeak.layout import Layout, mark
-from sayahead.types import Pronunciation, Word
+from sayahead.types import Ids, Pronunciation, Word
 
 BETWEEN = " | "
 """Between words: espeak-ng says nothing for it, merges no words across it ("of the"), and keeps liaison."""
@@ -85,6 +85,10 @@ class EspeakPhonemizer:
 
     def phonemes(self, word: Word) -> int:
         return sum(len(self._alone(token.bare)) for token in _tokens(0, word.text))
+
+    def ids(self, phonemes: str) -> Ids:
+        """See ``sayahead.text.Phonemizer``."""
+        return self._layout.ids(phonemes, self._ids)
 
     def read(self, texts: Sequence[str], *, first: int = 0, ends: bool = True) -> list[tuple[str, str]]:
         """Phonemes and final mark of each text from ``first`` on, all in one sentence that ``ends`` or goes on."""

@@ -1,0 +1,275 @@
+"""A lexicon at work: words of a normalizer of any language, said as the lexicon or the text itself has them.
+
+The text reaches the normalizer as it is, and its words are replaced where their characters in the source are in the
+lexicon. So words wait for nothing but the rest of a phrase that has begun. ``[word](/ipa/)`` in the text gives a
+pronunciation, too.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sayahead.errors import ConfigError
+from sayahead.text import Normalizer
+from sayahead.text.lexicon import Lexicon, spaced
+from sayahead.text.transcription import Transcriber
+from sayahead.types import Word
+
+log = logging.getLogger("sayahead")
+
+_OPENING = "\"'“‘„«‹([{*_`~¿¡"
+_CLOSING = ".,;:!?…\"'”’»›)]}*_`~—–"
+_WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]*")
+_TOKEN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]*")
+_MARKS = re.compile(r"[.,;:!?…—)]*$")
+_GIVEN = re.compile(r"\[([^\[\]\s]+)\]\(/([^/()\s]+)/\)")
+MOST_SOURCE = 4096
+"""Longest word in the source that is looked up, markup included."""
+
+Tokens = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """How an entry is said by one voice."""
+
+    text: str = ""
+    """Words to be read; empty: those of the text."""
+    phonemes: str = ""
+    """The voice's symbols to be spoken instead."""
+    dotted: bool = False
+    """Whether the entry ends with a full stop of its own."""
+
+
+NOTHING = Said()
+
+
+@dataclass(slots=True)
+class Table:
+    """Entries of one kind of spelling, by the words of their phrases."""
+
+    entries: dict[Tokens, Said] = field(default_factory=dict)
+    following: dict[Tokens, set[str]] = field(default_factory=dict)
+    """All that longer phrases begin with, and the words that follow it in them, decomposed."""
+
+
+class Pronunciations:
+    """A lexicon for one voice; shared by any number of sessions."""
+
+    def __init__(
+        self, lexicon: Lexicon | None, *, normalizer: Callable[[int], Normalizer], symbols: Mapping[str, int]
+    ) -> None:
+        """``normalizer`` reads the words of respellings; ``symbols`` are the voice's phonemes, none where it reads
+        letters: then entries that are pronunciations are left out, with a warning.
+
+        ConfigError for a pronunciation that the voice cannot say.
+        """
+        self._exact, self._folded = Table(), Table()
+        self.transcriber = Transcriber(symbols) if symbols else None
+        dropped = list[str]()
+        for word, entry in lexicon.entries.items() if lexicon else ():
+            if entry.alphabet and self.transcriber is None:
+                dropped.append(word)
+                continue
+            tokens = tuple(word.split())
+            table = self._folded if word.islower() or word == word.lower() else self._exact
+            place = f"{entry.where}: " if entry.where else "lexicon: "
+            if entry.alphabet and self.transcriber:
+                try:
+                    said = Said(phonemes=self.transcriber.read(entry.said, entry.alphabet), dotted=word[-1] == ".")
+                except ConfigError as error:
+                    raise ConfigError(f"{place}{word!r}: {error}.") from error
+            else:
+                said = Said(read(entry.said, normalizer), dotted=word[-1] == ".")
+                if not said.text:
+                    raise ConfigError(f"{place}{word!r}: nothing of {entry.said!r} can be read.")
+            table.entries[tokens] = said
+            for n in range(1, len(tokens)):
+                table.following.setdefault(tokens[:n], set()).add(unicodedata.normalize("NFD", tokens[n]))
+        if dropped:
+            names = ", ".join(map(repr, dropped[:3])) + (", ..." if len(dropped) > 3 else "")
+            log.warning("This voice reads letters: phonemes of the lexicon are left out (%s).", names)
+
+    def entry(self, tokens: Tokens) -> Said | None:
+        """How a word or phrase is said, if it is in the lexicon."""
+        return self._exact.entries.get(tokens) or self._folded.entries.get(tuple(map(str.lower, tokens)))
+
+    def begins(self, tokens: Tokens) -> bool:
+        """Whether a longer phrase begins with these words."""
+        return tokens in self._exact.following or tuple(map(str.lower, tokens)) in self._folded.following
+
+    def may_follow(self, tokens: Tokens, start: str) -> bool:
+        """Whether a longer phrase goes on with a word that begins so, as far as it is there."""
+        start = unicodedata.normalize("NFD", start.replace("’", "'"))
+        folded = self._folded.following.get(tuple(map(str.lower, tokens)), set())
+        words = [(word, start) for word in self._exact.following.get(tokens, ())]
+        words += [(word, start.lower()) for word in folded]
+        return any(
+            word.startswith(begun) or (begun.startswith(word) and not begun[len(word)].isalnum())
+            for word, begun in words
+        )
+
+
+def read(text: str, normalizer: Callable[[int], Normalizer]) -> str:
+    """A respelling as words to be spoken, without the mark at its end."""
+    made = normalizer(0)
+    words = [*made.push(text), *made.flush()]
+    return " ".join(word.text for word in words).rstrip(".,;:!?… ")
+
+
+class Pronouncing:
+    """A normalizer whose words are said as a lexicon has them; see ``sayahead.text.Normalizer``."""
+
+    def __init__(self, inner: Normalizer, pronunciations: Pronunciations, start: int = 0) -> None:
+        self.skipped = inner.skipped
+        self._inner, self._known = inner, pronunciations
+        # The text from ``_base`` on, and words that may be part of a phrase.
+        self._source, self._base = "", start
+        self._held: list[Word] = []
+        # Pronunciations that markup has given, by the place in the text where their word begins.
+        self._given: dict[int, Said] = {}
+
+    def give(self, at: int, said: Said) -> None:
+        """The word that begins at a place of the text, which comes next, is said so."""
+        self._given[at] = said
+
+    def push(self, fragment: str) -> list[Word]:
+        """See Normalizer."""
+        self._source += fragment
+        return self._settle(self._inner.push(fragment), over=False)
+
+    def flush(self) -> list[Word]:
+        """See Normalizer."""
+        return self._settle(self._inner.flush(), over=True)
+
+    def breathe(self) -> list[Word]:
+        """See Normalizer."""
+        return self._settle(self._inner.breathe(), over=True)
+
+    def _settle(self, words: list[Word], *, over: bool) -> list[Word]:
+        """Words that are settled, of those that wait and these; all of them where no more come for now."""
+        self._held += words
+        out: list[Word] = []
+        while self._held:
+            found = self._first(over=over)
+            if found is None:
+                break
+            count, made = found
+            out += made
+            del self._held[:count]
+        if out:
+            end = (self._held[0].start if self._held else out[-1].end) - self._base
+            self._source, self._base = self._source[end:], self._base + end
+        elif not self._held and len(self._source) > 4 * MOST_SOURCE:
+            cut = len(self._source) - 2 * MOST_SOURCE
+            self._source, self._base = self._source[cut:], self._base + cut
+        return out
+
+    def _characters(self, word: Word) -> str:
+        """The word in the source."""
+        start = word.start - self._base
+        return self._source[start : word.end - self._base] if start >= 0 and word.end - word.start < MOST_SOURCE else ""
+
+    def _behind(self, word: Word) -> str:
+        """What has come of the token behind a word."""
+        rest = self._source[word.end - self._base :]
+        white = _WHITE.match(rest)
+        return _TOKEN.match(rest, white.end() if white else 0)[0]  # type: ignore[index]
+
+    def _between(self, word: Word, next_word: Word) -> bool:
+        """Whether anything but white space stands between two words."""
+        return _WHITE.fullmatch(self._source[word.end - self._base : next_word.start - self._base]) is None
+
+    def _first(self, *, over: bool) -> tuple[int, list[Word]] | None:
+        """How many of the waiting words are settled, and the words that are said for them; None: more may follow."""
+        word = self._held[0]
+        source = spaced(self._characters(word))
+        if (given := self._given.pop(word.start, None)) is not None:
+            return 1, [said_so([word], given, "")]
+        if "](/" in source and (own := self._own(source)):
+            return 1, [said_so([word], own, "")]
+        best: tuple[int, Said, str] | None = None
+        tokens: Tokens = ()
+        for count, next_word in enumerate(self._held, start=1):
+            here = tuple(spaced(self._characters(next_word)).split())
+            if not here:
+                break
+            tokens += here if tokens else (here[0].lstrip(_OPENING) or here[0], *here[1:])
+            if (found := self._ending(tokens)) or (count == 1 and (found := self._ending(here))):
+                best = count, *found
+            if not self._known.begins(tokens):
+                break
+            if count < len(self._held):
+                if self._between(next_word, self._held[count]):
+                    break
+            elif not (over or next_word.ends) and self._known.may_follow(tokens, self._behind(next_word)):
+                return None
+        if best is not None:
+            count, said, behind = best
+            return count, [self._genitive(self._held[:count], said, behind)]
+        return 1, self._parts(word, source) if "-" in source else [word]
+
+    def _ending(self, tokens: Tokens) -> tuple[Said, str] | None:
+        """The entry for these words, the marks behind the last aside, and the ``'s`` that follows it."""
+        last = tokens[-1]
+        for size in range(len(last), 0, -1):
+            if size < len(last) and last[size] not in _CLOSING:
+                break
+            if said := self._known.entry((*tokens[:-1], last[:size])):
+                return said, ""
+        bare = last.rstrip(_CLOSING)
+        if bare[-2:] in ("'s", "'S") and (said := self._known.entry((*tokens[:-1], bare[:-2]))):
+            return said, "'s"
+        return None
+
+    def _genitive(self, words: list[Word], said: Said, behind: str) -> Word:
+        if behind and said.phonemes and self._known.transcriber:
+            said = replace(said, phonemes=self._known.transcriber.genitive(said.phonemes))
+        return said_so(words, said, behind)
+
+    def _own(self, source: str) -> Said | None:
+        """The pronunciation that ``[word](/ipa/)`` gives; none for a link that happens to look so."""
+        if not (found := _GIVEN.search(source)) or found[2].isascii() or self._known.transcriber is None:
+            return None
+        try:
+            return Said(phonemes=self._known.transcriber.read(found[2], "ipa"))
+        except ConfigError as error:
+            log.warning("%s: %s.", found[0], error)
+            return None
+
+    def _parts(self, word: Word, source: str) -> list[Word]:
+        """The words of a compound ("Nguyen-led") of which one is in the lexicon; otherwise the compound itself."""
+        written, place = source.split("-"), self._characters(word)
+        mark = _MARKS.search(word.text)
+        text = word.text[: mark.start()] if mark else word.text
+        spoken = text.split("-" if "-" in text else " ")
+        found = [self._ending((part.lstrip(_OPENING),)) if part.lstrip(_OPENING) else None for part in written]
+        if len(written) != len(spoken) or len(place.split("-")) != len(written) or not any(found):
+            return [word]
+        made, at = list[Word](), word.start
+        for i, (part, entry) in enumerate(zip(spoken, found, strict=True)):
+            last = i + 1 == len(spoken)
+            end = word.end if last else at + len(place.split("-")[i]) + 1
+            one = replace(word, text=part + (word.text[len(text) :] if last else ""), start=at, end=end)
+            one = replace(one, ends=word.ends and last)
+            made.append(self._genitive([one], *entry) if entry else one)
+            at = end
+        return made
+
+
+def said_so(words: list[Word], said: Said, behind: str) -> Word:
+    """One word for these, said as an entry has it, with the marks around them and ``'s`` behind it or not."""
+    first, last = words[0], words[-1]
+    if said.phonemes or not said.text:
+        text = " ".join(word.text for word in words)
+        return replace(first, text=text, end=last.end, ends=last.ends, phonemes=said.phonemes)
+    mark = _MARKS.search(last.text)
+    trail = mark[0] if mark else ""
+    if said.dotted and trail.startswith(".") and not last.ends:
+        trail = trail[1:]
+    lead = "(" if first.text.startswith("(") else ""
+    return replace(first, text=f"{lead}{said.text}{behind}{trail}", end=last.end, ends=last.ends)
