@@ -5,7 +5,6 @@ The parts are checked before they are written: joined, and in steps, they must g
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import re
@@ -19,8 +18,9 @@ import numpy as np
 from sayahead.adding.caches import with_caches
 from sayahead.adding.graph import Graph, needs_onnx, read_graph
 from sayahead.adding.piper import BEGIN, END, PAD, PiperConfig, read_piper
-from sayahead.adding.seams import Parts, Seams, cut, find_seams
-from sayahead.engine.onnx import OnnxGraph
+from sayahead.adding.seams import Seams, cut, find_seams
+from sayahead.adding.splines import with_short_splines
+from sayahead.engine.onnx import OnnxGraph, count, simplify
 from sayahead.errors import VoiceError
 from sayahead.types import Floats
 from sayahead.vocoders.latent import LatentVocoder
@@ -160,11 +160,31 @@ class Trial:
         self._ids = np.concatenate([tokens, [piper.phonemes[END]]])
         self._noise = draw.standard_normal((1, 2, len(self._ids)), dtype=np.float32)
         self._speaker = max(piper.speakers.values(), default=0)
-        self._latent, self._samples = np.zeros((1, 0, 0), np.float32), np.zeros(0, np.float32)
+        whole = scratch / "whole.onnx"
+        whole.write_bytes(cut(graph, seams).whole.SerializeToString())
+        self._whole = OnnxGraph(whole)
 
-    def _load(self, model: Any, name: str) -> OnnxGraph:
-        path = self._scratch / f"{name}.onnx"
-        path.write_bytes(model.SerializeToString())
+    def save(self, folder: Path) -> None:
+        """Write the parts, after a check that they are the whole; what is not in every voice stays where it must."""
+        where, difference = self._graph.where, float("inf")
+        for masks, short in ((False, True), (False, False), (True, False)):
+            parts = cut(self._graph, self._seams, masks=masks)
+            text = with_short_splines(parts.text, where=where) if short else parts.text
+            flow, decoder = (with_caches(part, where=where) for part in (parts.flow, parts.decoder))
+            self._parts = {
+                name: self._optimized(model, folder / f"{name}.onnx")
+                for name, model in (("text", text), ("flow", flow), ("decoder", decoder))
+            }
+            difference = self._difference()
+            if difference < TOLERANCE:
+                return
+        raise VoiceError(f"{where} is no VITS that this version knows: its parts differ from it by {difference:g}.")
+
+    def _optimized(self, model: Any, path: Path) -> OnnxGraph:
+        """A graph written without what can be computed once, in operators that any ONNX Runtime has, and loaded."""
+        plain = self._scratch / path.name
+        plain.write_bytes(model.SerializeToString())
+        simplify(plain, path)
         return OnnxGraph(path)
 
     def _given(self, graph: OnnxGraph, **more: Any) -> dict[str, Any]:
@@ -178,96 +198,62 @@ class Trial:
         }
         return {name: value for name, value in given.items() if name in graph.shapes}
 
-    def save(self, folder: Path) -> None:
-        """Write the parts, after a check that they are the whole; masks of tokens stay where they must."""
-        where = self._graph.where
-        for masks in (False, True):
-            parts = cut(self._graph, self._seams, masks=masks)
-            with contextlib.suppress(VoiceError):
-                difference = self._difference(parts)
-                if difference < TOLERANCE:
-                    break
-        else:
-            difference = self._difference(parts)
-            raise VoiceError(f"{where} is no VITS that this version knows: its parts differ from it by {difference:g}.")
-        flow, decoder = (with_caches(part, where=where) for part in (parts.flow, parts.decoder))
-        for name, model in (("text", parts.text), ("flow", flow), ("decoder", decoder)):
-            (folder / f"{name}.onnx").write_bytes(model.SerializeToString())
-        self._parts = {name: OnnxGraph(folder / f"{name}.onnx") for name in ("text", "flow", "decoder")}
+    def _alone(self, name: str, rows: Floats) -> Floats:
+        """What a part makes of rows with nothing before them."""
+        graph = self._parts[name]
+        caches = graph.zeros("cache")
+        made = graph(**self._given(graph, rows=rows, commit=count(rows.shape[2]), **caches))
+        return np.asarray(next(iter(made.values())))
 
-    def _difference(self, parts: Parts) -> float:
-        """Between samples of the parts, joined, and of the whole."""
+    def _difference(self) -> float:
+        """Between samples of the parts, joined, and of the whole; infinite where they do not fit each other."""
         try:
-            text, whole = self._load(parts.text, "text"), self._load(parts.whole, "whole")
-            made = text(**self._given(text))
+            made = self._parts["text"](**self._given(self._parts["text"]))
             frames = np.maximum(np.ceil(made["frames"].reshape(-1)), 1).astype(np.int64)
             rows = np.repeat(np.arange(len(self._ids)), frames)
             shape = (1, self._seams.channels, len(rows))
             prior = np.random.default_rng(1).standard_normal(shape, dtype=np.float32)
             means, deviations = made["mean"][0], np.exp(made["log_deviation"][0]) * np.float32(self._piper.scales[0])
             self._latent = (means[rows] + deviations[rows] * prior[0].T).T[None]
-            expected = whole(**self._given(whole, prior=prior))["samples"].reshape(-1)
-            flow, decoder = self._load(parts.flow, "flow"), self._load(parts.decoder, "decoder")
-            self._z = flow(**self._given(flow, rows=self._latent))["z"]
-            self._samples = decoder(**self._given(decoder, rows=self._z))["samples"].reshape(-1)
-        except VoiceError:
-            raise
-        except Exception as error:
-            problem = str(error).partition("\n")[0]
-            raise VoiceError(f"{self._graph.where} is no VITS that this version knows: {problem}") from error
-        self._flow, self._decoder = flow, decoder
-        if len(expected) != len(self._samples) or len(expected) != len(rows) * self._seams.hop:
-            raise VoiceError(f"{self._graph.where} is no VITS that this version knows: its parts differ in length.")
-        return float(np.abs(expected - self._samples).max())
+            self._z = self._alone("flow", self._latent)
+            self._samples = self._alone("decoder", self._z).reshape(-1)
+            expected = self._whole(**self._given(self._whole, prior=prior))["samples"].reshape(-1)
+        except Exception:
+            return float("inf")
+        same = len(expected) == len(self._samples) == len(rows) * self._seams.hop
+        return float(np.abs(expected - self._samples).max()) if same else float("inf")
 
     def reaches(self) -> tuple[int, int]:
         """Frames to the right that make a difference, for the flow and for the decoder, found by trying."""
-        frames = self._latent.shape[2]
+        shown = self._latent.shape[2] - max(REACHES)
 
-        def least(graph: OnnxGraph, rows: Floats, whole: Floats, hop: int, bound: float) -> int:
-            shown = frames - max(REACHES)
-            made = next(iter(graph(**self._given(graph, rows=rows[:, :, :shown].copy())).values()))
-            off = np.abs(made - whole[..., : shown * hop]).reshape(-1, shown, hop).max(axis=(0, 2))
+        def least(name: str, rows: Floats, whole: Floats, bound: float) -> int:
+            made = self._alone(name, rows[:, :, :shown].copy()).reshape(whole.shape[0], shown, -1)
+            off = np.abs(made - whole[:, :shown]).max(axis=(0, 2))
             bad = np.flatnonzero(off > bound)
             wanted = shown - int(bad[0]) if len(bad) else 0
             return next((reach for reach in REACHES if reach >= wanted), max(REACHES))
 
         peak = float(np.abs(self._z).max())
-        flow = least(self._flow, self._latent, self._z, 1, TOLERANCE * peak / 8)
-        samples = self._samples.reshape(1, 1, -1)
-        return flow, least(self._decoder, self._z, samples, self._seams.hop, TOLERANCE / 20)
+        flow = least("flow", self._latent, self._z[0][..., None], TOLERANCE * peak / 8)
+        return flow + 2, least("decoder", self._z, self._samples.reshape(1, -1, self._seams.hop), TOLERANCE / 10)
 
-    def vocoder(self, right: tuple[int, int]) -> LatentVocoder:
-        """The parts behind the text as a session would use them, without a fade."""
-        return LatentVocoder(
-            self._parts["flow"],
-            self._parts["decoder"],
-            channels=self._seams.channels,
-            hop_length=self._seams.hop,
-            right=right,
-            fade=0,
-        )
-
-    def features(self) -> Floats:
-        """(T, D) the sentence's latents as frames without noise."""
+    def streamed(self, right: tuple[int, int], size: int = 23) -> None:
+        """VoiceError unless steps of a few frames are the whole."""
+        flow, decoder = self._parts["flow"], self._parts["decoder"]
+        hop, channels = self._seams.hop, self._seams.channels
+        vocoder = LatentVocoder(flow, decoder, channels=channels, hop_length=hop, right=right, fade=0)
         latents = self._latent[0].T
         parts = [latents, np.zeros_like(latents)]
         if self._piper.speakers:
             parts.append(np.full((len(latents), 1), self._speaker, np.float32))
-        return np.concatenate(parts, axis=1)
-
-    def streamed(self, right: tuple[int, int], size: int = 23) -> float:
-        """Largest difference between steps of a few frames and the whole; VoiceError if it is too large."""
-        vocoder, frames, out = self.vocoder(right), self.features(), []
-        state = vocoder.initial(0)
+        frames, out, state = np.concatenate(parts, axis=1), list[Floats](), vocoder.initial(0)
         for at in range(0, len(frames), size):
-            behind = frames[at + size :][: vocoder.context]
-            ended = at + size >= len(frames)
-            samples, state = vocoder.step(frames[at : at + size], behind, state, seed=0, ended=ended)
+            ahead, ended = frames[at + size :][: vocoder.context], at + size >= len(frames)
+            samples, state = vocoder.step(frames[at : at + size], ahead, state, seed=0, ended=ended)
             out.append(samples)
         difference = float(np.abs(np.concatenate(out) - self._samples).max())
         if difference > TOLERANCE:
             raise VoiceError(
                 f"{self._graph.where} is no VITS that this version knows: in steps it differs by {difference:g}."
             )
-        return difference

@@ -49,9 +49,8 @@ class LatentVocoder:
     @staticmethod
     def _caches(graph: OnnxGraph) -> Caches:
         """Nothing before the first frame."""
-        shapes = graph.shapes
-        names = (f"cache{number}" for number in range(sum(name.startswith("cache") for name in shapes)))
-        return tuple(np.zeros([int(size) for size in shapes[name]], np.float32) for name in names)
+        empty = graph.zeros("cache")
+        return tuple(empty[f"cache{number}"] for number in range(len(empty)))
 
     def initial(self, frame: int) -> LatentState:
         """See Vocoder."""
