@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from support.tiny import tiny_voice
 from support.tiny_saeki import tiny_saeki
+from support.tiny_vits import added_vits
 from support.toy import HOP, ToyAcoustic, ToyVocoder
 
 from sayahead import Voice
@@ -26,7 +27,8 @@ def voices(heart: Voice, tmp_path_factory: pytest.TempPathFactory) -> Voices:
     """Voices of all kinds."""
     small = {task: tiny_voice(tmp_path_factory.mktemp(task), task) for task in VOCODERS}
     saeki = tiny_saeki(tmp_path_factory.mktemp("saeki"))
-    return {"heart": heart, "saeki": saeki, **{f"ma {task}": voice for task, voice in small.items()}}
+    vits = added_vits(tmp_path_factory.mktemp("vits"))
+    return {"heart": heart, "saeki": saeki, "vits": vits, **{f"ma {task}": voice for task, voice in small.items()}}
 
 
 def stages(name: str, voices: Voices) -> tuple[Any, Any]:
@@ -40,7 +42,7 @@ def stages(name: str, voices: Voices) -> tuple[Any, Any]:
 def features(name: str, frames: int) -> Floats:
     """Frames as the vocoder gets them."""
     draw = np.random.default_rng(1)
-    made = draw.normal(size=(frames, {"toy": 1, "heart": 130}.get(name, 80))).astype(np.float32)
+    made = draw.normal(size=(frames, {"toy": 1, "heart": 130, "vits": 16}.get(name, 80))).astype(np.float32)
     if name in ("toy", "heart"):
         made[:, 0 if name == "toy" else 128] = draw.uniform(100, 300, frames)
     return made
@@ -52,7 +54,7 @@ def segment(ids: list[int], speak: int, *, ends: bool) -> Segment:
 
 SENTENCE = [50, 83, 54, 156, 31, 16, 81, 156, 86, 123, 4]
 VOCODERS = ("mel", "clarinet", "wavernn", "waveglow")
-VOICES = pytest.mark.parametrize("name", ["toy", "heart", "saeki", *(f"ma {task}" for task in VOCODERS)])
+VOICES = pytest.mark.parametrize("name", ["toy", "heart", "saeki", "vits", *(f"ma {task}" for task in VOCODERS)])
 
 
 def same(a: Any, b: Any) -> bool:
@@ -73,7 +75,11 @@ def test_acoustic_steps_twice_from_one_state_give_one_result(name: str, voices: 
     one = acoustic.step(segment(SENTENCE[5:], 6, ends=True), state, RENDERING, hold_back=3)
     two = acoustic.step(segment(SENTENCE[5:], 6, ends=True), state, RENDERING, hold_back=3)
     assert same(one, two)
-    assert same(one[1], acoustic.initial())
+    fresh = acoustic.initial()
+    if hasattr(fresh, "token"):
+        # It goes on numbering the session's tokens, which key its noise.
+        fresh = dataclasses.replace(fresh, token=one[1].token)
+    assert same(one[1], fresh)
 
 
 @VOICES

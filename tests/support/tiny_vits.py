@@ -18,6 +18,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sayahead import Voice, load_voice
+from sayahead.adding.vits import add_piper
+
 LETTERS = " !',-.:;?abcdefghijklmnopqrstuvwxyzäöüßéèñ"
 SYMBOLS = 178
 BINS, BOUND = 10, 5.0
@@ -295,6 +298,16 @@ def exported(name: str) -> bytes:
         warnings.simplefilter("ignore")
         torch.onnx.export(model, tuple(given), file, opset_version=15, **options)
     return bytes(file.getvalue())
+
+
+def added_vits(folder: Path, name: str = "medium", **changes: Any) -> Voice:
+    """Such a voice, added and loaded; ``changes`` are keys of its ``model`` table."""
+    add_piper(tiny_vits(folder, name), None, folder / "voice")
+    path = folder / "voice" / "voice.json"
+    about = json.loads(path.read_text(encoding="utf-8"))
+    about["model"] |= changes
+    path.write_text(json.dumps(about), encoding="utf-8")
+    return load_voice(folder / "voice")
 
 
 def description(shape: Shape) -> dict[str, Any]:

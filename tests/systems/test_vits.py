@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import json
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -12,10 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tiny_vits import SHAPES, tiny_vits
+from support.tiny_vits import SHAPES, added_vits
 
-from sayahead import ConfigError, LookaheadK, Voice, WaitAll, load_voice
-from sayahead.adding.vits import add_piper
+from sayahead import ConfigError, LookaheadK, Voice, WaitAll
 from sayahead.systems.vits import VitsState
 from sayahead.types import Floats, Rendering, Segment, WordTiming
 
@@ -29,13 +27,7 @@ SHAPED = pytest.mark.parametrize(
 @cache
 def voice_of(shape: str, *, window: int = 64) -> Voice:
     """A voice of a shape, made once."""
-    folder = Path(mkdtemp())
-    add_piper(tiny_vits(folder, shape), None, folder / "voice")
-    path = folder / "voice" / "voice.json"
-    about = json.loads(path.read_text("utf-8"))
-    about["model"]["window"] = window
-    path.write_text(json.dumps(about), "utf-8")
-    return load_voice(folder / "voice")
+    return added_vits(Path(mkdtemp()), shape, window=window)
 
 
 @SHAPED

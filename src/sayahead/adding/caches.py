@@ -4,10 +4,14 @@ Every convolution that sees to its left is given the last inputs of the step bef
 those before *commit*, the frame from which the next step goes on. What it sees to its right is what it is given, and
 zeros after it. A cache of zeros is the padding that a sentence begins with. So, where what is given to the right of the
 commit is what then comes, steps are the whole.
+
+Only so much is computed right of the commit as what follows in the graph sees of it: a decoder's last layers, which
+are most of its work, need a frame where its first one needs twelve.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,17 +66,18 @@ class Layer:
     """Its rows to a frame."""
 
 
-def with_caches(model: Any, *, where: str) -> Any:
+def with_caches(model: Any, ahead: int, *, where: str, trim: Sequence[str] = ("ConvTranspose", "Split")) -> Any:
     """The same part of a VITS with a cache for each convolution and the commit as one more input.
 
-    Inputs are ``commit`` (1,) and ``cache0`` ... (1, C, L); outputs ``next0`` ... . VoiceError for a part with nodes
-    that this cannot be done to.
+    ``ahead`` is how many of its output's rows after the commit must be right; in front of nodes of the types in
+    ``trim``, what these do not need is left out. Inputs are ``rows``, ``commit`` (1,) and ``cache0`` ... (1, C, L);
+    outputs ``next0`` ... . VoiceError for a part with nodes that this cannot be done to.
     """
     graph = Graph(model, where=where)
     unknown = sorted({node.op_type for node in graph.nodes} - LOCAL)
     if unknown:
         raise VoiceError(f"{where} is no VITS that this version knows: its flow or its decoder has {unknown[0]} nodes.")
-    helper, layers = graph.onnx.helper, find_layers(graph)
+    helper, (layers, scales), needed = graph.onnx.helper, find_layers(graph), rows_needed(graph, ahead)
     of_number = {layer.number: (place, layer) for place, layer in enumerate(layers)}
     nodes, weights, scaled = list[Any](), list(graph.weights.values()), dict[int, str]()
 
@@ -80,17 +85,25 @@ def with_caches(model: Any, *, where: str) -> Any:
         weights.append(graph.onnx.numpy_helper.from_array(np.array(values, np.int64), name))
         return name
 
-    axis = constant("time_axis", [2])
-    for scale in sorted({layer.scale for layer in layers}):
+    axis, start = constant("time_axis", [2]), constant("start", [0])
+    timed = graph.after("rows")
+    for scale in sorted({*scales.values()}):
         scaled[scale] = f"commit_{scale}"
         nodes.append(helper.make_node("Mul", ["commit", constant(f"rows_{scale}", [scale])], [scaled[scale]]))
     for number, node in enumerate(graph.nodes):
         copy = type(node)()
         copy.CopyFrom(node)
+        data = node.input[0] if node.input else ""
+        if node.op_type in trim and data in timed:
+            data, end = f"trimmed{number}", f"until{number}"
+            rows = constant(f"needed{number}", [needed[node.input[0]]])
+            nodes.append(helper.make_node("Add", [scaled[scales.get(node.input[0], 1)], rows], [end]))
+            nodes.append(helper.make_node("Slice", [node.input[0], start, end, axis], [data]))
+            copy.input[0] = data
         if number in of_number:
             place, layer = of_number[number]
             seen, begin, end = f"seen{place}", scaled[layer.scale], f"end{place}"
-            nodes.append(helper.make_node("Concat", [f"cache{place}", node.input[0]], [seen], axis=2))
+            nodes.append(helper.make_node("Concat", [f"cache{place}", data], [seen], axis=2))
             nodes.append(helper.make_node("Add", [begin, constant(f"past{place}", [layer.past])], [end]))
             nodes.append(helper.make_node("Slice", [seen, begin, end, axis], [f"next{place}"]))
             copy.input[0] = seen
@@ -109,9 +122,24 @@ def is_up(node: Any) -> bool:
     return bool(node.op_type == "ConvTranspose")
 
 
-def find_layers(graph: Graph) -> list[Layer]:
-    """The convolutions with a past, and how many of their rows make a frame; VoiceError for what is not plain."""
-    scales, layers = dict[str, int](), list[Layer]()
+def rows_needed(graph: Graph, ahead: int) -> dict[str, int]:
+    """How many of each tensor's rows after the commit it takes for ``ahead`` of the output's."""
+    needed = dict.fromkeys(graph.outputs, ahead)
+    for node in reversed(graph.nodes):
+        rows = max((needed.get(made, 0) for made in node.output), default=0)
+        if node.op_type == "Conv":
+            rows += attributes(graph, node).get("pads", [0, 0])[1]
+        if is_up(node):
+            about = attributes(graph, node)
+            rows = (rows - 1 + about.get("pads", [0, 0])[0]) // about["strides"][0] + 1
+        for tensor in node.input:
+            needed[tensor] = max(needed.get(tensor, 0), rows)
+    return needed
+
+
+def find_layers(graph: Graph) -> tuple[list[Layer], dict[str, int]]:
+    """The convolutions with a past, and how many rows of each tensor make a frame; VoiceError for what is not plain."""
+    scales, layers = {"rows": 1}, list[Layer]()
     for number, node in enumerate(graph.nodes):
         scale = max((scales.get(tensor, 1) for tensor in node.input), default=1)
         if node.op_type in ("Conv", "ConvTranspose"):
@@ -124,7 +152,7 @@ def find_layers(graph: Graph) -> list[Layer]:
                 layers.append(Layer(number, channels, past, scale))
             scale *= about.get("strides", [1])[0] if is_up(node) else 1
         scales |= dict.fromkeys(node.output, scale)
-    return layers
+    return layers, scales
 
 
 def reach(graph: Graph, about: dict[str, Any], kernel: int, *, up: bool) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.adding.caches import with_caches
+from sayahead.adding.caches import rows_needed, with_caches
 from sayahead.adding.graph import Graph, needs_onnx, read_graph
 from sayahead.adding.piper import BEGIN, END, PAD, PiperConfig, read_piper
 from sayahead.adding.seams import Seams, cut, find_seams
@@ -30,18 +30,19 @@ TOLERANCE = 1e-5
 """Most that samples of the parts may differ from those of the whole, at the same noise."""
 REACHES = range(4, 65, 2)
 """Counts of frames to the right that are tried until more makes no difference."""
+VARIANTS = ((False, True, ("ConvTranspose", "Split")), (False, False, ("ConvTranspose",)), (True, False, ()))
+"""Ways to write the parts, the cheapest first: whether masks are kept, splines are short; where rows are trimmed."""
 CARDS = ("MODEL_CARD", "MODEL_CARD.md", "LICENSE", "LICENSE.txt", "LICENSE.md")
 """Files beside a voice that say what it may be used for."""
 TAILS = {
-    "de": "und dann gingen alle anderen Leute nach Hause",
-    "en": "people from all over the country came here",
-    "es": "personas de todas partes del país llegaron aquí",
-    "fr": "des gens de toutes les régions sont venus",
-    "it": "persone da tutte le parti del paese vennero",
-    "pt": "pessoas de todas as partes do país vieram",
+    "de": "man sieht es oft so bei uns hier",
+    "en": "one of the men who came to see it",
+    "es": "uno ve esto a veces por aquí también",
+    "fr": "on voit bien cela chez nous ici aussi",
+    "it": "uno vede questo spesso da noi qui ancora",
+    "pt": "um dia isso vai ser bom para nós",
 }
 """Words that may follow any: what a voice sees behind those that are there (see VitsConfig.tail)."""
-STAND_INS = {"en": "people", "de": "Leute", "fr": "ami", "es": "gente", "it": "gente", "pt": "gente"}
 
 
 def add_piper(onnx: Path, config: Path | None, folder: Path) -> None:
@@ -126,7 +127,6 @@ def voice_json(seams: Seams, piper: PiperConfig, folder: Path, *, right: tuple[i
         "kind": "vits",
         "sample_rate": piper.sample_rate,
         "hop_length": seams.hop,
-        "stand_in": STAND_INS.get(base, ""),
         "speed": [0.5, 2.0],
         "defaults": {"lookahead": 1, "hold_back_s": 0.058, "blind_hold_back_s": 0.209},
         "model": model,
@@ -166,11 +166,14 @@ class Trial:
 
     def save(self, folder: Path) -> None:
         """Write the parts, after a check that they are the whole; what is not in every voice stays where it must."""
-        where, difference = self._graph.where, float("inf")
-        for masks, short in ((False, True), (False, False), (True, False)):
+        where, hop, difference = self._graph.where, self._seams.hop, float("inf")
+        for masks, short, trim in VARIANTS:
             parts = cut(self._graph, self._seams, masks=masks)
             text = with_short_splines(parts.text, where=where) if short else parts.text
-            flow, decoder = (with_caches(part, where=where) for part in (parts.flow, parts.decoder))
+            # What is faded into the next step is less than a frame.
+            decoder = with_caches(parts.decoder, hop, where=where, trim=trim)
+            self._decoder_sees = rows_needed(Graph(parts.decoder, where=where), hop)["rows"]
+            flow = with_caches(parts.flow, self._decoder_sees, where=where, trim=trim)
             self._parts = {
                 name: self._optimized(model, folder / f"{name}.onnx")
                 for name, model in (("text", text), ("flow", flow), ("decoder", decoder))
@@ -224,19 +227,14 @@ class Trial:
         return float(np.abs(expected - self._samples).max()) if same else float("inf")
 
     def reaches(self) -> tuple[int, int]:
-        """Frames to the right that make a difference, for the flow and for the decoder, found by trying."""
+        """Frames to the right that make a difference: for the flow by trying, for the decoder by its layers."""
         shown = self._latent.shape[2] - max(REACHES)
-
-        def least(name: str, rows: Floats, whole: Floats, bound: float) -> int:
-            made = self._alone(name, rows[:, :, :shown].copy()).reshape(whole.shape[0], shown, -1)
-            off = np.abs(made - whole[:, :shown]).max(axis=(0, 2))
-            bad = np.flatnonzero(off > bound)
-            wanted = shown - int(bad[0]) if len(bad) else 0
-            return next((reach for reach in REACHES if reach >= wanted), max(REACHES))
-
-        peak = float(np.abs(self._z).max())
-        flow = least("flow", self._latent, self._z[0][..., None], TOLERANCE * peak / 8)
-        return flow + 2, least("decoder", self._z, self._samples.reshape(1, -1, self._seams.hop), TOLERANCE / 10)
+        made = self._alone("flow", self._latent[:, :, :shown].copy())
+        off = np.abs(made - self._z[:, :, :shown]).max(axis=(0, 1))
+        bad = np.flatnonzero(off > TOLERANCE * float(np.abs(self._z).max()) / 8)
+        wanted = shown - int(bad[0]) if len(bad) else 0
+        # One sentence does not show all: two frames more.
+        return next((reach for reach in REACHES if reach >= wanted), max(REACHES)) + 2, self._decoder_sees
 
     def streamed(self, right: tuple[int, int], size: int = 23) -> None:
         """VoiceError unless steps of a few frames are the whole."""

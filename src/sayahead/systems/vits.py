@@ -210,20 +210,16 @@ def load_vits(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         right=(vits.right[0], vits.right[1]),
         fade=fade,
     )
-    phonemizer = reader(config, vits)
+    front = front_end(config.language, espeak=vits.espeak)
+    phonemizer: Phonemizer = LettersPhonemizer(config.phonemes)
+    if vits.spelling == "espeak":
+        marks = config.inner_punctuation
+        phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=marks)
     acoustic = VitsAcoustic(
         text, vits, tails(vits.tail, phonemizer), right_frames=vocoder.context, speakers=max(1, len(config.speakers))
     )
     synthesizer = two_stages(config, acoustic, vocoder, first_frames=vits.first_frames)
-    return Loaded(synthesizer, front_end(config.language).normalizer, phonemizer)
-
-
-def reader(config: VoiceConfig, vits: VitsConfig) -> Phonemizer:
-    """What makes phonemes of the voice's words."""
-    if vits.spelling == "text":
-        return LettersPhonemizer(config.phonemes)
-    front = front_end(config.language)
-    return front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation)
+    return Loaded(synthesizer, front.normalizer, phonemizer)
 
 
 def tails(text: str, phonemizer: Phonemizer) -> tuple[Ids, Ids]:
