@@ -43,19 +43,24 @@ NAME = "sayahead.test"
 WATCH = """
 (() => {
   // What goes to the loudspeaker is heard by an AnalyserNode, whatever the page does.
+  const ears = [];
   const connect = AudioNode.prototype.connect;
   AudioNode.prototype.connect = function (to, ...rest) {
     if (to instanceof AudioDestinationNode) {
-      window.ear = new AnalyserNode(to.context, { fftSize: 2048 });
-      connect.call(this, window.ear);
+      const ear = new AnalyserNode(to.context, { fftSize: 2048 });
+      connect.call(this, ear);
+      ears.push(ear);
     }
     return connect.call(this, to, ...rest);
   };
   const wave = new Float32Array(2048);
   window.loud = () => {
-    if (!window.ear) return 0;
-    window.ear.getFloatTimeDomainData(wave);
-    return Math.max(...wave.map(Math.abs));
+    let most = 0;
+    for (const ear of ears) {
+      ear.getFloatTimeDomainData(wave);
+      most = Math.max(most, ...wave.map(Math.abs));
+    }
+    return most;
   };
   // Every change of a word's state, in order.
   window.seen = [];

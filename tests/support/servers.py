@@ -97,14 +97,19 @@ class Running:
 
 @contextlib.contextmanager
 def serving(
-    *, step_s: float = 0.0, voice: Voice | None = None, limits: dict[str, Any] | None = None, **settings: Any
+    *,
+    step_s: float = 0.0,
+    voice: Voice | None = None,
+    installed: tuple[str, ...] = ("heart",),
+    limits: dict[str, Any] | None = None,
+    **settings: Any,
 ) -> Iterator[Running]:
-    """A server with the toy voice (each step of which takes ``step_s``), or another; settings as in Settings, at a port
-    of its own."""
+    """A server with the toy voice (each step of which takes ``step_s``), or another, before those ``installed`` (none:
+    all of them); settings as in Settings, at a port of its own."""
     # On a busy machine any text may pause: only who tests breaths wants them.
     calm: dict[str, Any] = {"port": 0, "breath_s": 0.0, **settings}
     chosen = Settings(limits=Limits(**{"sessions": 1000, **(limits or {})}), **calm)
-    voices = Voices(("heart",))
+    voices = Voices(installed)
     voices.put(voice or toy_voice(step_s))
     hub = Hub(chosen, voices=voices)
     server = Server(hub)

@@ -15,12 +15,14 @@ from weakref import WeakKeyDictionary
 
 from sayahead.config import nearest
 from sayahead.engine.onnx import cores
+from sayahead.engine.policy import Unit
 from sayahead.errors import SayaheadError, VoiceError
 from sayahead.server import messages as m
 from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Settings
 from sayahead.server.synthesis.threads import Pool, Speaking, session_options
+from sayahead.systems import CHARACTER_KINDS
 from sayahead.text.lexicon import Lexicon
 from sayahead.voice import Voice, load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
@@ -94,6 +96,12 @@ class Voices:
                     raise
                 log.info("voice loaded", extra={"voice": name, "took_s": round(time.perf_counter() - begun, 3)})
             return self.loaded[name]
+
+    def unit(self, name: str) -> Unit:
+        """What a voice reads and its policies decide on, whether it is loaded or not."""
+        if name in self.loaded:
+            return self.loaded[name].loaded.unit
+        return "characters" if self.configs[name].kind in CHARACTER_KINDS else "words"
 
     def put(self, voice: Voice) -> None:
         """Offer a voice that is already loaded, as the default one."""

@@ -21,3 +21,6 @@ KINDS: dict[str, Callable[[VoiceConfig, Path, int], Loaded]] = {
     "vits": load_vits,
 }
 """Each kind's loader by its name in voice.json; it takes a voice's description, its folder and CPU threads."""
+
+CHARACTER_KINDS = frozenset({"mohan"})
+"""Kinds whose voices read characters, not words."""

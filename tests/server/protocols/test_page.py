@@ -18,6 +18,7 @@ from support.effort import FULL
 from support.servers import KEY, Running, serving
 
 from sayahead import Voice, load_voice
+from sayahead.voices import installed_voices
 
 TEXT = "Hello there, how are you today? I am fine, thank you. "
 SENTENCE = "one two three four five six seven eight nine ten, eleven twelve. "
@@ -148,12 +149,85 @@ def test_the_choices_reach_the_server(server: Running, browser: Browser) -> None
         assert seat.value("[...document.getElementById('voice').options].map((o) => o.value)")[0] == "toy"
 
 
+def race(seat: Seat) -> tuple[float, float]:
+    """The seconds to the first sound of both lanes."""
+    seat.page.click("#go")
+    seat.until("document.body.dataset.racing === 'true'")
+    seat.until("document.body.dataset.racing === 'false'")
+    clocks = seat.value("[...document.querySelectorAll('.clock')].map((each) => each.textContent)")
+    words, sentences = (float(n) / (1000 if unit == "ms" else 1) for n, unit in (each.split() for each in clocks))
+    return words, sentences
+
+
+def test_the_race_is_won_word_by_word_and_heard_alone(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.page.select_option("#race-pace", "slow")
+        seat.page.click("#go")
+        seat.until("document.querySelector('#by-word').dataset.state === 'speaking'")
+        assert seat.value("document.querySelector('#by-sentence').dataset.state") == "waiting"
+        seat.until("window.loud() > 0.05")
+        # The clock of a lane that is silent counts on.
+        first = seat.page.inner_text("#by-sentence .clock")
+        seat.until(f"document.querySelector('#by-sentence .clock').textContent !== '{first}'")
+        seat.until("document.body.dataset.racing === 'false'")
+        assert "sooner" in seat.page.inner_text("#verdict")
+        text = seat.page.inner_text("#by-word .script")
+        for lane in ("#by-word", "#by-sentence"):
+            assert seat.page.inner_text(f"{lane} .script") == text
+            assert seat.value(f"document.querySelectorAll('{lane} .script .heard').length") == len(text.split())
+        policies = [json.loads(m)["session"]["policy"] for m in seat.sent if '"session.update"' in m]
+        assert policies[-3:] == [None, "wait-all", None]
+        # Each can be heard again.
+        seat.page.click("#by-sentence button")
+        seat.until("window.loud() > 0.05")
+        seat.page.keyboard.press("Escape")
+        seat.until("window.loud() === 0")
+        # A text goes on as ever.
+        seat.type("Hello there. ")
+        seat.until_heard()
+        assert seat.page.inner_text("#last-first") != "–"
+
+
+def test_a_race_stops_at_a_key_and_starts_again(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        for _ in range(2):
+            seat.page.click("#go")
+            seat.until("document.querySelector('#by-word').dataset.state === 'speaking'")
+            seat.page.keyboard.press("Escape")
+            seat.until("document.body.dataset.racing === 'false'")
+            seat.until("window.loud() === 0")
+        assert sum("input_text.cancel" in message for message in seat.sent) == 4
+    server.settle()
+
+
+@pytest.mark.slow
+def test_every_installed_voice_speaks_on_the_page(browser: Browser) -> None:
+    with serving(voice=drawl(), installed=()) as every, seated(browser, every.http) as seat:
+        seat.type("Hello. ")
+        seat.until_heard()
+        names = seat.value("[...document.getElementById('voice').options].map((option) => option.value)")
+        assert set(installed_voices()) <= set(names)
+        for name in installed_voices():
+            seat.page.select_option("#voice", name)
+            heard = len(seat.lit)
+            seat.put("")
+            seat.put(f"This is a voice, {name.split('-')[0]}.")
+            seat.until(f"window.lit.size > {heard} && document.body.dataset.busy === 'false'")
+            assert seat.lit[heard:][:4] == ["This", "is", "a", "voice,"]
+            assert seat.page.inner_text("#problem") == ""
+            assert seat.page.inner_text("#hint").startswith(f"{name}: ")
+            words, sentences = race(seat)
+            assert 0 < words < sentences
+
+
 def test_a_voice_of_characters_speaks_in_both_modes(browser: Browser) -> None:
     with serving(voice=load_voice("mohan-lj")) as characters, seated(browser, characters.http) as seat:
         seat.type("Hello there. ")
         seat.until("window.loud() > 0.02")
         seat.until_heard()
         assert seat.lit == ["Hello", "there."]
+        assert seat.page.locator("#lookahead").is_disabled()
+        assert "there is no lookahead to choose" in seat.page.inner_text("#hint")
         choose_sentences(seat.page)
         seat.page.keyboard.press("Control+Enter")
         seat.until("document.body.dataset.busy === 'true'")
@@ -207,7 +281,7 @@ def test_escape_is_silence_at_once(browser: Browser, host: str) -> None:
             heard = seat.lit
             assert heard == LONG.split()[: len(heard)]
             assert len(heard) < 200
-            assert f"Silent after {len(heard)} words" in seat.page.inner_text("#status")
+            assert f"you heard {len(heard)} words" in seat.page.inner_text("#status")
             assert any("input_text.cancel" in message for message in seat.sent)
             # It speaks again, of what is new only.
             seat.page.focus("#editor")
@@ -435,14 +509,20 @@ def test_it_works_by_keys_and_everything_has_a_name(server: Running, browser: Br
             'combobox "Voice"',
             'combobox "Lookahead"',
             'slider "Speed',
-            'button "Save sound (WAV)" [disabled]',
-            'rowheader "First audio',
+            'heading "Speech that starts with the first word" [level=1]',
+            'button "Race"',
+            'combobox "The text arrives like"',
             "- status",
         ):
             assert line in tree, tree
+        # What would be empty is not there yet.
+        assert not seat.page.locator("#timeline").is_visible()
         seat.page.focus("#editor")
         seat.page.keyboard.press("Control+Enter")
         seat.until("window.loud() > 0.05")
+        tree = seat.page.locator("body").aria_snapshot()
+        for line in ('button "Save sound (WAV)"', 'rowheader "First sound', 'img "When each word was typed'):
+            assert line in tree, tree
         reached = []
         for _ in range(9):
             seat.page.keyboard.press("Tab")

@@ -4,8 +4,9 @@ import { save, srt, wav } from "./files.js";
 import { Mirror } from "./mirror.js";
 import { PACES } from "./pace.js";
 import { now, Player } from "./player.js";
+import { Race } from "./race.js";
 import { Speaker } from "./speaker.js";
-import { duration, KINDS, Stats } from "./stats.js";
+import { duration, KINDS, MODES, Stats } from "./stats.js";
 import { Stream } from "./stream.js";
 import { Timeline } from "./timeline.js";
 
@@ -20,11 +21,13 @@ const TYPING_S = 4; // who typed so recently wants to see the caret, not the wor
 const get = (id) => document.getElementById(id);
 const editor = get("editor");
 const stats = new Stats();
+const last = new Stats(); // of the last text alone
 const mirror = new Mirror(get("mirror"));
-let speeds = {};
+let voices = {}; // what the server says of them
 let pasted = false;
 let typedAt = -Infinity;
 let frame = 0;
+let loading = null; // {name, over: a promise, end(message)}: the voice that the server loads
 
 const player = new Player((kind) => {
   if (kind === "dry") speaker.dry();
@@ -33,35 +36,60 @@ const player = new Player((kind) => {
 const stream = new Stream(
   {
     created: (message) => offer(message),
-    audio: (header, samples) => speaker.audio(header, samples),
+    opened: () => load(),
+    audio: (header, samples) => {
+      if (header.context_id.startsWith("race")) race.audio(header, samples);
+      else speaker.audio(header, samples);
+    },
     flushed: (message) => speaker.flushed(message),
     revised: (message) => speaker.revised(message),
-    failed: (message) => speaker.failed(message),
-    lost: (sentence) => speaker.lost(sentence),
+    done: (message) => {
+      race.done(message);
+      loading?.end(message);
+    },
+    failed: (message) => {
+      race.failed(message);
+      loading?.end(message);
+      speaker.failed(message);
+    },
+    lost: (sentence) => {
+      loading?.end({ context_id: null });
+      race.lost(sentence);
+      speaker.lost(sentence);
+    },
   },
   { prepare, askKey },
 );
 const speaker = new Speaker(stream, player, {
+  begun: () => last.clear(),
   changed: () => wake(),
   heard: (word) => {
     if (word.typed === null) return;
-    stats.add(word.mode, "ready", word.ready - word.typed);
-    if (word.heard !== null) stats.add(word.mode, "heard", word.heard - word.typed);
+    for (const each of [stats, last]) {
+      each.add(word.mode, "ready", word.ready - word.typed);
+      if (word.heard !== null) each.add(word.mode, "heard", word.heard - word.typed);
+    }
   },
   first: (seconds, mode) => {
-    stats.add(mode, "first", seconds);
-    get("latest").textContent = `first audio after ${duration(seconds)}`;
+    for (const each of [stats, last]) each.add(mode, "first", seconds);
   },
-  gap: (mode) => stats.gap(mode),
-  stopped: (heard, ready) => {
-    get("latest").textContent = "";
-    say(`Silent after ${heard} ${heard === 1 ? "word" : "words"}; ${ready - heard} more were ready`);
+  gap: (mode) => {
+    for (const each of [stats, last]) each.gap(mode);
   },
+  stopped: (heard, ready) => say(`Stopped: you heard ${heard} ${heard === 1 ? "word" : "words"}; ${ready - heard} more were ready`),
   problem: (sentence) => {
     get("problem").textContent = sentence;
   },
 });
 const timeline = new Timeline(get("timeline"), speaker, player);
+const race = new Race(stream, { words: get("by-word"), sentences: get("by-sentence") }, {
+  changed: () => wake(),
+  settings: (mode) => session(mode),
+  ready: () => load(),
+  problem: (sentence) => {
+    get("problem").textContent = sentence;
+  },
+});
 
 // Settings.
 
@@ -71,39 +99,87 @@ async function prepare() {
   return session();
 }
 
-function session() {
+function session(mode = speaker.mode) {
   return {
     voice: get("voice").value || null,
-    policy: speaker.mode === "sentence" ? "wait-all" : get("lookahead").value || null,
+    policy: mode === "sentence" ? "wait-all" : get("lookahead").value || null,
     speed: Number(get("speed").value),
     sample_rate: player.rate,
     idle_s: IDLE_S,
     // Whole sentences wait for their end, however long the typist thinks.
-    breath_s: speaker.mode === "sentence" ? 0 : null,
+    breath_s: mode === "sentence" ? 0 : null,
   };
 }
 
 /** The server tells what it has. */
-function offer({ voice, voices, speeds: ranges }) {
-  speeds = ranges ?? {};
+function offer({ voice, voices: names, speeds, units, descriptions, loaded }) {
+  voices = Object.fromEntries(names.map((name) => [name, {
+    speeds: speeds[name], unit: units[name], description: descriptions[name], loaded: loaded.includes(name),
+  }]));
   const select = get("voice");
-  const chosen = voices.includes(select.value) ? select.value : voice;
-  select.replaceChildren(...voices.map((name) => new Option(name, name, name === voice, name === chosen)));
-  range();
+  const chosen = names.includes(select.value) ? select.value : voice;
+  select.replaceChildren(...names.map((name) => new Option(name, name, name === voice, name === chosen)));
+  limit();
+  if (stream.connected) load();
 }
 
-/** The speeds that the voice can do. */
-function range() {
-  const [least, most] = speeds[get("voice").value] ?? [0.5, 2];
+/** Let the voice be loaded, if it is not; resolves when it is. */
+async function load() {
+  await stream.connect();
+  const name = get("voice").value;
+  const voice = voices[name];
+  if (!voice || voice.loaded || !stream.connected) return;
+  if (loading?.name !== name) {
+    const id = `load-${name}`;
+    const begun = deferred();
+    const timer = setTimeout(() => say(`Loading the voice ${name}…`), 300);
+    loading = {
+      name,
+      over: begun.promise,
+      end({ context_id: context }) {
+        if (context !== id && context !== null) return;
+        clearTimeout(timer);
+        if (get("status").textContent.startsWith("Loading")) say("");
+        voice.loaded = context === id;
+        loading = null;
+        begun.resolve();
+      },
+    };
+    // A text without words loads the voice.
+    stream.end(id);
+  }
+  await loading.over;
+}
+
+function deferred() {
+  const found = {};
+  found.promise = new Promise((resolve) => {
+    found.resolve = resolve;
+  });
+  return found;
+}
+
+/** What the voice has to choose from, and why it has no more. */
+function limit() {
+  const name = get("voice").value;
+  const { speeds: [least, most], unit, description } = voices[name] ?? { speeds: [0.5, 2] };
   const speed = get("speed");
   Object.assign(speed, { min: least, max: most, disabled: least === most });
   get("pacing").textContent = Number(speed.value).toFixed(2);
+  const characters = unit === "characters";
+  get("lookahead").disabled = characters;
+  const hints = [];
+  if (description) hints.push(`${name}: ${description}.`);
+  if (characters) hints.push("It reads letters instead of words and has learned when to speak, so there is no lookahead to choose.");
+  if (least === most) hints.push("It has one speed.");
+  get("hint").textContent = hints.join(" ");
 }
 
 function choose() {
-  range();
+  limit();
   get("problem").textContent = "";
   stream.choose(session());
+  if (stream.connected) load();
   const { value } = get("lookahead");
   speaker.lookahead = value === "learned" ? 3 : Number(value.split("=")[1] ?? 1);
   speaker.again();
@@ -114,7 +190,7 @@ get("voice").addEventListener("change", () => {
   get("lookahead").value = "";
 });
 for (const id of ["voice", "lookahead", "speed"]) get(id).addEventListener("change", choose);
-get("speed").addEventListener("input", range);
+get("speed").addEventListener("input", limit);
 get("mode").addEventListener("change", ({ target }) => {
   const plays = speaker.feeder !== null || player.sounding;
   speaker.mode = target.value;
@@ -122,7 +198,10 @@ get("mode").addEventListener("change", ({ target }) => {
   // The difference is heard from the beginning.
   if (plays && speaker.text.trim()) speaker.play();
 });
-get("pace").replaceChildren(...Object.entries(PACES).map(([id, { name }]) => new Option(name, id)));
+for (const [id, first] of [["pace", "fast"], ["race-pace", "talk"]]) {
+  const paces = Object.entries(PACES).filter(([key]) => id === "pace" || key !== "once");
+  get(id).replaceChildren(...paces.map(([key, { name }]) => new Option(name, key, key === first, key === first)));
+}
 get("pace").addEventListener("change", ({ target }) => {
   speaker.pace = target.value;
 });
@@ -131,8 +210,8 @@ get("pace").addEventListener("change", ({ target }) => {
 function askKey(again) {
   const dialog = get("ask");
   get("ask-text").textContent = again
-    ? "That key was not right. This server speaks only to those who have one."
-    : "This server speaks only to those who have one.";
+    ? "That key was not accepted. Try another."
+    : "Enter one to connect.";
   get("key").value = "";
   dialog.returnValue = "";
   dialog.showModal();
@@ -149,6 +228,7 @@ editor.addEventListener("beforeinput", ({ inputType }) => {
 editor.addEventListener("input", () => {
   get("problem").textContent = "";
   say("");
+  quiet();
   player.open();
   typedAt = pasted ? -Infinity : now();
   speaker.edit(editor.value, { pasted });
@@ -165,7 +245,13 @@ for (const kind of ["keydown", "pointerdown"]) {
   }, { capture: true });
 }
 
+/** The race makes way for a text. */
+function quiet() {
+  if (race.busy) race.stop();
+}
+
 function play() {
+  quiet();
   get("problem").textContent = "";
   say("");
   if (!editor.value.trim()) editor.value = EXAMPLE;
@@ -179,11 +265,22 @@ get("play").addEventListener("click", () => {
   else play();
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && speaker.busy && !get("ask").open) speaker.stop();
+  if (event.key === "Escape" && !get("ask").open) {
+    quiet();
+    if (speaker.busy) speaker.stop();
+  }
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
     play();
   }
+});
+
+get("go").addEventListener("click", () => {
+  if (speaker.busy) speaker.stop();
+  get("problem").textContent = "";
+  say("");
+  if (race.busy) race.stop();
+  else race.start(get("race-pace").value);
 });
 
 get("wav").addEventListener("click", () => save(wav(player.samples(), player.rate), "sayahead.wav"));
@@ -196,7 +293,7 @@ get("reset").addEventListener("click", () => {
 // What is seen.
 
 function say(sentence) {
-  if (get("status").textContent !== sentence) get("status").textContent = sentence;
+  write(get("status"), sentence);
 }
 
 /** Draw soon. */
@@ -214,7 +311,16 @@ function look() {
   follow();
   if (busy) timeline.draw(now());
   show(busy);
-  if (busy) wake();
+  race.look();
+  const racing = race.busy;
+  write(get("go").lastElementChild, racing ? "Stop" : "Race");
+  write(get("verdict"), race.verdict);
+  document.body.dataset.racing = racing;
+  if (busy || racing) wake();
+}
+
+function write(element, text) {
+  if (element.textContent !== text) element.textContent = text;
 }
 
 /** Keep the word that is heard in sight, unless the person types. */
@@ -238,11 +344,19 @@ function show(busy) {
   get("wav").disabled = get("srt").disabled = player.pushed === 0;
   if (busy && player.blocked) say("Tap or press a key to hear it");
   else if (busy && get("status").textContent.startsWith("Tap")) say("");
-  for (const kind of KINDS) fill(kind, ["incremental", "sentence"].flatMap((mode) => [
+  for (const kind of KINDS) fill(kind, MODES.flatMap((mode) => [
     duration(stats.quantile(mode, kind, 0.5)), duration(stats.quantile(mode, kind, 0.95)),
   ]));
-  fill("gaps", ["incremental", "sentence"].map((mode) => (stats.modes[mode].first.length ? stats.modes[mode].gaps : "–")));
+  fill("gaps", MODES.map((mode) => (stats.modes[mode].first.length ? stats.modes[mode].gaps : "–")));
+  // A text that was switched between the modes began in the other one.
+  const mode = last.modes[speaker.mode].first.length ? speaker.mode : MODES.find((each) => last.modes[each].first.length);
+  write(get("last-first"), duration(mode ? last.modes[mode].first.at(-1) : null));
+  write(get("last-heard"), duration(mode ? last.quantile(mode, "heard", 0.5) : null));
+  write(get("last-gaps"), mode ? String(last.modes[mode].gaps) : "–");
   Object.assign(document.body.dataset, { busy, way: player.way });
+  if (speaker.words.length) {
+    for (const each of document.querySelectorAll(".last, .time, .numbers")) each.hidden = false;
+  }
   get("note").hidden = player.way !== "scheduled";
 }
 
@@ -258,4 +372,6 @@ setInterval(() => document.hidden && speaker.busy && speaker.follow(), 500);
 stream.knock().catch(({ message }) => {
   get("problem").textContent = message;
 });
+// A keyboard can be typed on at once; a screen keyboard would hide the headline.
+if (matchMedia("(hover: hover)").matches) editor.focus({ preventScroll: true });
 wake();

@@ -4,7 +4,7 @@
 export const PACES = {
   fast: { name: "a language model, 50 tokens/s", next: token, gapS: () => 1 / 50 },
   slow: { name: "a slow language model, 15 tokens/s", next: token, gapS: () => 1 / 15 },
-  talk: { name: "an interpreter, 180 words/min", next: letter, gapS: () => 60 / 180 / 6 },
+  talk: { name: "a person talking, 180 words/min", next: letter, gapS: () => 60 / 180 / 6 },
   typist: { name: "a typist, 60 words/min", next: letter, gapS: () => 60 / 60 / 6 },
   once: { name: "all at once", next: (text, at) => Math.min(text.length, at + 1000), gapS: () => 0 },
 };

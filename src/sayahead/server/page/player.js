@@ -133,6 +133,11 @@ export class Player {
     return this.context.outputLatency || this.context.baseLatency || 0;
   }
 
+  /** Play without a sound, or with it. */
+  mute(silent) {
+    this.volume.gain.value = silent ? 0 : 1;
+  }
+
   /** Samples that left the sink by now. */
   raw() {
     return this.place(now() + (this.context ? this.delayS() : 0));

@@ -2,24 +2,27 @@
  * The text and its speech: what was sent, what has sound by now, what was heard; and what an edit, a stop or a change of
  * settings means for all that.
  *
- * Places count UTF-16 units of the text, as the editor does; the socket counts code points. A word is
- * {text, start, end, onset, offset (samples of the player's stream), typed, ready, heard (seconds, or null), mode}.
+ * Places count UTF-16 units of the text, as the editor does; the socket counts code points.
  */
 
 import { Context } from "./context.js";
 import { Feeder, PACES } from "./pace.js";
 import { difference, Marks, wordStart } from "./places.js";
 import { now } from "./player.js";
+import { Track } from "./track.js";
 
 const PAUSE_S = 1.2; // a typist who rests so long wants to hear what is there
 const EDIT_S = 0.8; // one who changes what was sent goes on changing for a while
 const AHEAD = 6000; // characters that may wait at the server
-const AUDIBLE = 104; // -50 dBFS
 
-export class Speaker {
-  /** `told`: changed(), heard(word), first(seconds, mode), gap(mode), stopped(words heard, words sent), problem(sentence). */
+export class Speaker extends Track {
+  /**
+   * `told`: begun(), changed(), heard(word), first(seconds, mode), gap(mode), stopped(words heard, words sent),
+   * problem(sentence).
+   */
   constructor(stream, player, told) {
-    Object.assign(this, { stream, player, told });
+    super(player, told);
+    this.stream = stream;
     this.text = "";
     this.pace = "fast";
     this.mode = "incremental";
@@ -32,17 +35,13 @@ export class Speaker {
   }
 
   fresh() {
+    this.reset();
     this.arrived = 0; // the text up to here was sent, or never will be
-    this.words = []; // that have sound
-    this.count = 0; // of them that were heard, or begun
-    this.heardEnd = 0; // place up to which the text was heard
-    this.skips = []; // [start, end) that was not spoken
     this.marks = new Marks();
-    this.phrases = []; // {start, first, sound, mode}: until their first sound was heard
-    this.firsts = []; // {first, time}: when a phrase's first letter was typed, and its first sound heard
     this.lostWords = -1; // that had sound when the connection broke last
     this.editing = false; // a change within what was sent, that may go on
     this.forget();
+    this.told.begun();
   }
 
   /** There is no context any more. */
@@ -76,7 +75,7 @@ export class Speaker {
       this.heardEnd = Math.min(this.heardEnd, wordStart(next, start));
       this.rewind(start);
       this.feed();
-    } else if (!this.feeder) this.take();
+    } else if (!this.feeder) this.typed();
     this.told.changed();
   }
 
@@ -160,7 +159,7 @@ export class Speaker {
       return;
     }
     this.rewind(this.heardEnd);
-    if (!this.feeder) this.take();
+    if (!this.feeder) this.typed();
   }
 
   /** Take back the word that a place is in or behind, and all that follows, unless it was heard; it will be sent again. */
@@ -215,7 +214,7 @@ export class Speaker {
   // The way of the text.
 
   /** Send what was typed: whole words, and all after a pause. */
-  take() {
+  typed() {
     clearTimeout(this.timer);
     if (!this.editing) {
       const end = wordStart(this.text, this.text.length);
@@ -231,7 +230,7 @@ export class Speaker {
   rest() {
     if (this.editing) {
       this.editing = false;
-      this.take();
+      this.typed();
       return;
     }
     this.send(this.text.length);
@@ -298,30 +297,13 @@ export class Speaker {
   // What the server says.
 
   audio(header, samples) {
-    const { context, player } = this;
+    const { context } = this;
     if (header.context_id !== context?.id) return;
     if (context.stale(header.words)) {
       this.contradict();
       return;
     }
-    context.origin ??= player.pushed;
-    const at = player.pushed;
-    player.append(samples);
-    for (const { word, start, end, onset_s: onsetS, offset_s: offsetS } of header.words) {
-      const place = context.place(start);
-      const stop = context.place(end);
-      const onset = context.origin + onsetS * player.rate;
-      this.words.push({
-        text: word, start: place, end: stop, onset, offset: context.origin + offsetS * player.rate,
-        typed: this.marks.when(stop), ready: now(), heard: null, mode: this.mode,
-      });
-      const phrase = this.phrases.find((each) => each.sound === null && each.start < stop);
-      if (phrase) {
-        const from = Math.max(0, Math.round(onset - at));
-        const loud = samples.findIndex((x, i) => i >= from && Math.abs(x) > AUDIBLE);
-        phrase.sound = loud < 0 ? onset : at + loud;
-      }
-    }
+    this.take(context, header, samples, { mode: this.mode, typed: (place) => this.marks.when(place) });
     if (header.words.length) this.told.changed();
   }
 
@@ -339,7 +321,7 @@ export class Speaker {
   /** The server had spoken what was taken back; it was not heard: from there on, anew. */
   contradict() {
     this.rewind(this.context.doubtful);
-    if (!this.feeder) this.take();
+    if (!this.feeder) this.typed();
     this.told.changed();
   }
 
@@ -362,7 +344,7 @@ export class Speaker {
     const last = this.words.at(-1);
     this.arrived = Math.max(this.context.base, last?.end ?? 0);
     this.forget();
-    if (!this.feeder) this.take();
+    if (!this.feeder) this.typed();
   }
 
   /** Send no more; what has sound is heard. */
@@ -388,11 +370,6 @@ export class Speaker {
 
   // How things stand.
 
-  /** The place up to which the text has sound. */
-  get ready() {
-    return this.words.at(-1)?.end ?? 0;
-  }
-
   /** Whether text was sent whose sound is still to come. */
   get pending() {
     return this.unflushed || this.asked > this.answered;
@@ -413,35 +390,7 @@ export class Speaker {
 
   /** Follow the sound; to be called often. */
   follow() {
-    const position = this.player.heard();
-    for (let word = this.words[this.count]; word && word.onset < position; word = this.words[this.count]) {
-      word.heard = this.player.timeOf(word.onset);
-      this.heardEnd = Math.max(this.heardEnd, word.end);
-      this.count++;
-      this.told.heard(word);
-    }
-    while (this.phrases.length && this.phrases[0].sound !== null && this.phrases[0].sound < position) {
-      const { first, sound, mode } = this.phrases.shift();
-      const time = this.player.timeOf(sound);
-      if (time === null) continue;
-      this.firsts.push({ first, time });
-      this.told.first(time - first, mode);
-    }
+    super.follow();
     if (!this.busy && this.heardEnd < this.arrived) this.heardEnd = this.arrived; // dashes and the like
-  }
-
-  /** The word that is heard right now, or null. */
-  get current() {
-    const word = this.words[this.count - 1];
-    return word && this.busy && this.player.heard() < word.offset ? word : null;
-  }
-
-  /** What became of the text from `start` to `end`: now, heard, ready, typed, skipped or ghost (it did not arrive yet). */
-  state(start, end, current = this.current) {
-    if (current && start < current.end && end > current.start) return "now";
-    if (this.skips.some(([a, b]) => start >= a && start < b)) return "skipped";
-    if (start < this.heardEnd) return "heard";
-    if (start < this.ready) return "ready";
-    return start < this.arrived || !this.feeder ? "typed" : "ghost";
   }
 }

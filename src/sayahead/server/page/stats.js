@@ -1,5 +1,6 @@
 /** How late speech is: quantiles of each kind of delay, for each way of reading. */
 
+export const MODES = ["incremental", "sentence"];
 export const KINDS = ["first", "ready", "heard"];
 const MOST = 5000;
 
@@ -10,7 +11,7 @@ export class Stats {
 
   clear() {
     this.modes = Object.fromEntries(
-      ["incremental", "sentence"].map((mode) => [mode, { first: [], ready: [], heard: [], gaps: 0 }]),
+      MODES.map((mode) => [mode, { first: [], ready: [], heard: [], gaps: 0 }]),
     );
   }
 

@@ -4,7 +4,8 @@ const PART = 1000; // characters in one message
 
 export class Stream {
   /**
-   * `listener`: created(message), audio(header, Int16Array), flushed(message), revised(message), failed(message), lost(sentence).
+   * `listener`: created(message), opened(), audio(header, Int16Array), flushed(message), revised(message),
+   * done(message), failed(message), lost(sentence).
    * `prepare()` resolves to the first session's settings, `askKey(again)` to a key of the person's, or null.
    */
   constructor(listener, { prepare, askKey }) {
@@ -58,6 +59,7 @@ export class Stream {
       this.listener.lost(reason || "The connection broke.");
     };
     this.post({ type: "session.update", session });
+    this.listener.opened();
     for (const message of this.waiting.splice(0)) this.post(message);
   }
 
@@ -105,6 +107,7 @@ export class Stream {
     if (message.type === "speech.audio") this.header = message;
     else if (message.type === "session.created") listener.created(message);
     else if (message.type === "speech.flushed") listener.flushed(message);
+    else if (message.type === "speech.done") listener.done(message);
     else if (message.type === "speech.revised") listener.revised(message);
     else if (message.type === "error") listener.failed(message);
   }
@@ -139,6 +142,11 @@ export class Stream {
   /** From a code point of the context's text on, it is now `text`. */
   revise(context, { at, mark, text = "" }) {
     this.send({ type: "input_text.revise", context_id: context, at, text, revise_id: mark });
+  }
+
+  /** No more text comes for a context; it may have had none. */
+  end(context) {
+    this.send({ type: "input_text.end", context_id: context });
   }
 
   flush(context, mark, end) {

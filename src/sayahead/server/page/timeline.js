@@ -1,10 +1,13 @@
-/** The last seconds on one time axis: when each word was typed, when its sound was there, when it was heard. */
+/** The last seconds on one time axis: when each word was typed, when its sound was ready, when it was heard. */
 
 import { now } from "./player.js";
 import { duration } from "./stats.js";
 
 const PAST = 0.72; // the part of the width that lies behind now
 const GAP = 6; // between two labels
+const SMALL = "11px ui-sans-serif, system-ui, sans-serif";
+const FONT = "12px ui-sans-serif, system-ui, sans-serif";
+const BOLD = "600 12px ui-sans-serif, system-ui, sans-serif";
 const NAMES = ["ink", "soft", "faint", "line", "accent", "mark", "sheet"];
 
 export class Timeline {
@@ -40,10 +43,12 @@ export class Timeline {
     if (!this.pen) return;
     this.end = moment;
     const { pen, width, height } = this;
-    this.seconds = Math.max(4, Math.min(9, width / 105));
+    this.gutter = width > 600 ? 84 : 56;
+    this.seconds = Math.max(3.5, Math.min(9, (width - this.gutter) / 105));
     const left = moment - this.seconds * PAST;
-    this.x = (time) => ((time - left) / this.seconds) * width;
-    this.lanes = { typed: 34, ready: Math.round(height * 0.46), heard: Math.round(height * 0.78) };
+    this.x = (time) => this.gutter + ((time - left) / this.seconds) * (width - this.gutter);
+    this.tall = 30;
+    this.lanes = { typed: 62, ready: Math.round(height * 0.42), heard: height - 72 };
     pen.clearRect(0, 0, width, height);
     this.grid(left);
     const words = this.speaker.words.filter((word) => {
@@ -54,7 +59,29 @@ export class Timeline {
     this.wave(left);
     this.labels(words);
     this.firsts(left);
-    if (words.length) this.line(this.x(moment), 16, height, this.ink.accent, 1);
+    if (words.length) this.line(this.x(moment), 20, height - 40, this.ink.accent, 1);
+    this.names();
+  }
+
+  /** The lanes' names, on a margin that nothing runs over. */
+  names() {
+    const { pen, ink, lanes, gutter } = this;
+    pen.fillStyle = ink.sheet;
+    pen.fillRect(0, 0, gutter - 8, this.height);
+    pen.font = FONT;
+    pen.fillStyle = ink.soft;
+    for (const name of ["typed", "ready", "heard"]) pen.fillText(name, 14, lanes[name] + 4);
+  }
+
+  /** A text that stays legible on lines. */
+  write(text, x, y, colour) {
+    const { pen, ink } = this;
+    pen.lineJoin = "round";
+    pen.lineWidth = 4;
+    pen.strokeStyle = ink.sheet;
+    pen.strokeText(text, x, y);
+    pen.fillStyle = colour;
+    pen.fillText(text, x, y);
   }
 
   line(x, top, bottom, colour, width) {
@@ -67,15 +94,22 @@ export class Timeline {
     pen.stroke();
   }
 
+  /** Seconds since the first letter of the last phrase. */
   grid(left) {
     const { pen, ink } = this;
-    for (let second = Math.ceil(left); second < left + this.seconds; second++) {
-      this.line(this.x(second), 16, this.height, ink.line, 1);
+    const zero = this.speaker.firsts.at(-1)?.first ?? this.speaker.phrases[0]?.first ?? null;
+    pen.font = SMALL;
+    const begin = zero === null ? Math.ceil(left) : zero + Math.ceil(left - zero);
+    for (let second = begin; second < left + this.seconds; second++) {
+      const x = this.x(second);
+      this.line(x, 20, this.height - 40, ink.line, 1);
+      if (zero !== null && second > zero - 0.5) this.write(`${Math.round(second - zero)} s`, x - 8, 14, ink.soft);
     }
     pen.strokeStyle = ink.line;
+    pen.lineWidth = 1;
     for (const y of [this.lanes.typed, this.lanes.ready]) {
       pen.beginPath();
-      pen.moveTo(0, y + 0.5);
+      pen.moveTo(this.gutter, y + 0.5);
       pen.lineTo(this.width, y + 0.5);
       pen.stroke();
     }
@@ -101,7 +135,7 @@ export class Timeline {
         pen.strokeStyle = word.heard === null ? ink.faint : ink.accent;
         pen.beginPath();
         pen.moveTo(ready, lanes.ready);
-        pen.lineTo(this.x(moment), lanes.heard - 28);
+        pen.lineTo(this.x(moment), lanes.heard);
         pen.stroke();
       }
       pen.globalAlpha = 1;
@@ -122,12 +156,13 @@ export class Timeline {
     const { pen, player, lanes, ink } = this;
     const width = Math.round(0.01 * player.rate);
     const step = 2;
-    const tall = Math.min(30, this.height - lanes.heard - 18);
-    for (let x = 0; x < this.width; x += step) {
-      const time = left + (x / this.width) * this.seconds;
+    const { tall } = this;
+    const across = this.width - this.gutter;
+    for (let x = this.gutter; x < this.width; x += step) {
+      const time = left + ((x - this.gutter) / across) * this.seconds;
       const from = this.position(time);
       if (from === null) continue;
-      const to = from + (this.seconds / this.width) * step * player.rate;
+      const to = from + (this.seconds / across) * step * player.rate;
       let peak = 0;
       for (let i = Math.floor(from / width); i <= Math.floor(to / width); i++) peak = Math.max(peak, player.peaks[i] ?? 0);
       const half = Math.max(0.75, peak ** 0.65 * tall);
@@ -151,42 +186,33 @@ export class Timeline {
   /** How long the first sound of each phrase took. */
   firsts(left) {
     const { pen, ink, lanes } = this;
-    pen.font = "600 12px ui-sans-serif, system-ui, sans-serif";
+    pen.font = BOLD;
     for (const { first, time } of this.speaker.firsts) {
       if (time < left - 1) continue;
       const [from, to] = [this.x(first), this.x(time)];
-      const y = lanes.heard - 44;
-      const text = `first audio ${duration(time - first)}`;
+      const y = lanes.heard - this.tall - 14;
       pen.fillStyle = ink.mark;
       pen.fillRect(from, y, Math.max(2, to - from), 3);
       pen.fillRect(to - 1, y, 2, lanes.heard - y);
-      pen.fillStyle = ink.sheet;
-      pen.fillRect(to + 4, y - 9, pen.measureText(text).width + 8, 18);
-      pen.fillStyle = ink.mark;
-      pen.fillText(text, to + 8, y + 5);
+      this.write(`first sound ${duration(time - first)}`, to + 6, y + 5, ink.mark);
     }
   }
 
+  /** The words, in two rows where they crowd. */
   labels(words) {
     const { pen, lanes, ink } = this;
-    pen.font = "12px ui-sans-serif, system-ui, sans-serif";
-    let typedEnd = -Infinity;
-    let heardEnd = -Infinity;
+    pen.font = FONT;
+    const rows = { typed: [-Infinity, -Infinity], heard: [-Infinity, -Infinity] };
+    const place = (lane, text, x, y, colour) => {
+      const row = rows[lane].findIndex((end) => x > end);
+      if (row < 0) return;
+      this.write(text, x, y + (lane === "typed" ? -15 : 15) * row, colour);
+      rows[lane][row] = x + pen.measureText(text).width + GAP;
+    };
     for (const word of words) {
-      const size = pen.measureText(word.text).width;
-      const typed = this.x(word.typed ?? word.ready) - 3;
-      if (typed > typedEnd) {
-        pen.fillStyle = ink.soft;
-        pen.fillText(word.text, typed, lanes.typed - 9);
-        typedEnd = typed + size + GAP;
-      }
+      place("typed", word.text, this.x(word.typed ?? word.ready) - 3, lanes.typed - 9, ink.soft);
       const moment = word.heard ?? this.player.timeOf(word.onset);
-      const heard = moment === null ? null : this.x(moment);
-      if (heard !== null && heard > heardEnd) {
-        pen.fillStyle = word.heard === null ? ink.soft : ink.ink;
-        pen.fillText(word.text, heard, this.height - 6);
-        heardEnd = heard + size + GAP;
-      }
+      if (moment !== null) place("heard", word.text, this.x(moment), this.height - 24, word.heard === null ? ink.soft : ink.ink);
     }
   }
 }
