@@ -5,9 +5,18 @@ from __future__ import annotations
 import functools
 import importlib
 
+from sayahead.text.espeak.voices import voice_of
 from sayahead.text.reading.record import Record
 
-RECORDS: dict[str, str] = {}
+RECORDS = {
+    "de": "sayahead.text.german.record.GERMAN",
+    "fr": "sayahead.text.french.record.FRENCH",
+    "es": "sayahead.text.spanish.record.SPANISH",
+    "es-419": "sayahead.text.spanish.record.AMERICAN",
+    "it": "sayahead.text.italian.record.ITALIAN",
+    "pt": "sayahead.text.portuguese.record.PORTUGUESE",
+    "pt-br": "sayahead.text.portuguese.record.BRAZILIAN",
+}
 """Languages that are read in full, by the first part of their tags."""
 
 _DOT_ORDINALS = frozenset("bs cs da de et eu fi fo hr hu is ka lb lv nb nn no pl sk sl sr tr".split())
@@ -50,9 +59,12 @@ _OWN_STAND_INS = {"en": "people"}
 
 @functools.cache
 def record_of(language: str) -> Record:
-    """The record of a language by its tag: its own, or one that knows sentences and scripts alone."""
+    """The record of a language by its tag: its own, or one that knows sentences and scripts alone.
+
+    ConfigError for a language that espeak-ng does not have.
+    """
     parts = language.replace("_", "-").lower().split("-")
-    for tag in ("-".join(parts[:2]), parts[0]):
+    for tag in (voice_of(language), "-".join(parts[:2]), parts[0]):
         if tag in RECORDS:
             module, name = RECORDS[tag].rsplit(".", 1)
             record: Record = getattr(importlib.import_module(module), name)

@@ -96,8 +96,7 @@ def _kept(char: str) -> str:
         return ""
     if kind in ("So", "Sk") and char not in "°№℃℉":
         return " "
-    wide = unicodedata.normalize("NFKC", char)
-    return wide if len(wide) == 1 and wide.isascii() else char
+    return unicodedata.normalize("NFKC", char) if unicodedata.east_asian_width(char) == "F" else char
 
 
 @lru_cache(maxsize=4096)

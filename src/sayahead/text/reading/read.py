@@ -1,11 +1,284 @@
-"""How one trimmed token is read aloud, by what stands to its left."""
+"""How one trimmed token is read aloud, by what stands to its left: a grammar of atoms (``amounts``) and compounds.
+
+What no rule knows is read piece by piece, so that no figure and no sign goes unsaid.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
+from sayahead.text.reading import amounts
+from sayahead.text.reading.amounts import figures, number, signed, spoken
 from sayahead.text.reading.record import Left, Record
 from sayahead.text.reading.tokens import Said
 
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+[a-z]{2,6}(?:/\S*)?", re.ASCII)
+_TOP = frozenset(
+    """
+    com org net de fr es it pt br ch at be io dev ai app info eu gov edu uk us mx ar cl pdf txt html py
+    """.split()
+)
+_ELIDED = re.compile(r"([^\W\d_]+')([0-9].*)")
+_DAY_AND_MONTH = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}")
+_DATE = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})?")
+_ISO = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
+_RANGE = re.compile(r"(.+?)(--|[-–—]|/)(.+)")
+_ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
+_VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+_PHONE = re.compile(r"\(?\+?[0-9][0-9()/.-]{2,}[0-9]")
+_PIECE = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
+_WORD = re.compile(r"[¿¡]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?")
+_POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
 
 def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool = False) -> Said:
-    """The spoken form of a token; ``form`` is the gender of what a number counts."""
-    return Said(core, Left(word=core, before=left.word))
+    """The spoken form of a token; ``form`` is the gender of what a number counts.
+
+    A language without numbers leaves everything as it is, for espeak-ng to read.
+    """
+    form_ = left.form if left.kind == "day" else ""
+    plain = Said(core, Left(record.cues.get(core.lower(), ""), core, before=left.word, form=form_))
+    if record.numbers is None:
+        return plain
+    if core in record.plain:
+        return Said(record.plain[core], replace(plain.left, form=""))
+    if m := _ELIDED.fullmatch(core):
+        rest = read(m[2], Left(word=m[1], before=left.word), record)
+        return Said(m[1] + rest.text, rest.left)
+    if dotted and record.dot_ordinals and _DAY_AND_MONTH.fullmatch(core) and record.cues.get(left.word.lower()):
+        return _dated(core + ".", left, record, form) or plain
+    if left.kind in ("number", "hours") and (found := _unit(core, left, record)):
+        return found
+    if left.word.lower() == record.per and core in record.units:
+        return Said(record.units[core].one, Left(word=core, before=left.word))
+    if _WORD.fullmatch(core):
+        numeral = core[0] in "IVXLC" and not core.isupper() and _ordinal(core, left, record, form)
+        if numeral:
+            return numeral
+        return _word(core, left, record) or plain
+    for rule in (_figures, _addressed, _timed, _dated, _ordinal, _paid, _ranged, _coded):
+        if found := rule(core, left, record, form):
+            return found
+    return Said(pieces(core, record), Left(word=core, before=left.word))
+
+
+def _unit(core: str, left: Left, record: Record) -> Said | None:
+    """What is counted, behind its number: ``km``, ``€``, ``Mio.``"""
+    if left.kind == "hours" and core.isdigit():
+        return None
+    if core in record.scales:
+        said = amounts.noun_behind(record.scales[core], replace(left, big=False), record)
+        return Said(said, replace(left, word=core, one=False, big=record.scales[core].gender != ""))
+    if core in record.glued_only and not left.word[-1:].isdigit():
+        return None
+    scale = amounts.SCALED_CURRENCY.fullmatch(core)
+    if scale and scale[1] in record.scales and scale[2] in record.currencies:
+        million = amounts.noun_behind(record.scales[scale[1]], replace(left, big=False), record)
+        return Said(f"{million} {record.of(record.currencies[scale[2]].main.many)}", Left("money"))
+    noun = record.units.get(core) or amounts.compound(core, record)
+    if noun is None and core in record.currencies:
+        noun = record.currencies[core].main
+    if noun is None:
+        return None
+    kind = "hours" if core in ("h", "hs") else "measure"
+    return Said(amounts.noun_behind(noun, left, record), Left(kind, core, before=left.word))
+
+
+def _word(core: str, left: Left, record: Record) -> Said | None:
+    """A word that is read otherwise than it is written: Roman numerals, abbreviations without a full stop."""
+    if (value := roman(core)) and _numeral(core, left, record):
+        return Said(spoken(record).roman(value, left), Left(word=core, before=left.word))
+    parts = core.split("-")
+    if len(parts) > 1 and all(part.isupper() and len(part) < 4 for part in parts):
+        values = [roman(part) for part in parts]
+        if all(values) and record.cues.get(left.word.lower()) == "roman":
+            said = [spoken(record).roman(value, left) for value in values]
+            return Said(f" {record.until} ".join(said), Left(word=core))
+    return None
+
+
+def _numeral(core: str, left: Left, record: Record) -> bool:
+    """Whether Roman figures are meant as such."""
+    if left.kind == "roman":
+        return True
+    named = left.word[:1].isupper() and left.word not in record.months
+    if len(core) == 1:
+        return left.word in record.names
+    return (named and left.before != "" and set(core) <= set("IVX")) or left.word in record.names
+
+
+def roman(core: str) -> int:
+    """The value of a Roman numeral, or 0."""
+    if not _ROMAN.fullmatch(core):
+        return 0
+    values = [_VALUES[char] for char in core]
+    return sum(-v if v < n else v for v, n in zip(values, [*values[1:], 0], strict=True))
+
+
+def _figures(core: str, left: Left, record: Record, form: str) -> Said | None:
+    """A plain number, as what is to its left says it is meant."""
+    text = core.lstrip("+-±")
+    if not re.fullmatch(record.number, text) or core[: len(core) - len(text)] not in ("", "+", "-", "±"):
+        return None
+    if left.kind == "phone" or (left.kind == "code" and text.isdigit() and len(text) > 2):
+        sign = f"{record.signs[core[0]]} " if core[0] in "+-" else ""
+        return Said(sign + telephone(text, record), Left(left.kind, core, before=left.word))
+    if left.kind == "hours" and text.isdigit() and len(text) == 2:
+        return Said(number(text.lstrip("0") or "0", record), amounts.after_number(text, core, left, record))
+    day = text.isdigit() and len(text) == 2 and text[0] == "0" and text != "00"
+    if day and record.cues.get(left.word.lower()) in ("ordinal", "day"):
+        return Said(number(text[1], record), Left("number", core, before=left.word))
+    if text.isdigit() and text[0] == "0" and len(text) > 1:
+        return Said(figures(core, record), Left("phone", core, before=left.word))
+    if form == "month":
+        return Said(spoken(record).ordinal(1, "month"), Left("day", core, before=left.word))
+    year = spoken(record).year
+    if year and text.isdigit() and len(text) == 4 and core == text and 1100 <= int(text) <= 1999:
+        return Said(year(int(text)), replace(amounts.after_number(text, core, left, record), big=False))
+    return Said(signed(core, record, form), amounts.after_number(text, core, left, record))
+
+
+def telephone(text: str, record: Record) -> str:
+    """Figures of a telephone number or a code: in pairs where they are one, otherwise one by one."""
+    if record.pairs and len(text) == 2 and text[0] != "0":
+        return spoken(record).cardinal(int(text), "")
+    return figures(text, record)
+
+
+def _addressed(core: str, left: Left, record: Record, form: str) -> Said | None:
+    """A web or mail address."""
+    if not _ADDRESS.fullmatch(core) or not any(map(str.isalpha, core)):
+        return None
+    bare = core.startswith(("http", "www.")) or "@" in core
+    if not bare and core.split("/")[0].rsplit(".", 1)[-1] not in _TOP:
+        return None
+    text = re.sub(r"^(?:https?://)?(?:www\.)?", "", core).rstrip("/")
+    said = [
+        record.address.get(piece) or _addressed_piece(piece, record) for piece in re.findall(r"\d+|[^\W\d_]+|\S", text)
+    ]
+    return Said(" ".join(filter(None, said)), Left(word=core, before=left.word))
+
+
+def _addressed_piece(piece: str, record: Record) -> str:
+    if piece.isdigit():
+        return number(piece, record)
+    return record.signs.get(piece, piece if piece.isalpha() else "")
+
+
+def _timed(core: str, left: Left, record: Record, form: str) -> Said | None:
+    """``14:30``, ``14h30``, and ``ore 14.30``."""
+    cued = record.cues.get(left.word.lower()) == "hour"
+    time = amounts.time(core, record, dot=cued)
+    if time is None:
+        return None
+    return Said(spoken(record).clock(*time, left), Left("time", core, before=left.word))
+
+
+def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
+    """``3.5.2024``, ``03/05/2024``, ``2024-05-03``; ``3.5.`` and ``3/5`` behind a word that says so."""
+    if m := _ISO.fullmatch(core):
+        year, month, day = (int(part) for part in m.groups())
+    elif m := _DATE.fullmatch(core if record.dot_ordinals else core.rstrip(".")):
+        day, month = int(m[1]), int(m[3])
+        if m[4] is None and not record.dot_ordinals:
+            return None
+        year = int(m[4]) if m[4] else 0
+        if m[4] and len(m[4]) == 2:
+            year += 2000 if year < 50 else 1900
+    elif (m := re.fullmatch(r"([0-9]{1,2})/([0-9]{1,2})", core)) and record.cues.get(left.word.lower()) == "day":
+        day, month, year = int(m[1]), int(m[2]), 0
+    else:
+        return None
+    if not (1 <= day <= 31 and 1 <= month <= 12):
+        return None
+    return Said(spoken(record).date(day, month, year or None, left), Left("date", core, before=left.word))
+
+
+def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
+    """``1er``, ``3ª``, ``XXe``."""
+    m = re.fullmatch(r"([0-9]{1,4}|[IVXLC]+)[.-]?([^\W\d]+|[º°ªᵉ]+[.]?)", core)
+    if m is None or m[2] not in record.ordinal_suffixes:
+        return None
+    value = int(m[1]) if m[1].isdigit() else roman(m[1])
+    if len(m[1]) == 1 and not m[1].isdigit() and (m[1] not in "IVX" or m[2] not in ("e", "er", "re", "ᵉ")):
+        return None
+    if not value or (m[2] == "°" and left.kind == "number"):
+        return None
+    return Said(spoken(record).ordinal(value, record.ordinal_suffixes[m[2]]), Left("ordinal", core, before=left.word))
+
+
+def _paid(core: str, left: Left, record: Record, form: str) -> Said | None:
+    """Money, measures, percent, fractions."""
+    if found := amounts.prefixed(core, record):
+        return amounts.money(found[1], found[0], record)
+    if part := amounts.fraction(core, record):
+        return Said(part, Left("number", core, one=True, before=left.word))
+    return amounts.measure(core, left, record)
+
+
+def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
+    """``5-7``, ``10–15 %``, ``1990/91``, ``Mo-Fr``: two atoms and what is between them."""
+    m = _RANGE.fullmatch(core)
+    if m is None or not (m[1][-1].isdigit() or m[1][0].isdigit()) or not m[3][0].isdigit():
+        return None
+    if _PHONE.fullmatch(core) and (core.count("-") + core.count("/") > 1 or (core[0] == "0" and len(core) > 6)):
+        return None
+    first, last = _atom(m[1], left, record), _atom(m[3], Left(), record)
+    if first is None or last is None:
+        return None
+    if m[2] == "/":
+        return Said(f"{first.text} {record.signs['/']} {last.text}", last.left)
+    return Said(f"{first.text} {record.until} {last.text}", replace(last.left, one=False))
+
+
+def _atom(text: str, left: Left, record: Record) -> Said | None:
+    for rule in (_figures, _timed, _paid):
+        if found := rule(text, left, record, ""):
+            return found
+    if record.dot_ordinals and re.fullmatch(r"[0-9]{1,2}\.", text):
+        forms = spoken(record).dotted
+        return Said(spoken(record).ordinal(int(text[:-1]), forms(left, "") if forms else ""), Left("day"))
+    return None
+
+
+def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
+    """Telephone numbers in one piece, versions, letters with figures, figures with a word behind them."""
+    if _PHONE.fullmatch(core) and re.fullmatch(r"\(?[+0][0-9()/.-]+", core) and sum(map(str.isdigit, core)) > 5:
+        plus = f"{record.signs['+']} " if "+" in core else ""
+        return Said(plus + " ".join(telephone(part, record) for part in re.findall(r"\d+", core)), Left("phone", core))
+    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)+", core):
+        parts = core.split(".")
+        long = len(parts) == 2 and len(parts[1]) > 2
+        said = [number(part, record) if not long or i == 0 else figures(part, record) for i, part in enumerate(parts)]
+        return Said(f" {record.dot} ".join(said), Left("number", core, before=left.word))
+    if m := re.fullmatch(r"([0-9]{1,3})([x:*·×])([0-9]{1,4})", core):
+        name = record.between.get(m[2], record.signs.get(m[2], ""))
+        return Said(f"{number(m[1], record)} {name} {number(m[3], record)}", Left("number", core, before=left.word))
+    if m := re.fullmatch(rf"({record.number})-([^\W\d_]+(?:-[^\W\d_]+)*)", core):
+        return Said(f"{number(m[1], record)} {m[2]}", Left(word=m[2], before=left.word))
+    if re.fullmatch(r"[<>≤≥~≈±=×+#&§№-][^<>=]+", core) and core[0] in record.signs:
+        rest = read(core[1:], Left(), record)
+        return Said(f"{record.signs[core[0]]} {rest.text}", rest.left)
+    return None
+
+
+def pieces(core: str, record: Record) -> str:
+    """Piece by piece: letters as they are, figures as numbers, signs by name."""
+    said, before = list[str](), ""
+    for piece in _PIECE.findall(core.translate(_POWERS)):
+        if piece[0].isdigit():
+            parts = re.findall(r"[0-9]+|[.,]", piece)
+            named = {".": record.dot, ",": record.point}
+            said += [named.get(part) or _part(part, record) for part in parts]
+        elif piece[0].isalpha():
+            said.append(piece)
+        elif (name := record.signs.get(piece)) and not (piece == "-" and before):
+            said.append(name)
+        before = piece
+    return " ".join(said)
+
+
+def _part(text: str, record: Record) -> str:
+    long = len(text) > 4 or (text[0] == "0" and len(text) > 1)
+    return figures(text, record) if long else number(text, record)

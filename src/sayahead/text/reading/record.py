@@ -40,6 +40,8 @@ class Left:
     """Whether it was a round number of millions: "d'euros"."""
     before: str = ""
     """The word before that one."""
+    form: str = ""
+    """The form in which an ordinal was said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ class Numbers:
     """Whether so many take the singular."""
     year: Callable[[int], str] | None = None
     """A number of four figures without a mark, where it is read in another way than as a count."""
+    dotted: Callable[[Left, str], str] | None = None
+    """The form of an ordinal with a full stop, by what is to its left and right."""
     counted: Callable[[str, Left], str] | None = None
     """The gender of any noun by its form, or nothing where it does not show."""
 
@@ -141,10 +145,14 @@ class Record:
     """Words in lower case that say what the figures behind them are: ``phone``, ``code``, ``label``, ``roman``."""
     ordinal_suffixes: Mapping[str, str] = field(default_factory=dict)
     """What makes figures an ordinal when it follows them, and its form."""
+    pairs: bool = False
+    """Whether figures of telephone numbers are read in pairs."""
     hour_signs: tuple[str, ...] = ()
     """What stands between hours and minutes beside a colon."""
     hour_words: frozenset[str] = frozenset()
     """Words and signs behind a time that its reading has in it already: ``Uhr``."""
+    centuries: frozenset[str] = frozenset()
+    """Nouns that a Roman numeral stands before: ``XX secolo``."""
     names: frozenset[str] = frozenset()
     """First names of monarchs and popes: before a single Roman figure."""
 

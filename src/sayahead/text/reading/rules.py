@@ -5,13 +5,17 @@ The questions (``join``, ``said``, ``ends``, ``dated``) answer None while the ne
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
+from sayahead.text.reading import amounts
 from sayahead.text.reading.marks import ENDING, Parts, shown
-from sayahead.text.reading.read import read
+from sayahead.text.reading.read import read, roman
 from sayahead.text.reading.record import Left, Record, prefixes
 from sayahead.text.reading.tokens import GLUED, Joined, Right, Said, Token
 
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?: [0-9]{3})*")
+_PHONE = re.compile(r"\(?\+[0-9]{1,3}\)?")
 _LONGEST_ABBREVIATION = 4
 _VOWELS = "aeiouyæøœıəαεηιουωаеёиоуыэюяіїєў"
 
@@ -30,7 +34,69 @@ def join(parts: Parts, token: Token, left: Left, right: Right, record: Record) -
             starts = form in _prefixes(record, "phrase starts") or found
             if starts:
                 return None
+    if record.numbers is None or parts.mark or not any(map(_counts, parts.core)):
+        return False
+    for rule in (_grouped, _timed, _paid, _priced, _scaled):
+        joined = rule(parts.core, left, right, record)
+        if joined is not False:
+            return joined
     return False
+
+
+def _counts(char: str) -> bool:
+    return char.isdigit() or char in "$€£¥" or char.isupper()
+
+
+def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
+    """``1 234``: three figures behind a space go on with the number."""
+    if not _GROUPED.fullmatch(core) or core[0] == "+" or left.kind in ("phone", "code", "label"):
+        return False
+    if right.done:
+        return bool(re.match(r"[0-9]{3}(?![0-9./:-])", right.body)) and Joined(f"{core} {right.body}")
+    text = right.text
+    return None if not text or re.fullmatch(r"[0-9]{1,3}(?:[^0-9./:-].*)?", text) else False
+
+
+def _timed(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
+    """``14:30 Uhr``: the word that the reading has in it already."""
+    time = amounts.time(core, record, dot=True)
+    if time is None or not record.hour_words or record.numbers is None:
+        return False
+    found = right.one_of(record.hour_words, _prefixes(record, "hour words"))
+    said = record.numbers.clock(*time, left)
+    return found and Joined(right.body, Said(said, Left("time", right.body, before=left.word)))
+
+
+def _paid(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
+    """``12,50 €``: hundredths are said behind the currency."""
+    if not re.fullmatch(rf"[+-]?{record.number}", core) or not re.search(r"[,.][0-9]{2}$", core):
+        return False
+    found = right.one_of(record.currency_words, _prefixes(record, "currency words"))
+    if not found:
+        return found
+    word = right.word(record.currency_words)
+    return Joined(word, amounts.money(core, record.currency_words[word], record))
+
+
+def _priced(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
+    """``R$ 5``: a currency before its number."""
+    if core not in record.currencies or left.kind == "number":
+        return False
+    if right.done:
+        return bool(re.match(r"[0-9]", right.body)) and Joined(core + right.body)
+    return None if not right.text or right.text[0].isdigit() else False
+
+
+def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
+    """``$5 Mio.``: the million is said before the currency."""
+    found = amounts.prefixed(core, record)
+    if found is None or re.search(r"[,.][0-9]{2}$", core):
+        return False
+    scaled = right.one_of(record.scales, _prefixes(record, "scales"))
+    if not scaled:
+        return scaled
+    currency, number = found
+    return Joined(right.body, amounts.scaled(number, record.scales[right.word(record.scales)], currency, record))
 
 
 def said(parts: Parts, token: Token, left: Left, right: Right, record: Record) -> Said | None:
@@ -51,7 +117,82 @@ def said(parts: Parts, token: Token, left: Left, right: Right, record: Record) -
         unit = left.kind == "number" and (form in record.units or core in record.units)
         if not unit:
             return Said(record.abbreviations[form], Left(record.cues.get(core.lower(), ""), core, before=left.word))
+    if record.centuries and len(core) > 1 and not parts.mark and roman(core):
+        found = right.one_of(record.centuries, prefixes(record.centuries))
+        if found is None:
+            return None
+        if found:
+            return Said(amounts.spoken(record).ordinal(roman(core), "m"), Left(word=core, before=left.word))
+    if record.numbers is None or not core[-1].isdigit():
+        return read(core, left, record, dotted=parts.dotted)
+    if core.isdigit() and parts.dotted and record.dot_ordinals:
+        return _dot_ordinal(core, left, right, record)
+    if _PHONE.fullmatch(core) and not parts.mark:
+        initial = right.initial()
+        if initial is None:
+            return None
+        if initial.isdigit():
+            return read(core, Left("phone"), record)
+    value = amounts.whole(core, record)
+    if value is not None and not parts.mark and record.numbers.varies(value) and left.kind not in ("phone", "code"):
+        gender = _gender(right, value, record)
+        return None if gender is None else read(core, left, record, form=gender)
     return read(core, left, record, dotted=parts.dotted)
+
+
+def _gender(right: Right, value: int, record: Record) -> str | None:
+    """What the number agrees with: the gender of the word behind it."""
+    if not right.done:
+        letter = right.initial()
+        if not right.text or (letter is not None and letter.isalpha()) or letter is None:
+            return None
+        return ""
+    word = right.body
+    if value == 1 and word.lower() in record.months:
+        return "month"
+    if word in record.units:
+        return record.units[word].gender
+    if word in record.currency_words:
+        return record.currency_words[word].main.gender
+    if word in record.scales:
+        return record.scales[word].gender
+    if gender := record.genders.get(word.lower()):
+        return gender
+    counted = record.numbers.counted if record.numbers else None
+    return counted(word, Left(one=value == 1)) if counted and word.isalpha() else ""
+
+
+def _dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said | None:
+    """``3.``: an ordinal, or a number at the end of its sentence."""
+    ordinal = _is_ordinal(core, left, right, record)
+    agrees = record.cues.get(left.word.lower()) == "noun" and not right.done
+    if ordinal is None or (ordinal and agrees):
+        return None
+    return amounts.dot_ordinal(core, left, right, record) if ordinal else read(core, left, record)
+
+
+def _is_ordinal(core: str, left: Left, right: Right, record: Record) -> bool | None:
+    """Whether figures with a full stop are an ordinal: by the word before them, or by what goes on behind them."""
+    if left.kind in ("label", "code", "phone", "hours") or len(core) > 4:
+        return False
+    if left.kind == "day" and left.word[:1].isdigit() and int(core) <= 12:
+        return True
+    if record.cues.get(left.word.lower()) in ("ordinal", "day", "noun") and len(core) < 4:
+        return True
+    if right.last:
+        return False
+    month = Right(right.text.lower(), right.done).one_of(record.months, _prefixes(record, "months"))
+    if month is not False:
+        return month
+    initial, opens = right.initial(), starts(right, record)
+    if initial is None or opens is None:
+        return None
+    if opens or not initial or core[0] == "0":
+        return False
+    if initial.isdigit():
+        dated = re.match(r"[0-9]{1,2}(\.|$)", right.text)
+        return dated[1] == "." or (None if not right.done else False) if dated else False
+    return initial.islower() or int(core) <= 31
 
 
 def starts(right: Right, record: Record) -> bool | None:
@@ -76,15 +217,29 @@ def ends(parts: Parts, token: Token, said: str, left: Left, right: Right, record
     if mark == "…":
         return starts(right, record) if not right.last else False
     form = core + "."
+    if core in record.phrases:
+        return starts(right, record) if core.replace(" ", "") in record.may_end else False
     if form in record.never_ends and said == record.never_ends[form]:
-        return right.last and False
+        return False
     if len(core) == 1 and core.isupper() and record.spaced and left.kind != "label":
         return starts(right, record) if left.word.lower() in record.cues else False
+    figures = core.replace(".", "", 1) if record.cues.get(left.word.lower()) == "ordinal" else core
+    if figures.isdigit() and record.dot_ordinals and record.numbers:
+        return _ends_behind_figures(core, said, left, right, record)
+    if record.dot_ordinals and roman(core) and said != core:
+        return starts(right, record)
     if form in record.may_end or (core in record.units and left.kind == "number" and core.isalpha()):
         return starts(right, record)
     if record.numbers is None:
         return _ends_anyhow(core, right, record)
     return True
+
+
+def _ends_behind_figures(core: str, said: str, left: Left, right: Right, record: Record) -> bool | None:
+    """Whether a full stop behind figures ends the sentence, where it may make an ordinal of them."""
+    if right.last or said == read(core, left, record).text:
+        return True
+    return starts(right, record)
 
 
 def _ends_anyhow(core: str, right: Right, record: Record) -> bool | None:
@@ -114,16 +269,23 @@ def _sign(token: Token, left: Left, right: Right, record: Record) -> Said | None
         if initial.isdigit():
             minus = raw != "–" and not left.before and left.kind == "number"
             return Said(record.signs["-"] if minus or raw == "−" else record.until, Left("dash"))
+    if raw in ("<", ">", "~") and raw in record.signs:
+        initial = right.initial()
+        if initial is None:
+            return None
+        if initial.isdigit():
+            return Said(record.signs[raw], Left(word=raw))
     return Said("")
 
 
 def dated(raw: str, right: Right, record: Record) -> bool | None:
     """Whether the figures that open a line are no marker of a list: a date, where a full stop makes ordinals."""
+    if raw == ">" and record.numbers:
+        initial = right.initial()
+        return None if initial is None else initial.isdigit()
     if not record.dot_ordinals or not raw.rstrip(".").isdigit() or not record.months:
         return False
-    if right.done:
-        return right.body.lower() in record.months
-    return None if not right.text or right.text.lower() in {*_prefixes(record, "months"), *record.months} else False
+    return Right(right.text.lower(), right.done).one_of(record.months, _prefixes(record, "months"))
 
 
 def listed(figures: str, record: Record) -> str:

@@ -1,0 +1,1 @@
+"""French: numbers, and a record of what is read how."""

@@ -1,0 +1,1 @@
+"""German: numbers, and a record of what is read how."""

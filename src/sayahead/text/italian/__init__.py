@@ -1,0 +1,1 @@
+"""Italian: numbers, and a record of what is read how."""

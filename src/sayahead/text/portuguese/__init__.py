@@ -1,0 +1,1 @@
+"""Portuguese: numbers, and a record of what is read how."""

@@ -1,0 +1,284 @@
+"""What is read how in Portuguese: of Portugal, and of Brazil."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sayahead.text.portuguese import numbers
+from sayahead.text.reading.record import Numbers, Record
+from sayahead.text.reading.tables import cues, currencies, months, nouns, pairs, phrases
+
+_MONTHS, _NAMES = months(
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "jan:1 fev:2 mar:3 abr:4 jun:6 jul:7 ago:8 set:9 out:10 nov:11 dez:12",
+)
+_UNITS = """
+km = m quilómetro/quilómetros
+m = m metro/metros
+dm = m decímetro/decímetros
+cm = m centímetro/centímetros
+mm = m milímetro/milímetros
+µm μm = m micrómetro/micrómetros
+nm = m nanómetro/nanómetros
+m² m2 = m metro quadrado/metros quadrados
+km² km2 = m quilómetro quadrado/quilómetros quadrados
+cm² cm2 = m centímetro quadrado/centímetros quadrados
+m³ m3 = m metro cúbico/metros cúbicos
+cm³ cm3 = m centímetro cúbico/centímetros cúbicos
+ha = m hectare/hectares
+km/h kmh = m quilómetro por hora/quilómetros por hora
+m/s = m metro por segundo/metros por segundo
+m/s² = m metro por segundo ao quadrado/metros por segundo ao quadrado
+kg = m quilograma/quilogramas
+g = m grama/gramas
+mg = m miligrama/miligramas
+µg μg = m micrograma/microgramas
+t = f tonelada/toneladas
+l L = m litro/litros
+ml mL = m mililitro/mililitros
+cl = m centilitro/centilitros
+dl = m decilitro/decilitros
+h hs = f hora/horas
+min = m minuto/minutos
+s seg = m segundo/segundos
+ms = m milissegundo/milissegundos
+°C ℃ ºC = m grau Celsius/graus Celsius
+°F ℉ = m grau Fahrenheit/graus Fahrenheit
+° º = m grau/graus
+K = m kelvin/kelvins
+% = m por cento
+‰ = m por mil
+V = m volt/volts
+A = m ampere/amperes
+W = m watt/watts
+kW = m quilowatt/quilowatts
+MW = m megawatt/megawatts
+GW = m gigawatt/gigawatts
+Wh = m watt-hora/watts-hora
+kWh = m quilowatt-hora/quilowatts-hora
+Hz = m hertz
+kHz = m quilohertz
+MHz = m megahertz
+GHz = m gigahertz
+cv = m cavalo/cavalos
+J = m joule/joules
+kJ = m quilojoule/quilojoules
+kcal = f quilocaloria/quilocalorias
+Pa = m pascal/pascais
+hPa = m hectopascal/hectopascais
+bar = m bar/bares
+N = m newton/newtons
+Ω = m ohm/ohms
+dB = m decibel/decibéis
+B = m byte/bytes
+kB KB = m kilobyte/kilobytes
+MB = m megabyte/megabytes
+GB = m gigabyte/gigabytes
+TB = m terabyte/terabytes
+Mbit/s Mbps = m megabit por segundo/megabits por segundo
+Gbit/s Gbps = m gigabit por segundo/gigabits por segundo
+px = m píxel/píxeis
+mol = f mole/moles
+"""
+_CURRENCIES = """
+€ EUR = m euro/euros, m cêntimo/cêntimos
+$ US$ USD = m dólar/dólares, m cêntimo/cêntimos
+£ GBP = f libra/libras, m péni/pence
+¥ JPY = m iene/ienes
+CHF = m franco suíço/francos suíços, m cêntimo/cêntimos
+R$ BRL = m real/reais, m centavo/centavos
+₹ INR = f rupia/rupias
+₽ RUB = m rublo/rublos
+₩ KRW = m won/wons
+₿ BTC = m bitcoin/bitcoins
+C$ CAD = m dólar canadiano/dólares canadianos
+A$ AUD = m dólar australiano/dólares australianos
+AOA Kz = m kwanza/kwanzas
+¢ = m cêntimo/cêntimos
+"""
+_SCALES = """
+milhão milhões M mi = m milhão/milhões
+mil = - mil
+bilião biliões = m bilião/biliões
+"""
+_SIGNS = """
++ = mais
+- − = menos
+± = mais ou menos
+× = vezes
+÷ = dividido por
+≠ = diferente de
+≈ ~ = cerca de
+< = menor que
+> = maior que
+≤ = menor ou igual a
+≥ = maior ou igual a
+& = e
+@ = arroba
+# = cardinal
+% = por cento
+‰ = por mil
+§ = parágrafo
+° = graus
+/ = barra
+_ = sublinhado
+* = asterisco
+^ = elevado a
+² = ao quadrado
+³ = ao cubo
+| = barra vertical
+€ = euros
+$ = dólares
+£ = libras
+¥ = ienes
+¢ = cêntimos
+→ = seta
+√ = raiz de
+∞ = infinito
+\\ = barra invertida
+½ = um meio
+¼ = um quarto
+¾ = três quartos
+⅓ = um terço
+⅔ = dois terços
+Ω = ohms
+µ μ = micro
+№ = número
+and = e
+"""
+_NEVER = """
+Sr. = senhor
+Sra. = senhora
+Sr.ª Sr.a = senhora
+Srs. = senhores
+Dr. = doutor
+Dra. = doutora
+Dr.ª = doutora
+D. = Dom
+Prof. = professor
+Profa. = professora
+Prof.ª = professora
+Eng. = engenheiro
+Exmo. = excelentíssimo
+Exma. = excelentíssima
+Sto. = santo
+Sta. = santa
+p.ex. = por exemplo
+aprox. = aproximadamente
+tel. Tel. telef. = telefone
+Av. av. = avenida
+R. = rua
+cf. = confira
+máx. = máximo
+mín. = mínimo
+V.Exa. = vossa excelência
+"""
+_MAY = """
+etc. = et cetera
+a.C. = antes de Cristo
+d.C. = depois de Cristo
+E.U.A. = Estados Unidos da América
+S.A. = sociedade anónima
+Lda. = limitada
+Ltda. = limitada
+"""
+_PHRASES = """
+p. ex. = por exemplo
+a. C. = antes de Cristo
+d. C. = depois de Cristo
+S. A. = sociedade anónima
+"""
+_BEFORE = """
+p. pág. Pág. = página
+pp. págs. = páginas
+n.º N.º nº Nº n° N° n. = número
+art. Art. = artigo
+cap. Cap. = capítulo
+fig. Fig. = figura
+vol. Vol. = volume
+§ = parágrafo
+"""
+_STARTERS = """
+    O A Os As Um Uma Uns Umas Eu Tu Ele Ela Eles Elas Nós Vós Você Vocês Este Esta Isto Esse Essa Isso Aquele
+    Aquela Meu Minha Seu Sua Mas E Ou Pois Depois Antes Então Quando Se Como Que Quem Onde Porque Por Para Com
+    Sem Em De Desde Até Hoje Ontem Amanhã Aqui Ali Sim Não Já Também Além Assim No Na Nos Nas Ao À Do Da Logo
+    """.split()
+_NUMBERS = Numbers(
+    cardinal=numbers.cardinal,
+    ordinal=numbers.ordinal,
+    fraction=numbers.fraction,
+    part=numbers.part,
+    varies=numbers.varies,
+    roman=numbers.roman,
+    clock=numbers.clock,
+    date=numbers.date,
+    counted=numbers.gender,
+)
+
+PORTUGUESE = Record(
+    tag="pt",
+    stand_in="casa",
+    numbers=_NUMBERS,
+    point="vírgula",
+    dot="ponto",
+    until="a",
+    per="por",
+    of=numbers.of,
+    months=_MONTHS,
+    month_names=_NAMES,
+    units=nouns(_UNITS),
+    currencies=currencies(_CURRENCIES),
+    money="{main} e {cents}",
+    scales=nouns(_SCALES),
+    signs=pairs(_SIGNS) | {"=": "igual a"},
+    between={"x": "vezes", "X": "vezes", "*": "vezes", ":": "a", "/": "dividido por", "·": "vezes"},
+    address={".": "ponto", "/": "barra", "-": "hífen", "_": "sublinhado", "@": "arroba", ":": "dois pontos"},
+    never_ends=pairs(_NEVER),
+    may_end=pairs(_MAY),
+    before_number=pairs(_BEFORE),
+    phrases=phrases(_PHRASES),
+    plain=pairs(
+        """
+Sr = senhor
+Sra = senhora
+Dr = doutor
+Dra = doutora
+EUA = Estados Unidos da América
+"""
+    ),
+    starters=frozenset(_STARTERS),
+    cues=cues(
+        day="dia o em de",
+        phone="telefone tel tel. telemóvel celular fax ligue ligar whatsapp",
+        code="código pin isbn iban senha cep nif cpf",
+        label="página capítulo número nº pág. n.º quarto sala cais linha autocarro ônibus artigo",
+        roman="século séculos capítulo tomo ato volume",
+        hour="às",
+    ),
+    ordinal_suffixes=cues(m="º ° o .º", f="ª a"),
+    hour_signs=("h", "H"),
+    hour_words=frozenset({"h", "horas"}),
+    names=frozenset(
+        """
+    João Pedro Manuel José Maria Afonso Dinis Sebastião Filipe Carlos Luís Henrique Pio Bento Paulo Napoleão
+    Francisco
+    """.split()
+    ),
+)
+"""Portuguese of Portugal."""
+
+BRAZILIAN = replace(
+    PORTUGUESE,
+    tag="pt-br",
+    numbers=replace(
+        _NUMBERS,
+        cardinal=numbers.brazilian,
+        fraction=numbers.brazilian_fraction,
+        clock=numbers.brazilian_clock,
+        date=numbers.brazilian_date,
+    ),
+    units=nouns(_UNITS.replace("quilóm", "quilôm").replace("microm", "micrôm").replace("micróm", "micrôm")),
+    currencies=currencies(_CURRENCIES.replace("cêntimo", "centavo").replace("canadiano", "canadense")),
+    scales=nouns(_SCALES.replace("ili", "ilh").replace("bilhão bilhões", "bilhão bilhões bi")),
+)
+"""Portuguese of Brazil."""

@@ -1,0 +1,220 @@
+"""Numbers, money, measures and times: the atoms of a reading."""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.text.reading.record import Currency, Left, Noun, Numbers, Record
+from sayahead.text.reading.tokens import Right, Said
+
+MILLION = 1_000_000
+LARGEST = 10**15
+SIGNS = "$€£¥₹₽₺₩₪₫฿₴₦¢"
+SCALED_CURRENCY = re.compile(rf"(Mio|Mrd|Mds?|M|mln|mld|mi|bi|bn)\.?([{SIGNS}])")
+"""``M€``: a scale and a currency in one."""
+_SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6}
+_FRACTION = re.compile(r"(?:([0-9]{1,4})[ +])?([0-9]{1,4})/([0-9]{1,4})")
+_ENGLISH_MONEY = re.compile(r"([+-]?)([A-Z]{0,3}\$|£|¥|€)([0-9]+\.[0-9]{2}|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{2})?)")
+_VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8), "⅕": (1, 5), "⅜": (3, 8)}
+
+
+def spoken(record: Record) -> Numbers:
+    """The record's numbers; only asked where it has some."""
+    assert record.numbers is not None
+    return record.numbers
+
+
+def figures(text: str, record: Record) -> str:
+    """Figures one by one."""
+    return " ".join(spoken(record).cardinal(int(char), "") for char in text if char.isdigit())
+
+
+def parse(text: str, record: Record) -> tuple[int, str] | None:
+    """A number's whole part and the figures behind its decimal mark; None if it is none, or has a leading zero."""
+    if not re.fullmatch(record.number, text):
+        return None
+    english = record.decimal == "," and re.fullmatch(r"[0-9]{1,3}(,[0-9]{3}){2,}", text)
+    head, _, tail = (text, "", "") if english else text.partition(record.decimal)
+    head = re.sub(r"[^0-9]", "", head)
+    if (len(head) > 1 and head[0] == "0") or int(head) >= LARGEST:
+        return None
+    return int(head), tail
+
+
+def whole(text: str, record: Record) -> int | None:
+    """The value of a whole number as it is written, with its sign left out."""
+    found = parse(text.lstrip("+-"), record)
+    return found[0] if found and not found[1] else None
+
+
+def number(text: str, record: Record, form: str = "") -> str:
+    """An unsigned number as it is written, in words; figure by figure where it has a leading zero or no end."""
+    found = parse(text, record)
+    if found is None:
+        head, mark, tail = text.partition(record.decimal)
+        said = figures(head, record)
+        return f"{said} {record.point} {figures(tail, record)}" if mark and tail else said
+    value, decimals = found
+    numbers = spoken(record)
+    if form == "month":
+        form = ""
+    said = numbers.cardinal(value, "" if decimals else form)
+    return f"{said} {record.point} {numbers.fraction(decimals)}" if decimals else said
+
+
+def signed(text: str, record: Record, form: str = "") -> str:
+    """A number with its sign."""
+    sign = text[0] if text[0] in "+-±" else ""
+    said = number(text[len(sign) :], record, form)
+    return f"{record.signs[sign]} {said}" if sign else said
+
+
+def value_of(text: str, record: Record) -> float:
+    """What a number is worth, for the noun behind it."""
+    found = parse(text.lstrip("+-±"), record)
+    if found is None:
+        return 0.0
+    return float(f"{found[0]}.{found[1] or 0}")
+
+
+def round_million(text: str, record: Record) -> bool:
+    """Whether it is whole millions: "d'euros"."""
+    found = parse(text.lstrip("+-±"), record)
+    return found is not None and not found[1] and found[0] >= MILLION and found[0] % MILLION == 0
+
+
+def counted(text: str, noun: Noun, record: Record) -> str:
+    """A number and what it counts."""
+    one = spoken(record).singular(value_of(text, record))
+    name = noun.one if one else noun.many
+    if round_million(text, record):
+        name = record.of(name)
+    return f"{signed(text, record, noun.gender)} {name}"
+
+
+def noun_behind(noun: Noun, left: Left, record: Record) -> str:
+    """What is counted by the number to the left."""
+    name = noun.one if left.one else noun.many
+    return record.of(name) if left.big else name
+
+
+def after_number(text: str, core: str, left: Left, record: Record) -> Left:
+    """What a number means for what follows."""
+    one = spoken(record).singular(value_of(text, record)) if any(map(str.isdigit, text)) else False
+    return Left("number", core, one, round_million(text, record), left.word)
+
+
+def money(text: str, currency: Currency, record: Record) -> Said:
+    """An amount, with hundredths behind the currency."""
+    cents = re.search(r"[,.]([0-9]{2})$", text)
+    if not cents or currency.cent is None or (record.decimal not in cents[0] and re.search(r"[,.]", text[:-3])):
+        return Said(counted(text, currency.main, record), Left("money"))
+    head = text[: cents.start()]
+    rest, sign = int(cents[1]), ""
+    if head[0] in "+-":
+        sign, head = record.signs[head[0]] + " ", head[1:]
+    if rest == 0:
+        return Said(sign + counted(head, currency.main, record), Left("money"))
+    small = counted(str(rest), currency.cent, record)
+    if not head.strip("0"):
+        return Said(sign + small, Left("money"))
+    n = number(str(rest), record)
+    main = counted(head, currency.main, record)
+    return Said(sign + record.money.format(main=main, n=n, cents=small), Left("money"))
+
+
+def prefixed(core: str, record: Record) -> tuple[Currency, str] | None:
+    """The currency and the number of ``$5``, ``EUR5``, ``R$5``."""
+    m = re.fullmatch(rf"([+-]?)([A-Z]{{0,3}}[{SIGNS}]|[A-Z]{{3}})({record.number})", core)
+    if m is None and record.decimal == "," and (m := _ENGLISH_MONEY.fullmatch(core)):
+        text = m[3].replace(",", "").replace(".", ",")
+        return (record.currencies[m[2]], m[1] + text) if m[2] in record.currencies else None
+    return (record.currencies[m[2]], m[1] + m[3]) if m and m[2] in record.currencies else None
+
+
+def scaled(text: str, scale: Noun, currency: Currency, record: Record) -> Said:
+    """``$5 Mio.``: the number, the million, the currency."""
+    one = spoken(record).singular(value_of(text, record))
+    said = f"{signed(text, record, scale.gender)} {scale.one if one else scale.many}"
+    return Said(f"{said} {record.of(currency.main.many)}", Left("money"))
+
+
+def time(core: str, record: Record, *, dot: bool = False) -> tuple[int, int | None, int | None] | None:
+    """Hours, minutes and seconds of ``14:30``, ``14h30``; ``14.30`` where a word told that it is a time."""
+    marks = "".join((":", *record.hour_signs, "." if dot else ""))
+    m = re.fullmatch(rf"([0-9]{{1,2}})[{marks}]([0-9]{{2}})(?::([0-9]{{2}}))?(?:min|m)?", core)
+    if m is None and record.hour_signs:
+        m = re.fullmatch(rf"([0-9]{{1,2}})[{''.join(record.hour_signs)}](?![0-9])()()", core)
+    if m is None or int(m[1]) > 24 or int(m[2] or 0) > 59 or int(m[3] or 0) > 59:
+        return None
+    return int(m[1]), int(m[2]) if m[2] else None, int(m[3]) if m[3] else None
+
+
+def fraction(core: str, record: Record) -> str:
+    """``3/4``, ``1½``; nothing if it is none that has a name."""
+    if core and core[-1] in _VULGAR and (core[:-1].isdigit() or len(core) == 1):
+        above, below = _VULGAR[core[-1]]
+        head = core[:-1]
+    elif m := _FRACTION.fullmatch(core):
+        head, above, below = m[1] or "", int(m[2]), int(m[3])
+    else:
+        return ""
+    part = spoken(record).part(above, below)
+    if not part:
+        return ""
+    return f"{number(head, record)} {record.signs['and']} {part}" if head else part
+
+
+def measure(core: str, left: Left, record: Record) -> Said | None:
+    """A number with a unit, a currency, a percent sign or a scale right behind it: ``5km``, ``20€``, ``3M€``."""
+    m = re.fullmatch(
+        rf"([+±-]?{record.number}|[+-]?[0-9]+[.][0-9]{{1,2}}) ?([^0-9,.][^0-9]*[²³]?|[^0-9,.]*[0-9]?)", core
+    )
+    if m is None or not m[2]:
+        return None
+    text, name = m[1], m[2].strip("-")
+    if record.decimal == "," and parse(text.lstrip("+-±"), record) is None and text.count(".") == 1:
+        text = text.replace(".", ",")
+    if name in record.currencies:
+        return money(text, record.currencies[name], record)
+    if scale := SCALED_CURRENCY.fullmatch(name):
+        found = record.scales.get(scale[1])
+        if found and scale[2] in record.currencies:
+            return scaled(text, found, record.currencies[scale[2]], record)
+    if name in record.units:
+        noun = record.units[name]
+        return Said(counted(text, noun, record), Left("hours" if name == "h" else "measure", name))
+    if (each := compound(name, record)) is not None:
+        return Said(counted(text, each, record), Left("measure", name))
+    if name in record.scales:
+        return Said(counted(text, record.scales[name], record), Left("number", name, big=True, before=left.word))
+    if name in _SCALE_LETTERS and parse(text, record) and "," not in text:
+        total = int(parse(text, record)[0]) * _SCALE_LETTERS[name]  # type: ignore[index]
+        return Said(spoken(record).cardinal(total, ""), Left("number", core, big=total >= MILLION))
+    return None
+
+
+def compound(name: str, record: Record) -> Noun | None:
+    """``€/Monat``, ``g/cm³``: a unit for each of another."""
+    above, slash, below = name.partition("/")
+    if not slash:
+        return None
+    first = record.units.get(above) or (record.currencies[above].main if above in record.currencies else None)
+    if first is None or not below:
+        return None
+    second = record.units[below].one if below in record.units else below if below.isalpha() else ""
+    if not second:
+        return None
+    return Noun(f"{first.one} {record.per} {second}", f"{first.many} {record.per} {second}", first.gender)
+
+
+def dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said:
+    """``3.`` as an ordinal, in the form that the words beside it ask for."""
+    forms = spoken(record).dotted
+    month = record.months.get(right.body.lower())
+    form = forms(left, record.month_names[month - 1] if month else right.body) if forms else ""
+    said = spoken(record).ordinal(int(core), form)
+    if left.kind == "day" and left.word[:1].isdigit():  # A month by its number: a noun.
+        said = spoken(record).ordinal(int(core), "en" if left.form == "en" else "er").capitalize()
+        return Said(said, Left("month", core + ".", before=left.word))
+    return Said(said, Left("day", core + ".", before=left.word, form=form))

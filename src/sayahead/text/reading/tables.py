@@ -1,0 +1,57 @@
+"""Tables written as text: a line an entry."""
+
+from __future__ import annotations
+
+from sayahead.text.reading.record import Currency, Noun
+
+
+def pairs(text: str) -> dict[str, str]:
+    """``key = value`` lines; several keys are parted by spaces and share a value."""
+    table = dict[str, str]()
+    for line in text.strip().splitlines():
+        keys, _, value = line.partition(" = ")
+        table |= {key: value.strip() for key in keys.split()}
+    return table
+
+
+def phrases(text: str) -> dict[str, str]:
+    """``key = value`` lines with spaces in keys."""
+    return {key.strip(): value.strip() for key, _, value in (line.partition("=") for line in text.strip().splitlines())}
+
+
+def nouns(text: str) -> dict[str, Noun]:
+    """``keys = gender singular[/plural]`` lines; a gender of ``-`` is none. Without a plural it is the singular."""
+    table = {}
+    for key, value in pairs(text).items():
+        gender, _, names = value.partition(" ")
+        one, _, many = names.partition("/")
+        table[key] = Noun(one, many or one, gender.replace("-", ""))
+    return table
+
+
+def currencies(text: str) -> dict[str, Currency]:
+    """``keys = gender one/many, gender one/many`` lines: the currency and its hundredth, which may be missing."""
+    table = {}
+    for key, value in pairs(text).items():
+        main, _, cent = value.partition(", ")
+        table[key] = Currency(*nouns(f"a = {main}").values(), *nouns(f"a = {cent}").values() if cent else ())
+    return table
+
+
+def parts(text: str) -> dict[int, str]:
+    """Denominators of common fractions: ``number name`` and so on."""
+    listed = text.split()
+    return dict(zip(map(int, listed[::2]), listed[1::2], strict=True))
+
+
+def months(names: str, short: str) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Months by all their forms in lower case, and their names; ``short`` are ``form:number`` pairs."""
+    listed = tuple(names.split())
+    table = {name.lower(): number for number, name in enumerate(listed, 1)}
+    table |= {form: int(number) for form, _, number in (pair.partition(":") for pair in short.split())}
+    return table, listed
+
+
+def cues(**kinds: str) -> dict[str, str]:
+    """Words by what they say of the figures behind them."""
+    return {word: kind for kind, words in kinds.items() for word in words.split()}

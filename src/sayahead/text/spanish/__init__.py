@@ -1,0 +1,1 @@
+"""Spanish: numbers, and a record of what is read how."""
