@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 import wave
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -243,3 +244,47 @@ def test_sound_that_was_under_way_when_the_device_was_closed_holds_up_nobody() -
     player.write(np.ones(80_000, np.float32))
     player.drain()
     assert player.played() == 0
+
+
+def test_speech_keeps_up_with_text_that_is_faster(tmp_path: Path) -> None:
+    words = [f"{word} " for word in TEXT.replace(".", "").split()] * 3
+
+    def spoken(**options: Any) -> int:
+        async def run() -> int:
+            speech = toy_voice().speak(slowly(*words, pause_s=0.01), **options)
+            return sum([len(chunk.samples) async for chunk in speech])
+
+        return asyncio.run(run())
+
+    plain, hurried = spoken(), spoken(keep_up={"lag_s": 0.1, "most_speed": 2.0})
+    assert hurried < 0.75 * plain
+    # Who says that all was heard has no lag.
+    speech = toy_voice().speak(iter(words), keep_up={"lag_s": 3.0, "most_speed": 2.0})
+    total_s = 0.0
+    for chunk in speech:
+        total_s += chunk.duration_s
+        speech.played(total_s)
+    assert 8000 * total_s > 0.9 * plain
+    # A file that is made of a whole text goes by the text alone, and is the same each time.
+    for name in ("a.wav", "b.wav"):
+        toy_voice().speak(TEXT, keep_up=True).save(tmp_path / name)
+    assert (tmp_path / "a.wav").read_bytes() == (tmp_path / "b.wav").read_bytes()
+
+
+def test_a_word_is_finished_before_the_player_runs_dry() -> None:
+    """Its held-back end does not wait for the next word."""
+
+    def gaps(**options: Any) -> list[float]:
+        """Sound that comes only with the text behind the pause."""
+
+        async def run() -> list[float]:
+            text, seconds = slowly("one two ", "three", pause_s=0.5), list[float]()
+            speech = toy_voice().speak(text, idle_s=None, policy="lookahead:k=0", hold_back_s=0.1, **options)
+            begun = time.monotonic()
+            async for chunk in speech:
+                seconds += [chunk.duration_s] * (time.monotonic() - begun > 0.4)
+            return seconds
+
+        return asyncio.run(run())
+
+    assert sum(gaps()) - sum(gaps(keep_up=True)) > 0.05

@@ -45,7 +45,7 @@ class Client:
     """
 
     def __init__(self, url: str = "ws://127.0.0.1:8000", *, key: str | None = None, **session: Any) -> None:
-        """``session`` is what the server's session.update takes: voice, policy, context, speed, seed, idle_s,
+        """``session`` is what the server's session.update takes: voice, policy, context, speed, keep_up, seed, idle_s,
         breath_s, sample_rate, volume."""
         if session.get("encoding", "pcm_s16le") != "pcm_s16le":
             raise ConfigError("Client: encoding must be pcm_s16le, or left out.")
@@ -235,6 +235,16 @@ class Speech:
         It works at any time, even long after the server has sent everything. ConfigError for more than has arrived.
         """
         return self._transcript.heard(played_s, samples=self._samples, sample_rate=self._client.sample_rate)
+
+    async def played(self, played_s: float) -> None:
+        """The listener has heard so many seconds of this text: what ``keep_up`` goes by.
+
+        Unless it is told, the server assumes that what it sends is played in real time. ConfigError for more than has
+        arrived.
+        """
+        self.heard(played_s)
+        if self._name in self._client._open and self._begun:
+            await self._client._say("speech.played", context_id=self._name, played_s=played_s)
 
     async def cancel(self, played_s: float | None = None) -> Heard:
         """Fall silent at once (barge-in), even where ``heard`` then raises. What was heard."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+import math
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,36 @@ from sayahead.types import AudioChunk, Floats, WordTiming
 
 IDLE_S = 0.6
 """Seconds without text after which everything so far is spoken, with a breath."""
+
+
+class Playback:
+    """What a player has heard that begins with the first sound and plays in real time: assumed of one that is silent.
+
+    Times are those of one clock, in seconds.
+    """
+
+    def __init__(self) -> None:
+        self._given_s, self._dry = 0.0, math.inf
+
+    def give(self, seconds: float, now: float) -> None:
+        """It is given more sound."""
+        self._given_s += seconds
+        self._dry = now + seconds if math.isinf(self._dry) else max(self._dry, now) + seconds
+
+    def played_s(self, now: float) -> float:
+        """Seconds of sound that it has played."""
+        return 0.0 if math.isinf(self._dry) else max(0.0, self._given_s - max(0.0, self._dry - now))
+
+
+EARLY_S = 0.05
+"""So long before a player runs dry a session that keeps up is pulled, to finish a word in time."""
+
+
+def early_s(session: Session) -> float:
+    """Seconds until then; infinite where the player has run dry, or the session does not go by it."""
+    left_s = session.unplayed_s - EARLY_S
+    # Not at once: a player that stands still must not keep a processor busy.
+    return max(0.02, left_s) if session.keeps_up and left_s > 0 else math.inf
 
 
 class Speech:
@@ -37,6 +69,7 @@ class Speech:
         self._session, self._idle_s = session, idle_s
         self._text: Iterable[str] | AsyncIterable[str] = [text] if isinstance(text, str) else text
         self._player: Player | None = None
+        self._playback, self._told = Playback(), False
 
     @property
     def sample_rate(self) -> int:
@@ -46,6 +79,24 @@ class Speech:
     def flush(self, *, end: bool = False) -> None:
         """Speak all text so far now, for example before a tool call. ``end`` ends its sentence, too."""
         self._session.flush(end=end)
+
+    def played(self, played_s: float) -> None:
+        """The listener has heard so many seconds: what ``keep_up`` goes by. See ``Session.played``.
+
+        Until this is called, playback is assumed to begin with the first chunk and to run in real time; ``play`` tells
+        what the sound device has taken.
+        """
+        self._told = True
+        self._session.played(played_s)
+
+    def _tell(self) -> None:
+        """Tell the session how far the player is, if nobody else does."""
+        if not self._session.keeps_up or self._told:
+            return
+        if self._player is not None:
+            self._session.played(self._player.played() / self.sample_rate)
+        else:
+            self._session.played(self._playback.played_s(time.monotonic()))
 
     def heard(self, played_s: float | None = None) -> Heard:
         """What the listener has heard after ``played_s`` seconds of sound; by default, of what ``play`` has played.
@@ -70,12 +121,13 @@ class Speech:
     def __iter__(self) -> Iterator[AudioChunk]:
         if isinstance(self._text, AsyncIterable):
             raise ConfigError("The text is an async iterator: use `async for`.")
-        return self._spoken(self._text)
+        return self._spoken(self._text, self._tell)
 
-    def _spoken(self, text: Iterable[str]) -> Iterator[AudioChunk]:
+    def _spoken(self, text: Iterable[str], tell: Callable[[], None]) -> Iterator[AudioChunk]:
         for fragment in text:
             if self._session.finished:
                 return
+            tell()
             self._session.push(fragment)
             yield from self._chunks()
         self._session.finish()
@@ -83,33 +135,42 @@ class Speech:
 
     def _chunks(self) -> Iterator[AudioChunk]:
         for chunk in self._session.chunks():
-            self.words += chunk.words
+            self._take(chunk)
             yield chunk
+
+    def _take(self, chunk: AudioChunk) -> None:
+        self.words += chunk.words
+        self._playback.give(chunk.duration_s, time.monotonic())
 
     async def __aiter__(self) -> AsyncIterator[AudioChunk]:
         """Synthesis runs in a worker thread."""
         session: Any = self._session
         source = aiter(asynchronous(self._text))
         waiting: asyncio.Future[str] | None = None
-        breathed = True
+        # When a breath is due.
+        due = math.inf
         try:
             while not session.finished:
                 waiting = waiting or asyncio.ensure_future(anext(source))
-                done, _ = await asyncio.wait({waiting}, timeout=None if breathed else self._idle_s)
+                timeout = min(due - time.monotonic(), early_s(session))
+                done, _ = await asyncio.wait({waiting}, timeout=None if math.isinf(timeout) else max(0.0, timeout))
                 if session.finished:
                     return
-                breathed = not done
-                if not done:
-                    session.flush(end=False)
-                else:
+                self._tell()
+                if done:
                     try:
                         session.push(waiting.result())
                     except StopAsyncIteration:
                         session.finish()
                     waiting = None
+                elif time.monotonic() >= due:
+                    session.flush(end=False)
+                    due = math.inf
                 while (chunk := await asyncio.to_thread(session.pull)) is not None:
-                    self.words += chunk.words
+                    self._take(chunk)
                     yield chunk
+                if done and self._idle_s is not None:
+                    due = time.monotonic() + self._idle_s
         finally:
             if waiting is not None:
                 waiting.cancel()
@@ -127,7 +188,10 @@ class Speech:
 
     def save(self, path: str | Path) -> None:
         """Speak into a ``.wav`` or ``.flac`` file. ConfigError for other extensions, or if the text is asynchronous."""
-        save(path, iter(self), self.sample_rate)
+        iter(self)
+        # A file has no listener who could be late.
+        text: Any = self._text
+        save(path, self._spoken(text, lambda: None), self.sample_rate)
 
 
 async def asynchronous(text: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:

@@ -273,7 +273,10 @@ class Voice:
 
     def synthesize(self, text: str, **options: Unpack[Options]) -> Floats:
         """All samples (S,) of a text under the session's policy: the chunks of ``stream``, joined."""
-        chunks = [chunk.samples for chunk in self.stream([text], **options)]
+        session = self.session(**options)
+        session.push(text)
+        session.finish()
+        chunks = [chunk.samples for chunk in session.chunks()]
         return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
 

@@ -78,6 +78,7 @@ def test_every_command_has_one_help() -> None:
         (["say", "-o", "a.wav", "--raw", "hi"], "leave out -o or --raw"),
         (["say", "-f", "a.txt", "hi"], "Give TEXT or --file, not both"),
         (["say", "-f", "no such file"], "no such file cannot be read: "),
+        (["say", "--keep-up", "lag=2", "hi"], "keep_up: unknown option 'lag' (did you mean 'lag_s'?)"),
         (["say", "--policy", "wait-all", "-k", "2", "hi"], "policy 'wait-all': unknown option 'k'"),
         (["say", "--context", "lm", "hi"], "--lm NAME"),
         (["say", "--context", "none", "--lm", "gpt2", "hi"], "--lm does not apply to --context none"),
@@ -207,6 +208,20 @@ def test_words_before_a_pause_are_spoken_and_their_sentence_goes_on() -> None:
         assert select.select([process.stdout], [], [], 1.0)[0] == []
         process.stdin.write(b" right now")
         assert read_sound(process, len(after)) == after
+        end(process)
+    assert process.returncode == 0
+
+
+@POSIX
+def test_a_word_is_finished_before_a_listener_runs_dry() -> None:
+    """Of one who listens to a pipe, in real time: the end of "two" comes at once, not with the next word."""
+    with start("say", "--raw", "-q", "--keep-up", "on", "-k", "0", "--idle", "9") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"one two ")
+        whole = len(spoken("one two ", "three")[0])
+        assert len(read_sound(process, whole)) > whole - RATE // 50
+        process.stdin.write(b"three ")
         end(process)
     assert process.returncode == 0
 

@@ -392,3 +392,61 @@ async def speak(server: Running) -> None:
     async with Client(server.ws) as client:
         sound = np.concatenate([chunk.samples async for chunk in client.stream([TEXT])])
         assert np.abs(sound).max() > 0.1
+
+
+def test_speech_keeps_up_by_what_the_client_has_played() -> None:
+    text = "one two three four five six seven eight nine ten. " * 3
+
+    async def lasts(server: Running, told: Callable[[float], float] | None, **session: Any) -> float:
+        """Seconds of audio; the client says of each chunk how much it has played when it comes."""
+        connection = await opened(server)
+        await say(connection, "session.update", session=session)
+        assert json.loads(await connection.recv())["type"] == "session.updated"
+        total_s = 0.0
+        for word in text.split():
+            await say(connection, "input_text.append", text=word + " ")
+            await asyncio.sleep(0.01)
+        await say(connection, "input_text.end")
+        while True:
+            message = await asyncio.wait_for(connection.recv(), 20)
+            if isinstance(message, str) and (data := json.loads(message))["type"] == "speech.done":
+                return float(data["audio_s"])
+            if isinstance(message, str):
+                total_s = data["start_s"] + data["duration_s"]
+            elif told is not None:
+                await say(connection, "speech.played", played_s=told(total_s))
+
+    async def run(server: Running) -> None:
+        keep_up = {"lag_s": 0.3, "most_speed": 2.0}
+        plain = await lasts(server, None)
+        assert await lasts(server, None, keep_up=keep_up) < 0.9 * plain
+        assert await lasts(server, lambda sent_s: 0.0, keep_up=keep_up) < 0.8 * plain
+
+    with serving() as server:
+        play(run, server)
+
+
+def test_what_cannot_have_been_played_is_refused() -> None:
+    async def run(server: Running) -> None:
+        connection = await opened(server)
+        for session, message in (
+            ({"keep_up": {"lag": 1}}, "unknown option 'lag'"),
+            ({"keep_up": {"most_speed": 3}}, "most_speed is 3, but can be 2 at most"),
+        ):
+            await say(connection, "session.update", session=session)
+            error = json.loads(await connection.recv())
+            assert error["type"] == "error"
+            assert message in error["message"]
+        # Of a context that is over, or never was, it means nothing.
+        await say(connection, "speech.played", context_id="x", played_s=1.0)
+        await say(connection, "input_text.append", context_id="a", text="one ")
+        for played_s, message in ((99.0, "99.000, but only"), (-1, "at least 0"), ("1", "a number of seconds")):
+            await say(connection, "speech.played", context_id="a", played_s=played_s)
+            error = json.loads(await connection.recv())
+            assert (error["type"], error["context_id"], error["gone"]) == ("error", "a", False)
+            assert message in error["message"]
+        await say(connection, "input_text.end", context_id="a")
+        assert json.loads(await connection.recv())["type"] == "speech.audio"
+
+    with serving() as server:
+        play(run, server)

@@ -20,7 +20,7 @@ from sayahead.config import named
 from sayahead.contexts import CONTEXTS
 from sayahead.errors import ConfigError
 from sayahead.policies import POLICIES
-from sayahead.speech import IDLE_S
+from sayahead.speech import IDLE_S, Playback, early_s
 
 if TYPE_CHECKING:
     from sayahead.engine.context import ContextPredictor
@@ -71,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--pitch", type=float, metavar="SEMITONES", help="higher, or lower where negative (default: 0)")
     add("--pitch-range", type=float, metavar="X", help="livelier, or flatter below 1 (default: 1)")
     add("--formants", type=float, metavar="X", help="a shorter vocal tract, or a longer one below 1 (default: 1)")
+    keeping = "follow the pace of the text: on, or lag_s=2,most_speed=1.4 (default: off)"
+    add("--keep-up", metavar="OPTIONS", help=keeping)
     add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
     add("--lexicon", metavar="FILE", help=LEXICON_HELP)
     add("--seed", type=int, metavar="N", help="another number gives slightly different noise (default: 0)")
@@ -123,6 +125,7 @@ def run(arguments: argparse.Namespace) -> int:
 
             stack.enter_context(turn())
         speaker.sink = open_sink(arguments, voice.sample_rate, console)
+        speaker.live = arguments.output in (None, "-")
         stack.callback(speaker.sink.close)
         by_key = typed and arguments.interactive and stack.enter_context(keys(sys.stdin.fileno()))
         if by_key:
@@ -149,6 +152,9 @@ class Speaker:
         self._seconds, self._read = 0.0, 0
         self._first_s: float | None = None
         self._outcome = ""
+        self._playback = Playback()
+        self.live = True
+        """Whether somebody listens while it speaks."""
 
     def run(self, source: Source, *, idle_s: float | None, by_line: bool, by_key: bool) -> None:
         """Speak all of the source, each piece of sound as soon as it is made."""
@@ -166,9 +172,10 @@ class Speaker:
             raise
 
     def _speak(self, source: Source, idle_s: float | None, by_line: bool) -> None:
-        for fragment in source.fragments(idle_s):
-            if fragment is None:
-                self._session.flush(end=False)
+        for fragment in source.fragments(idle_s, self._early_s):
+            if not fragment:
+                if fragment is None:
+                    self._session.flush(end=False)
                 self._pull()
                 continue
             self._read += len(fragment)
@@ -182,7 +189,7 @@ class Speaker:
 
     def _follow_keys(self, source: Source, idle_s: float | None) -> None:
         """Speak what is typed; Backspace, Ctrl-W and Ctrl-U take back what was not spoken."""
-        for fragment in source.fragments(idle_s):
+        for fragment in source.fragments(idle_s, self._early_s):
             if fragment is None:
                 self._session.flush(end=False)
             typed, ends, _ = (fragment or "").partition("\x04")
@@ -207,13 +214,27 @@ class Speaker:
             self._session.push(key)
             self._read += 1
 
+    def _early_s(self) -> float:
+        return early_s(self._session)
+
+    def _tell(self) -> None:
+        """Tell the session how much has been heard; of a pipe, what a player in real time would have played."""
+        if self._session.keeps_up and self.live:
+            played = getattr(self.sink, "played", None)
+            now_s = (
+                self._playback.played_s(time.monotonic()) if played is None else played() / self._session.sample_rate
+            )
+            self._session.played(now_s)
+
     def _pull(self) -> None:
         begun = time.perf_counter()
+        self._tell()
         for chunk in self._session.chunks():
             if self._first_s is None:
                 self._first_s = time.perf_counter() - begun
             if self.display is not None:
                 self.display.add_words(chunk.words)
+            self._playback.give(chunk.duration_s, time.monotonic())
             self.sink.write(chunk.samples)
             self.words.extend(chunk.words)
             self._seconds += chunk.duration_s
@@ -331,7 +352,7 @@ def keep_timings(path: Path, speaker: Speaker, sample_rate: int) -> Callable[[],
 
 def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:
     """Options of Voice.session; those not given are absent."""
-    options = {name: getattr(arguments, name) for name in NUMBERS}
+    options = {name: getattr(arguments, name) for name in (*NUMBERS, "keep_up")}
     if arguments.hold_back is not None:
         options["hold_back_s"] = arguments.hold_back / 1000
     if arguments.policy is not None or arguments.lookahead is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import io
+import math
 import queue
 import threading
 import time
@@ -41,13 +42,18 @@ class Source:
         self._tail, self._bytes, self._bad = b"", 0, 0
         threading.Thread(target=self._read, daemon=True).start()
 
-    def fragments(self, idle_s: float | None = None) -> Iterator[str | None]:
-        """The text in pieces as they arrive; None once after ``idle_s`` without any."""
-        deadline = None
+    def fragments(
+        self, idle_s: float | None = None, early_s: Callable[[], float] = lambda: math.inf
+    ) -> Iterator[str | None]:
+        """The text in pieces as they arrive; None once after ``idle_s`` without any, "" after ``early_s()``."""
+        due = math.inf
         while True:
-            item = self._next(deadline)
+            item = self._next(min(due, time.monotonic() + early_s()))
+            if item is None and time.monotonic() < due:
+                yield ""
+                continue
             if item is None:
-                deadline = None
+                due = math.inf
                 yield None
                 continue
             at, data = item
@@ -55,7 +61,7 @@ class Source:
                 from sayahead.sound.files import OutputError
 
                 raise OutputError(f"{self._name} cannot be read: {data.strerror or data}.") from data
-            deadline = None if idle_s is None else at + idle_s
+            due = math.inf if idle_s is None else at + idle_s
             text = self._decode(data)
             if text:
                 yield text
@@ -78,13 +84,13 @@ class Source:
         except OSError as error:
             self._arrived.put((time.monotonic(), error))
 
-    def _next(self, deadline: float | None) -> tuple[float, bytes | OSError] | None:
+    def _next(self, deadline: float) -> tuple[float, bytes | OSError] | None:
         while True:
-            left = POLL_S if deadline is None else max(0.0, deadline - time.monotonic())
+            left = max(0.0, deadline - time.monotonic())
             try:
                 return self._arrived.get(timeout=min(left, POLL_S))
             except queue.Empty:
-                if deadline is not None and time.monotonic() >= deadline:
+                if time.monotonic() >= deadline:
                     return None
 
     def _decode(self, data: bytes) -> str:

@@ -50,14 +50,14 @@ class KeepUp:
 
 
 def keep_up(spec: object) -> KeepUp | None:
-    """A KeepUp from ``"lag_s=2,most_speed=1.4"``, a table of the same, True (the defaults) or itself; else None.
+    """A KeepUp from ``"lag_s=2,most_speed=1.4"``, a table of the same, True or "on" (the defaults); None from None.
 
     ConfigError for an unknown option, with the nearest one, and for a value out of range.
     """
     if spec is None or spec is False or isinstance(spec, KeepUp):
         return spec or None
     options: Spec
-    if spec is True:
+    if spec in (True, "on"):
         options = "keep_up"
     elif isinstance(spec, str):
         options = f"keep_up:{spec}"

@@ -84,6 +84,10 @@ class Connection:
                     await self._outbox.send(m.Failed(code, message, name, mark=mark))
             case m.Reply(message):
                 await self._outbox.send(m.Echo(message))
+            case m.Played(name, played_s):
+                playing = self._utterances.get(name)
+                if playing is not None and (refusal := playing.played(played_s)) is not None:
+                    await self._outbox.send(m.Failed("invalid_option", refusal, name))
             case m.KeepAlive(name):
                 for utterance in self._utterances.values():
                     if name in (None, utterance.name):

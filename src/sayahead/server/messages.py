@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from sayahead.config import Spec
 from sayahead.engine.heard import Heard
+from sayahead.engine.keep_up import KeepUp
 from sayahead.errors import ConfigError, SayaheadError, VoiceError
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.text.lexicon import Lexicon
@@ -38,6 +39,8 @@ class Options:
     """When to speak; None: as the voice's own policy says."""
     context: Spec | None = None
     """What stands in for the text to come; None: the voice's own."""
+    keep_up: KeepUp | None = None
+    """How it follows the pace of its text; None: not."""
     volume: float = 1.0
     """Factor on the samples."""
     seed: int = 0
@@ -124,6 +127,15 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class Played:
+    """How far the listener is, for utterances that keep up; of one that is gone already it means nothing."""
+
+    utterance: str
+    played_s: float
+    """Seconds of the utterance's audio that have been played."""
+
+
+@dataclass(frozen=True, slots=True)
 class KeepAlive:
     """A sign of life: for one utterance, or for all."""
 
@@ -155,7 +167,7 @@ class End:
     """No more commands follow: what is open is finished, then the connection ends."""
 
 
-Command: TypeAlias = Open | Text | Revise | Flush | Finish | Cancel | KeepAlive | Refuse | Reply | End
+Command: TypeAlias = Open | Text | Revise | Flush | Finish | Cancel | Played | KeepAlive | Refuse | Reply | End
 
 
 # Events.

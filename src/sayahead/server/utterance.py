@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 from collections import deque
 from collections.abc import Callable
 
@@ -15,6 +16,7 @@ from sayahead.server.hub import Hub, Lease
 from sayahead.server.outbox import Outbox
 from sayahead.server.synthesis.pacing import Pacing
 from sayahead.server.synthesis.threads import EncodedChunk, Speaking
+from sayahead.speech import early_s
 
 log = logging.getLogger("sayahead.server")
 # How much longer a chunk may wait for each further text of its client.
@@ -44,7 +46,7 @@ class Utterance:
         self._breath_s = hub.settings.breath_s if options.breath_s is None else options.breath_s
         # When a breath is due, unless more text comes; None: all was flushed.
         self._breath_at: float | None = None
-        self.sent_s = 0.0
+        self.sent_s = self._played_s = 0.0
         # What came and was not yet passed on to the session; of revisions, how many, and when each came.
         self._inbox: deque[str | m.Flush | m.Revise] = deque()
         self._revisions = deque[float]()
@@ -134,6 +136,14 @@ class Utterance:
         self._pacing.settled()
         self._wake.set()
 
+    def played(self, played_s: float) -> str | None:
+        """The listener has played so much; why that cannot be."""
+        if played_s > self.sent_s + TOLERANCE_S:
+            return f"played_s is {played_s:.3f}, but only {self.sent_s:.3f} s of this context's audio were sent."
+        self._pacing.played(played_s)
+        self._wake.set()
+        return None
+
     def touch(self) -> None:
         """A sign of life."""
         self._heard = self._loop.time()
@@ -208,6 +218,7 @@ class Utterance:
             if flush is None and not ending:
                 flush = self._feed(speaking)
                 ending = self.finishing and flush is None
+            self._keep_up(speaking)
             chunk = await speaking.pull(deadline=self._deadline())
             if chunk is not None:
                 await self._give(chunk, speaking.sample_rate)
@@ -221,6 +232,12 @@ class Utterance:
                 return
             elif not (self._inbox or self.finishing):
                 await self._rest(speaking)
+
+    def _keep_up(self, speaking: Speaking) -> None:
+        """Tell a session that goes by it how much was played; never less than before."""
+        if speaking.session.keeps_up:
+            self._played_s = max(self._played_s, self._pacing.played_s(self.sent_s))
+            speaking.session.played(self._played_s)
 
     def _deadline(self) -> float:
         """When the next chunk is needed; later for who has many texts, so that one who has few waits for none of them.
@@ -287,10 +304,15 @@ class Utterance:
             self._text, self._reported = self._text[surplus:], self._reported + surplus
         self._wake.clear()
         self._resting = True
+        breath_at = math.inf if self._breath_at is None else self._breath_at
+        early_at = self._loop.time() + early_s(speaking.session)
         try:
-            async with asyncio.timeout_at(self._breath_at):
+            async with asyncio.timeout_at(None if math.isinf(at := min(breath_at, early_at)) else at):
                 await self._wake.wait()
         except TimeoutError:
+            if early_at < breath_at:
+                self._resting = False
+                return
             await asyncio.sleep(GRACE_S)
             if not self._wake.is_set():
                 speaking.session.flush(end=False)

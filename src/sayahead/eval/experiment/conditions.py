@@ -6,7 +6,7 @@ import functools
 import inspect
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from sayahead.config import Spec, call, from_mapping, named, nearest
 from sayahead.contexts import CONTEXTS
 from sayahead.contexts.recorded import ENDING, recorded_futures
 from sayahead.engine.context import ContextPredictor
+from sayahead.engine.keep_up import keep_up
 from sayahead.engine.policy import Policy
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
@@ -47,6 +48,11 @@ class Condition:
     """Pace."""
     seed: int = 0
     """Fixes noise."""
+    keep_up: Any = None
+    """Follow the text's pace: options ("lag_s=2,most_speed=1.4"), a table of them, or true."""
+    clock: str | None = None
+    """The clock on which it speaks, and the only one on which it is timed: for what depends on the arrival of the text,
+    ``keep_up`` and a policy that looks at what is there."""
     cores: int | None = None
     """Processor cores to run on, with as many threads (Ma Fig. 9); none: one thread, and whatever core is free."""
 
@@ -54,6 +60,10 @@ class Condition:
         where = f"Condition {self.name!r}"
         object.__setattr__(self, "policy", in_full(f"{where}: policy", self.policy, POLICIES))
         object.__setattr__(self, "context", in_full(f"{where}: context", self.context, CONTEXTS))
+        made = keep_up(self.keep_up)
+        object.__setattr__(self, "keep_up", None if made is None else asdict(made))
+        if self.clock is None and (made is not None or self.policy_name == "opportunistic"):
+            raise ConfigError(f"{where}: its sound depends on how the text arrives: name a clock.")
 
     @property
     def policy_name(self) -> str:
@@ -166,6 +176,12 @@ def load_matrix(path: Path) -> Matrix:
             raise ConfigError(f"{path}: conditions: the name {clock.speaker!r} is that of a clock's folder.")
     for condition in matrix.conditions:
         policy(condition)
+        clocks = [clock.name for clock in matrix.clocks]
+        if condition.clock is not None and condition.clock not in clocks:
+            raise ConfigError(
+                f"{path}: condition {condition.name!r}: there is no clock {condition.clock!r}"
+                f"{nearest(condition.clock, clocks)}."
+            )
         if condition.context_name not in ("lm", *contexts.OF_VOICES):
             context(condition, "", None)
     if matrix.count < 1:
@@ -237,6 +253,7 @@ def session(condition: Condition, text: str, lm: str | None = None) -> Session:
         seed=condition.seed,
         k2=condition.k2,
         delta=condition.delta,
+        keep_up=condition.keep_up,
         **options,
     )
 

@@ -1,7 +1,8 @@
 """An experiment's folder: what lies where in it, and what of a condition is there already.
 
 OUT/experiment.json                what was run, by which command, on which machine
-OUT/<condition>/measured.jsonl     one trace per utterance, text letter by letter at time 0
+OUT/<condition>/measured.jsonl     one trace per utterance, text letter by letter at time 0;
+                                   where the condition has a clock of its own, on that
 OUT/<condition>/<clock>.jsonl      the traces on that clock
 OUT/<condition>/wav/<name>.wav     the sound, which no clock changes
 OUT/<condition>/about.json         the condition, and the machine's load while it was measured

@@ -16,17 +16,19 @@ from typing import TypeAlias
 
 from sayahead.contexts.recorded import ENDING
 from sayahead.errors import ConfigError
-from sayahead.eval.experiment.clock import TextClock
+from sayahead.eval.experiment.clock import Arrival, TextClock
 from sayahead.eval.experiment.conditions import Clock, Condition, Matrix, needs, session, text_clock
 from sayahead.eval.experiment.folder import Tasks, keep, measured_traces, recorded, unmeasured, wav_path
 from sayahead.eval.experiment.machine import bound
-from sayahead.eval.experiment.trace import Trace, measure, retime, write_traces
+from sayahead.eval.experiment.trace import Trace, measure, retime, timed_trace, write_traces
 from sayahead.eval.experiment.word_ends import read_word_ends, spoken_word_ends, word_ends_file
 from sayahead.sound.files import write_wav
 from sayahead.text.lists import Script
 
 Progress: TypeAlias = Callable[[str], None]
 """Receives a line of progress per utterance."""
+Arrivals: TypeAlias = Sequence[Arrival] | None
+"""How an utterance's text arrives; None: letter by letter, all of it at once."""
 
 
 def silent(line: str) -> None:
@@ -63,10 +65,10 @@ def run(
         for condition, tasks in todo:
             if tasks:
                 with recorded(out / condition.name, asdict(condition), jobs):
-                    for _ in work(condition, tasks, out, lm, pool):
+                    for _ in work(condition, tasks, out, lm, pool, own_clock(condition, matrix, texts, out)):
                         countdown.done(condition.name)
     for condition in matrix.conditions:
-        on_clocks(matrix, texts, out / condition.name)
+        on_clocks(matrix, texts, out / condition.name, condition.clock)
 
 
 class Countdown:
@@ -83,17 +85,32 @@ class Countdown:
         self._progress(f"{self._number} of {self._total} utterances, {who}; about {left_s / 60:.0f} min left")
 
 
-def on_clocks(matrix: Matrix, texts: Sequence[Script], folder: Path) -> None:
-    """Time what was measured in a condition's folder on every clock of the matrix."""
+def on_clocks(matrix: Matrix, texts: Sequence[Script], folder: Path, own: str | None = None) -> None:
+    """Time what was measured in a condition's folder on every clock of the matrix.
+
+    What was spoken on a clock of its ``own`` is timed there already, and on no other.
+    """
     measured = measured_traces(folder, texts)
     for clock in matrix.clocks:
         path = folder / f"{clock.name}.jsonl"
         clocks = clock_of(clock, texts, folder.parent)
         fresh = path.with_suffix(".new")
-        fresh.unlink(missing_ok=True)
-        timed = (retime(trace, clocks(trace.name).arrivals(trace.source), clock=clock.name) for trace in measured)
-        write_traces(fresh, timed)
+        fresh.write_text("", encoding="utf-8")
+        if own is None:
+            timed = (retime(trace, clocks(trace.name).arrivals(trace.source), clock=clock.name) for trace in measured)
+            write_traces(fresh, timed)
+        elif own == clock.name:
+            write_traces(fresh, measured)
         fresh.replace(path)
+
+
+def own_clock(condition: Condition, matrix: Matrix, texts: Sequence[Script], out: Path) -> Callable[[str], Arrivals]:
+    """By an utterance's name how its text arrives while it is spoken: letter by letter at once, or on its own clock."""
+    if condition.clock is None:
+        return lambda name: None
+    clock = next(clock for clock in matrix.clocks if clock.name == condition.clock)
+    sources, clocks = {text.name: text.text for text in texts}, clock_of(clock, texts, out)
+    return lambda name: clocks(name).arrivals(sources[name])
 
 
 def clock_of(clock: Clock, texts: Sequence[Script], out: Path) -> Callable[[str], TextClock]:
@@ -128,27 +145,39 @@ def processes(jobs: int) -> Iterator[ProcessPoolExecutor | None]:
 
 
 def work(
-    condition: Condition, tasks: Tasks, out: Path, lm: str | None, pool: ProcessPoolExecutor | None
+    condition: Condition,
+    tasks: Tasks,
+    out: Path,
+    lm: str | None,
+    pool: ProcessPoolExecutor | None,
+    clock: Callable[[str], Arrivals] = lambda name: None,
 ) -> Iterator[Trace]:
     """Carry out a condition's tasks, in this process or in a pool's; the trace of each when it is kept."""
+    jobs = ((condition, number, text, out, lm, clock(text.name)) for number, text in tasks)
     if pool is None:
-        traces = (synthesize(condition, number, text, out, lm) for number, text in tasks)
+        traces = (synthesize(*job) for job in jobs)
     else:
-        futures = [pool.submit(synthesize, condition, number, text, out, lm) for number, text in tasks]
+        futures = [pool.submit(synthesize, *job) for job in jobs]
         traces = (future.result() for future in futures)
     for trace in traces:
         keep(trace, out / condition.name)
         yield trace
 
 
-def synthesize(condition: Condition, number: int, text: Script, out: Path, lm: str | None) -> Trace:
-    """Say one text, write its sound, and return its measured trace."""
+def synthesize(
+    condition: Condition, number: int, text: Script, out: Path, lm: str | None, arrivals: Arrivals = None
+) -> Trace:
+    """Say one text, which arrives so, or letter by letter at once; write its sound, and return its measured trace."""
     with bound(condition.cores):
         warm(condition, lm)
-    about = {"name": text.name, "condition": condition.name, "clock": "measured"}
+    about = {"name": text.name, "condition": condition.name, "clock": condition.clock or "measured"}
     # Once more: torch gets its threads where the first time has loaded it.
     with bound(condition.cores):
-        trace, samples = measure(session(condition, text.text, lm), text.text, index=number, **about)
+        speaker = session(condition, text.text, lm)
+        if arrivals is None:
+            trace, samples = measure(speaker, text.text, index=number, **about)
+        else:
+            trace, samples = timed_trace(speaker, arrivals, index=number, **about)
     write_wav(wav_path(out / condition.name, text.name), samples, trace.sample_rate)
     return trace
 

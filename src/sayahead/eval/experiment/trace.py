@@ -7,6 +7,7 @@ pace is only simulated: the engine is busy while it computes and free while it w
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -21,7 +22,7 @@ from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.eval.experiment.clock import Arrival
 from sayahead.sound.pcm import audible
-from sayahead.types import Floats, WordTiming
+from sayahead.types import AudioChunk, Floats, WordTiming
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,38 +100,71 @@ class Trace:
         return sum(chunk.samples for chunk in self.chunks) / self.sample_rate
 
 
-def timed_trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
-    """Run a session on a text clock; its trace and all its samples (S,)."""
-    fragments, chunks, words, sounds = [], list[TracedChunk](), list[WordTiming](), list[Floats]()
-    silent = list[TracedWork]()
-    read, free_s = 0, 0.0
-    for arrival in [*arrivals, None]:
-        at_s = arrival.at_s if arrival is not None else (arrivals[-1].at_s if arrivals else 0.0)
-        now_s, begun = max(at_s, free_s), time.perf_counter()
-        if arrival is not None:
-            fragments.append(TracedFragment(read, read + len(arrival.text), at_s))
-            read += len(arrival.text)
-            session.push(arrival.text)
-        else:
-            session.finish()
-        while (chunk := session.pull()) is not None:
+class Recorder:
+    """Runs a session on a text clock and writes down what it does; a player takes the sound on the ideal clock."""
+
+    # So long before it would run dry the player says how far it is, if the session goes by that.
+    EARLY_S = 0.05
+
+    def __init__(self, session: Session) -> None:
+        self.fragments, self.chunks = list[TracedFragment](), list[TracedChunk]()
+        self.words, self.sounds = list[WordTiming](), list[Floats]()
+        self.silent = list[TracedWork]()
+        self._session = session
+        self._read, self._at_s, self._free_s, self._dry_s, self._handed_s = 0, 0.0, 0.0, -math.inf, 0.0
+
+    def run(self, arrivals: Sequence[Arrival]) -> None:
+        """Speak a text that arrives so."""
+        for arrival in arrivals:
+            early_s = self._dry_s - self.EARLY_S
+            if self._session.keeps_up and self._at_s < early_s < arrival.at_s:
+                self._take(early_s)
+            self._take(arrival.at_s, arrival.text)
+        self._take(arrivals[-1].at_s if arrivals else 0.0, None)
+
+    def _take(self, at_s: float, text: str | None = "") -> None:
+        """Push text that has arrived at a time, or None for its end, and take all sound that there is then."""
+        self._at_s = at_s
+        now_s, begun = max(at_s, self._free_s), time.perf_counter()
+        if self.chunks and self._session.keeps_up:
+            self._session.played(self._handed_s - max(0.0, self._dry_s - at_s))
+        if text is None:
+            self._session.finish()
+        elif text:
+            self.fragments.append(TracedFragment(self._read, self._read + len(text), at_s))
+            self._read += len(text)
+            self._session.push(text)
+        while (chunk := self._session.pull()) is not None:
             spent_s = time.perf_counter() - begun
             now_s += spent_s
-            loud, length = audible(chunk.samples), len(chunk.samples)
-            first_loud = int(loud[0]) if len(loud) else None
-            generation_s = spent_s + seconds(silent)
-            times = at_s, now_s, generation_s
-            chunks.append(TracedChunk(chunk.start, length, *times, read, first_loud, tuple(silent)))
-            silent.clear()
-            words += chunk.words
-            sounds.append(chunk.samples)
+            self._keep(chunk, at_s, now_s, spent_s + seconds(self.silent))
             begun = time.perf_counter()
-        silent.append(TracedWork(read, time.perf_counter() - begun))
-        free_s = now_s + silent[-1].generation_s
-    source = "".join(arrival.text for arrival in arrivals)
-    rate, closing_s = session.sample_rate, seconds(silent)
-    trace = Trace(index, source, rate, tuple(fragments), tuple(chunks), tuple(words), closing_s=closing_s, **about)
-    return trace, np.concatenate([np.zeros(0, np.float32), *sounds])
+        self.silent.append(TracedWork(self._read, time.perf_counter() - begun))
+        self._free_s = now_s + self.silent[-1].generation_s
+
+    def _keep(self, chunk: AudioChunk, at_s: float, now_s: float, generation_s: float) -> None:
+        loud, length = audible(chunk.samples), len(chunk.samples)
+        first_loud = int(loud[0]) if len(loud) else None
+        times = at_s, now_s, generation_s
+        self.chunks.append(TracedChunk(chunk.start, length, *times, self._read, first_loud, tuple(self.silent)))
+        self.silent.clear()
+        self.words += chunk.words
+        self.sounds.append(chunk.samples)
+        self._dry_s = max(self._dry_s, at_s) + chunk.duration_s
+        self._handed_s += chunk.duration_s
+
+
+def timed_trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
+    """Run a session on a text clock; its trace and all its samples (S,).
+
+    A session that keeps up is told what a player has heard on the ideal clock, so its sound depends on no computer.
+    """
+    made = Recorder(session)
+    made.run(arrivals)
+    source, closing_s = "".join(arrival.text for arrival in arrivals), seconds(made.silent)
+    fragments, chunks, words = tuple(made.fragments), tuple(made.chunks), tuple(made.words)
+    trace = Trace(index, source, session.sample_rate, fragments, chunks, words, closing_s=closing_s, **about)
+    return trace, np.concatenate([np.zeros(0, np.float32), *made.sounds])
 
 
 def seconds(work: Iterable[TracedWork]) -> float:

@@ -91,8 +91,9 @@ def score(
 
 def read_spoken(folder: Path, about: Mapping[str, Any]) -> SpokenCondition:
     """A condition's utterances, those that the experiment timed on its clocks."""
-    traces = sorted(read_traces(folder / f"{about['clocks'][0]}.jsonl"), key=lambda trace: trace.index)
     settings = about.get("settings", {}).get(folder.name)
+    clock = (settings or {}).get("clock") or about["clocks"][0]
+    traces = sorted(read_traces(folder / f"{clock}.jsonl"), key=lambda trace: trace.index)
     return SpokenCondition(
         folder,
         {trace.name: replace(trace, fragments=()) for trace in traces},
@@ -155,7 +156,7 @@ def plan(
 def resynthesized(spoken: SpokenCondition, lm: str | None, notes: dict[str, None]) -> set[str]:
     """The utterances that are synthesised again: evenly spaced; none where that is not possible, which is noted."""
     condition, names = spoken.condition, list(spoken.traces)
-    if condition is None:
+    if condition is None or condition.clock is not None:
         return set()
     if condition.context_name == "lm" and lm is None:
         notes["Left out: one-shot equality of conditions with a language model: give it (as for the run)."] = None

@@ -140,6 +140,8 @@ def missing(experiment: Experiment, out: Path) -> Iterator[str]:
     again = f"run sayahead eval score {out.name}"
     for clock in experiment.clocks:
         for condition in experiment.conditions:
+            if own_clock(experiment, condition) not in (None, clock):
+                continue
             if condition not in experiment.latency[clock]:
                 yield f"Latency of {condition} on the text clock {clock} is missing: {again}."
             if not experiment.traces(condition, clock):
@@ -156,6 +158,12 @@ def missing(experiment: Experiment, out: Path) -> Iterator[str]:
             yield f"{column.title.removesuffix(', %')}{of} is left out. {how.rstrip('.')}."
     if not experiment.settings:
         yield "Quality over lookahead is left out: experiment.json does not say what the conditions' settings are."
+
+
+def own_clock(experiment: Experiment, name: str) -> str | None:
+    """The only clock on which a condition was spoken; None: it is timed on all of them."""
+    condition = experiment.settings.get(name)
+    return condition.clock if condition else None
 
 
 def cautions(experiment: Experiment) -> Iterator[str]:
@@ -261,7 +269,8 @@ def columns_of_latency() -> list[Column]:
 
 def waits(experiment: Experiment, name: str, clock: str) -> dict[str, Summary]:
     """First audible sample with all text there (FPL-A), and what the clock's text adds to it (FPL-L - FPL-A)."""
-    given = {trace.name: trace for trace in experiment.traces(name, MEASURED)}
+    measured = [] if own_clock(experiment, name) else experiment.traces(name, MEASURED)
+    given = {trace.name: trace for trace in measured}
     paced = [trace for trace in experiment.traces(name, clock) if trace.name in given]
     first = [value for trace in given.values() if math.isfinite(value := first_audible_s(trace))]
     wait = [value for trace in paced if math.isfinite(value := text_wait_s(trace, given[trace.name]))]

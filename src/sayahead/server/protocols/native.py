@@ -10,6 +10,7 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from sayahead.config import check_number, convert, nearest
+from sayahead.engine.keep_up import keep_up
 from sayahead.server import messages as m
 from sayahead.server.hub import Hub
 from sayahead.server.synthesis.formats import ENCODINGS, RATES, AudioFormat
@@ -22,7 +23,7 @@ FRAME_S = 0.08
 # More is granted only up to limits.idle_most_s.
 LONGEST_IDLE_S = 86400.0
 KINDS = (
-    "session.update session.ping session.end "
+    "session.update session.ping session.end speech.played "
     "input_text.append input_text.revise input_text.flush input_text.end input_text.cancel"
 ).split()
 
@@ -45,6 +46,8 @@ class Choice:
     """When to speak: a name, with options or without, or an object with a name; None: the voice's own."""
     context: Any = None
     """What stands in for the text to come, in the same form."""
+    keep_up: Any = None
+    """Follow the pace of the text: true, or an object with lag_s, most_speed and the like; None: not."""
     volume: float = 1.0
     """Factor on the samples."""
     seed: int = 0
@@ -88,6 +91,7 @@ class Choice:
         )
         shared = {name: getattr(self, name) for name in names}
         lexicon = Lexicon.of(self.lexicon) if self.lexicon else None
+        named["keep_up"] = keep_up(self.keep_up)
         return m.Options(format=form, frame_s=FRAME_S, lexicon=lexicon, **shared, **named)
 
 
@@ -147,6 +151,12 @@ class Native(SocketProtocol):
                     played_s, message = None, "input_text.cancel: played_s must be a number of seconds, at least 0."
                     yield m.Refuse("invalid_message", message, name)
                 yield m.Cancel(name, played_s)
+            case "speech.played":
+                played_s = number(data.get("played_s"))
+                if played_s is None or played_s < 0:
+                    message = "speech.played: played_s must be a number of seconds, at least 0."
+                    raise MessageError(message, utterance=name)
+                yield m.Played(name, played_s)
             case "session.ping":
                 yield m.KeepAlive(name if "context_id" in data else None)
                 yield m.Reply(say("session.pong"))

@@ -17,6 +17,9 @@ FRAGMENTS = 10000
 class Pacing:
     """Follows one utterance, whose player is assumed to start with the first chunk and to buffer nothing."""
 
+    # A client is taken to go on playing for so long after it said how far it is.
+    TELLING_S = 0.5
+
     def __init__(self, metrics: Metrics, loop: asyncio.AbstractEventLoop) -> None:
         self._metrics, self._loop = metrics, loop
         # End in the text and time of every fragment with words still to be sent.
@@ -27,6 +30,8 @@ class Pacing:
         self._audible = False
         self.last_sent = loop.time()
         """When the last chunk was sent."""
+        # What a client has said that it played, and when; None: nothing yet.
+        self._told: tuple[float, float] | None = None
 
     def text(self, characters: int) -> None:
         """Text came: there are ``characters`` of it now."""
@@ -53,6 +58,20 @@ class Pacing:
     def buffered_s(self) -> float:
         """Buffered audio: what the player has yet to play."""
         return 0.0 if self._dry is None else self._dry - self._loop.time()
+
+    def played(self, played_s: float) -> None:
+        """The client has played so much."""
+        self._told = played_s, self._loop.time()
+
+    def played_s(self, sent_s: float) -> float:
+        """Seconds that have been played of those sent: what the client said last, and what may have been played since.
+
+        A client that says nothing is taken for one that plays in real time what it gets.
+        """
+        if self._told is None:
+            return max(0.0, sent_s - max(0.0, self.buffered_s()))
+        played_s, at = self._told
+        return min(sent_s, played_s + min(self.TELLING_S, self._loop.time() - at))
 
     def sent(self, chunk: EncodedChunk, *, duration_s: float) -> None:
         """A chunk was handed to the transport."""

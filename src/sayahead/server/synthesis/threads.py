@@ -84,6 +84,8 @@ def session_options(voice: Voice, options: m.Options) -> Options:
         least, most = voice.config.speed
         speed = min(max(speed, least), most)
     chosen: Options = {"speed": speed, "volume": options.volume, "seed": options.seed}
+    if options.keep_up is not None:
+        chosen["keep_up"] = options.keep_up
     if options.policy is not None:
         chosen["policy"] = options.policy
     if options.context is not None:
