@@ -105,9 +105,9 @@ class Pace:
                 f"played_s is {played_s:.3f}, but only {handed_s:.3f} s of sound were handed out: "
                 "count only the sound of this text, from its first sample."
             )
-        if played_s < self._played_s:
+        if played_s < self._played_s - TOLERANCE_S:
             raise ConfigError(f"played_s is {played_s:.3f}, but was {self._played_s:.3f} before: count on.")
-        self._played_s = float(played_s)
+        self._played_s = float(np.fmax(self._played_s, played_s))
 
     def handed_out(self, samples: int) -> None:
         """So many samples were handed out."""
