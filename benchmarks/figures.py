@@ -22,7 +22,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = "heart context evaluation policies server papers/ma papers/saeki papers/mohan papers/mohan_agent"
+PAGES = "corpora heart context evaluation policies server papers/ma papers/saeki papers/mohan papers/mohan_agent"
 DOCUMENTS = ("README.md", *(f"docs/{page}.md" for page in PAGES.split()))
 
 
@@ -405,6 +405,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "ma_student": table("ma/clarinet/student.md"),
     "saeki_quality": SAEKI_QUALITY,
     "saeki_students": SAEKI_STUDENTS,
+    "aligner": table("aligner.md", "python benchmarks/aligner.py"),
     "saeki_steps": table("saeki/steps.md", "python benchmarks/saeki/steps.py"),
     "saeki_cosine": table("saeki/cosine.md", "python benchmarks/saeki/cosine.py"),
     "mohan_quality": MOHAN_QUALITY,

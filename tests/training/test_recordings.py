@@ -12,9 +12,11 @@ import pytest
 from sayahead.cli import main
 from sayahead.errors import ConfigError
 from sayahead.eval.measures.textgrid import Interval, read_textgrid, tier
+from sayahead.training.corpus.arpabet import CONSONANTS, VOWELS, from_arpabet, front_end_table
 from sayahead.training.corpus.frontend import PRESETS
 from sayahead.training.corpus.recordings import RecordingSpec, read_recording, scan
 from sayahead.training.corpus.store import Corpus
+from sayahead.training.corpus.teacher import voice_config
 
 RATE = 22050
 LONG = """File type = "ooTextFile"
@@ -179,15 +181,16 @@ def test_a_recording_becomes_an_item(folder: Path) -> None:
     pytest.importorskip("soxr")
     assert command(folder) == 0
     corpus = Corpus(folder / "out")
-    assert corpus.info.phonemes == {" ": 1, "EY1": 2, "IH1": 3, "N": 4, "OW1": 5, "S": 6, "T": 7}
+    # The front end's own symbols and ids, so that a voice reads what it learned.
+    assert corpus.info.phonemes == dict(voice_config().phonemes)
     assert (corpus.info.pad, corpus.info.punctuation) == (0, "none")
     item, other = corpus.split("train")
     assert (item.name, item.text, other.text) == ("R-1", 'No, "say it"!', "No, say it.")
     symbols = {number: symbol for symbol, number in corpus.info.phonemes.items()}
-    assert [symbols[i] for i in item.ids] == ["N", "OW1", " ", "S", "EY1", " ", "IH1", "T"]
-    assert item.words.tolist() == [[0, 2], [3, 5], [6, 8]]
+    assert [symbols[i] for i in item.ids] == ["n", "ˈ", "O", " ", "s", "ˈ", "A", " ", "ˈ", "ɪ", "t"]
+    assert item.words.tolist() == [[0, 3], [4, 7], [8, 11]]
     # 12.5 ms a frame; 4 frames in front, 12 behind; the pause between two words belongs to the space.
-    assert item.durations.tolist() == [4, 16, 16, 16, 8, 8, 0, 8, 8, 12]
+    assert item.durations.tolist() == [4, 16, 0, 16, 16, 8, 0, 8, 0, 0, 8, 8, 12]
     assert item.audio is not None
     assert len(item.mel) == len(item.f0) == len(item.audio) / 300 == 96
     np.testing.assert_allclose(item.f0[8:32], 150, rtol=0.01)
@@ -196,6 +199,46 @@ def test_a_recording_becomes_an_item(folder: Path) -> None:
     level = np.abs(item.audio.reshape(-1, 300)).max(axis=1)
     assert (level[4:36] > 10000).all()
     assert (level[38:50] < 200).all()
+
+
+def test_arpabet_becomes_the_front_end_s_symbols() -> None:
+    own = voice_config().phonemes
+    assert [from_arpabet(label) for label in ("T", "W", "AH0", "AH1", "ER0", "ER2", "OY1", "NG")] == [
+        "t", "w", "ə", "ˈʌ", "əɹ", "ˌɜɹ", "ˈY", "ŋ",
+    ]  # fmt: skip
+    assert [from_arpabet(label) for label in ("AH3", "X", "B1", "", "spn")] == [None] * 5
+    assert all(symbol in own for label in (*CONSONANTS, *(f"{v}{s}" for v in VOWELS for s in "012"))
+               for symbol in from_arpabet(label) or "?")  # fmt: skip
+    # T and W are in both: the labels as a whole decide.
+    assert front_end_table(["T", "W", "AH0"], own) == {"T": "t", "W": "w", "AH0": "ə"}
+    assert front_end_table(["T", "W", "ə"], own) == {"T": "T", "W": "W", "ə": "ə"}
+    assert front_end_table(["T", "@"], own) is None
+
+
+def test_flac_recordings_are_read(folder: Path) -> None:
+    soundfile = pytest.importorskip("soundfile")
+    pytest.importorskip("soxr")
+    wavs = folder / "LJSpeech-1.1" / "wavs"
+    meant = read_recording(wavs.parent, "R-1", RATE)
+    soundfile.write(wavs / "R-1.flac", meant, RATE, subtype="PCM_16")
+    (wavs / "R-1.wav").unlink()
+    assert np.abs(read_recording(wavs.parent, "R-1", RATE) - meant).max() < 1e-4
+    assert command(folder) == 0
+    soundfile.write(wavs / "R-1.flac", np.zeros((400, 2)), RATE)
+    with pytest.raises(ConfigError, match="has 2 channels"):
+        read_recording(wavs.parent, "R-1", RATE)
+    (wavs / "R-1.flac").write_bytes(b"fLaC")
+    with pytest.raises(ConfigError, match="cannot be read as a FLAC file"):
+        read_recording(wavs.parent, "R-1", RATE)
+
+
+def test_a_word_that_the_aligner_did_not_know_is_named(folder: Path) -> None:
+    pytest.importorskip("soxr")
+    grid = folder / "aligned" / "speaker" / "R-2.TextGrid"
+    grid.write_text(LONG.replace('"OW1"', '"spn"'), encoding="utf-8")
+    spec = scan(RecordingSpec(PRESETS["ma"], folder / "LJSpeech-1.1", folder / "aligned"), ["R-1", "R-2"])
+    with pytest.raises(ConfigError, match=r"R-2\.TextGrid: the aligner did not know the word at 0\.70 s"):
+        spec.open().items("R-2", "No, say it.")
 
 
 def test_splits_name_recordings(folder: Path) -> None:
@@ -262,9 +305,11 @@ def test_folders_that_are_none(folder: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_wav_files_of_other_kinds_are_named(tmp_path: Path) -> None:
+    tmp_path = tmp_path / "wavs"
+    tmp_path.mkdir()
     path = tmp_path / "a.wav"
     with wave.open(str(path), "wb") as file:
         file.setparams((2, 2, RATE, 0, "NONE", ""))
         file.writeframes(b"\x00" * 400)
     with pytest.raises(ConfigError, match="bits: 16, channels: 2"):
-        read_recording(path, RATE)
+        read_recording(tmp_path.parent, "a", RATE)

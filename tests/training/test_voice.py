@@ -143,7 +143,7 @@ def test_a_vocoder_that_nobody_knows_is_named(tmp_path: Path) -> None:
     table = json.loads(path.read_text())
     table["model"]["vocoder"]["kind"] = "melvocode"
     path.write_text(json.dumps(table))
-    with pytest.raises(VoiceError, match=r"kind 'melvocode' is unknown \(known: clarinet, mel, wavernn\)"):
+    with pytest.raises(VoiceError, match=r"kind 'melvocode' is unknown \(known: clarinet, mel, waveglow, wavernn\)"):
         load_voice(tmp_path)
 
 
@@ -166,6 +166,16 @@ def test_recordings_have_a_licence_of_their_own(tmp_path: Path) -> None:
     table = json.loads((tmp_path / "voice.json").read_text())
     assert (table["license"], table["inner_punctuation"]) == ("CC-BY-4.0", True)
     assert not (tmp_path / "LICENSE").exists()
+
+
+def test_phonemes_that_the_front_end_does_not_speak_are_refused(tmp_path: Path) -> None:
+    arpabet = {" ": 1, "EY1": 2, "IH1": 3, "T": 4}
+    with pytest.raises(ConfigError, match=r"the front end does not speak \('EY1', 'IH1'\)"):
+        make_voice(*trained_pair(phonemes=arpabet), tmp_path / "a", name="tiny")
+    few = {symbol: number for symbol, number in voice_config().phonemes.items() if symbol != "t"}
+    with pytest.raises(ConfigError, match="no id for 't', which the front end speaks"):
+        make_voice(*trained_pair(phonemes=few), tmp_path / "b", name="tiny")
+    assert not (tmp_path / "a").exists()
 
 
 def test_runs_that_make_no_voice_are_refused(tmp_path: Path) -> None:

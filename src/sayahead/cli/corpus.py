@@ -10,6 +10,8 @@ from sayahead.cli import number, one_of
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
 from sayahead.text.lists import read_texts
+from sayahead.training.aligner.alignment import FOLDER
+from sayahead.training.corpus.aligned import AlignedSpec
 from sayahead.training.corpus.frontend import PRESETS
 from sayahead.training.corpus.making import Spec, Texts, make_corpus
 from sayahead.training.corpus.recordings import RecordingSpec, read_metadata, scan
@@ -31,8 +33,9 @@ EPILOG = """From transcripts, spoken by the default voice (durations and pitch a
 
   sayahead train corpus corpus/ma --train train.csv --val val.csv --test test.csv --punctuation final --jobs 4
 
-From recordings in LJ Speech's layout, aligned by the Montreal Forced Aligner:
+From recordings in LJ Speech's layout, aligned by the package's own aligner, or by another one's TextGrids:
 
+  sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --train train.csv --val val.csv
   sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --alignments aligned --train train.csv --val val.csv
 
 If it is stopped, the same command continues. docs/corpora.md describes the files.
@@ -59,13 +62,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seed", metavar="N", type=number(int, 0), help="seed of its noise (default: 0)")
     add("--features", action="store_true", help="also store its features, from which the mel vocoder learns (large)")
     add = parser.add_argument_group("recordings").add_argument
-    add("--recordings", metavar="FOLDER", type=Path, help="folder with metadata.csv and wavs/, as in LJ Speech")
+    add(
+        "--recordings",
+        metavar="FOLDER",
+        type=Path,
+        help="folder with wavs/NAME.wav or .flac and, unless the splits' files have the texts, metadata.csv",
+    )
     add(
         "--alignments",
         metavar="FOLDER",
         type=Path,
-        help="folder with a TextGrid for each recording: tiers words and phones",
+        help="folder with a TextGrid for each recording: tiers words and phones (default: the package's aligner)",
     )
+    add("--aligner", metavar="FOLDER", type=Path, help="another aligner: see sayahead train aligner")
     add("--skip-missing", action="store_true", help="leave out and list recordings that are missing or do not match")
 
 
@@ -87,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
     """The teacher that was asked for, and the texts; ConfigError if there are none."""
-    for name in ("alignments", "skip_missing"):
+    for name in ("alignments", "aligner", "skip_missing"):
         if getattr(arguments, name):
             raise ConfigError(f"--{name.replace('_', '-')} needs --recordings: give both, or leave it out.")
     splits: dict[str, Texts] = {split: read_texts(path) for split, path in split_files(arguments).items()}
@@ -104,22 +113,26 @@ def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Text
     for name in ("punctuation", "seed", "features"):
         if getattr(arguments, name):
             raise ConfigError(f"--{name} applies to the voice, not to recordings: leave it out.")
-    if arguments.alignments is None:
-        raise ConfigError("--recordings needs --alignments, the folder with their TextGrids: see docs/corpora.md.")
-    texts = read_metadata(arguments.recordings)
+    if arguments.alignments is not None and arguments.aligner is not None:
+        raise ConfigError("--alignments are another aligner's: leave them out, or --aligner.")
+    listed = {split: read_texts(path) for split, path in split_files(arguments).items()}
+    # Without metadata.csv the splits' files have the texts.
+    own = listed and not (arguments.recordings / "metadata.csv").is_file()
+    texts = dict(line for lines in listed.values() for line in lines) if own else read_metadata(arguments.recordings)
     splits: dict[str, Texts] = {"train": list(texts.items())}
-    files = split_files(arguments)
-    if files:
-        splits = {split: [(name, texts.get(name, "")) for name, _ in read_texts(path)] for split, path in files.items()}
+    if listed:
+        splits = {split: [(name, texts.get(name, "")) for name, _ in lines] for split, lines in listed.items()}
     unknown = [name for own in splits.values() for name, _ in own if name not in texts]
     if unknown:
         raise ConfigError(
             f"{arguments.recordings / 'metadata.csv'} does not have {unknown[0]} ({len(unknown)} in all)."
         )
     splits = part(splits, arguments)
-    options = {name: getattr(arguments, name) for name in ("alignments", "lead", "tail", "skip_missing")}
-    front_end, audio = PRESETS[arguments.front_end], not arguments.no_audio
-    spec = RecordingSpec(front_end, arguments.recordings, **options, audio=audio)
+    options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing")}
+    front_end, options["audio"] = PRESETS[arguments.front_end], not arguments.no_audio
+    if arguments.alignments is None:
+        return AlignedSpec(front_end, arguments.recordings, arguments.aligner or FOLDER, **options), splits
+    spec = RecordingSpec(front_end, arguments.recordings, arguments.alignments, **options)
     return scan(spec, [name for script in splits.values() for name, _ in script]), splits
 
 

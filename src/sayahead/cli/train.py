@@ -14,6 +14,7 @@ from sayahead.errors import ConfigError
 
 HELP = "make a corpus, train a model"
 PARTS = {
+    "aligner": "sayahead.cli.aligner",
     "corpus": "sayahead.cli.corpus",
     "voice": "sayahead.cli.make_voice",
     "futures": "sayahead.cli.futures",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sayahead.errors import ConfigError
 from sayahead.policies.learned import LearnedConfig, Network
+from sayahead.training.corpus.teacher import voice_config
 from sayahead.training.part import Acoustic, Part, Written
 from sayahead.vocoders import Borrowed
 from sayahead.voice import load_voice
@@ -124,6 +125,8 @@ def make_voice(
     second = second_stage(vocoder, front)
     if license is None and not teacher:
         raise ConfigError("The corpus is of recordings, whose terms decide: name the voice's licence with --license.")
+    if not first.characters:
+        check_phonemes(info.phonemes)
     source = f"{sourced(first.title, acoustic)} and {second.source}."
     folder.mkdir(parents=True, exist_ok=True)
     files, acoustic_table = first.write(acoustic, folder)
@@ -153,6 +156,29 @@ def make_voice(
     see = " (see LICENSE)" if config["license"] == "Apache-2.0" else ""
     notice = NOTICE.format(name=name, license=config["license"], see=see, source=source)
     write_voice(folder, config, [*files, *more, *others], notice=notice if teacher or second.taught else "")
+
+
+SPOKEN = "AIOWYbdfhijklmnpstuvwzæðŋɑɔəɛɜɡɪɹʃʊʌʒʤʧθ"
+"""Phonemes without which English cannot be read."""
+
+
+def check_phonemes(phonemes: Mapping[str, int]) -> None:
+    """ConfigError where a corpus has phonemes that the front end does not speak, or lacks some that it does.
+
+    A voice would drop what it has no id for, and be silent without an error.
+    """
+    own = voice_config().phonemes
+    unknown = [symbol for symbol in phonemes if symbol not in own]
+    if unknown:
+        raise ConfigError(
+            f"The corpus has phonemes that the front end does not speak ({', '.join(map(repr, unknown[:5]))}): make it "
+            "again from TextGrids with ARPAbet, as english_us_arpa writes them, or with the package's own aligner."
+        )
+    missing = [symbol for symbol in SPOKEN if symbol not in phonemes]
+    if missing:
+        raise ConfigError(
+            f"The corpus has no id for {', '.join(map(repr, missing[:5]))}, which the front end speaks: make it again."
+        )
 
 
 def make_heart(

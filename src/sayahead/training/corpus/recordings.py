@@ -1,7 +1,8 @@
 """Recordings as the source of a corpus: a folder in LJ Speech's layout, and an aligner's TextGrids.
 
-An item is a recording. Its phonemes are the aligner's symbols, and the space that stands between any two words, as
-where text is read: it lasts as long as the pause that the aligner found there, 0 frames where there is none.
+An item is a recording. Its phonemes are those of the English front end where the aligner wrote these or ARPAbet, and
+otherwise the aligner's own, of which no voice can be made. A space stands between any two words, as where text is read:
+it lasts as long as the pause that the aligner found there, 0 frames where there is none.
 """
 
 from __future__ import annotations
@@ -19,15 +20,18 @@ from sayahead.eval.measures.pitch import HOP_S, pitch_hz
 from sayahead.eval.measures.textgrid import Interval, read_textgrid, tier
 from sayahead.sound.files import read_wav
 from sayahead.sound.pcm import to_pcm16
+from sayahead.training.corpus.arpabet import converted, front_end_table
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.store import Item
-from sayahead.training.corpus.teacher import resample
+from sayahead.training.corpus.teacher import resample, voice_config
 from sayahead.types import Floats
 
 PAD, SPACE = 0, 1
-"""The ids of the pads and of the space between words; the aligner's symbols follow."""
+"""The ids of the pads and of the space between words; symbols that the front end does not have follow."""
 SILENCES = ("", "sil", "sp", "SIL", "<eps>", "<sil>")
 """Labels under which aligners hide silence."""
+NOISES = ("spn", "SPN", "<unk>")
+"""Labels of a word that the aligner's dictionary lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,11 @@ class RecordingSpec:
     front_end: FrontEnd
     """How their sound becomes frames; what has another rate is resampled."""
     folder: Path
-    """With metadata.csv (name|...|text) and wavs/NAME.wav, 16-bit mono."""
+    """With metadata.csv (name|...|text) and wavs/NAME.wav or .flac, 16-bit mono."""
     alignments: Path
     """With NAME.TextGrid, in itself or in its subfolders."""
     symbols: tuple[str, ...] = ()
-    """The aligner's, in order; the first has the id 2."""
+    """The aligner's, in order."""
     lead: int = 4
     """Most frames of silence kept in front of the first phoneme."""
     tail: int = 12
@@ -62,8 +66,16 @@ class RecordingSpec:
         return 0
 
     @property
+    def table(self) -> dict[str, str] | None:
+        """The front end's symbols of each label; None where the labels are neither its own nor ARPAbet."""
+        return front_end_table(self.symbols, voice_config().phonemes)
+
+    @property
     def inventory(self) -> tuple[dict[str, int], int]:
-        """Symbol to id, and the pad's id."""
+        """Symbol to id, and the pad's id: the front end's, where the aligner's symbols are, or stand for, these."""
+        if self.table is not None:
+            config = voice_config()
+            return dict(config.phonemes), int(config.model["pad"])
         return {" ": SPACE, **{symbol: number for number, symbol in enumerate(self.symbols, SPACE + 1)}}, PAD
 
     def describe(self) -> dict[str, str]:
@@ -92,7 +104,7 @@ def scan(spec: RecordingSpec, names: Iterable[str]) -> RecordingSpec:
         except ConfigError:
             if not spec.skip_missing:
                 raise
-    return replace(spec, symbols=tuple(sorted(symbols.difference(SILENCES))))
+    return replace(spec, symbols=tuple(sorted(symbols.difference(SILENCES, NOISES))))
 
 
 class Recordings:
@@ -101,6 +113,7 @@ class Recordings:
     def __init__(self, spec: RecordingSpec) -> None:
         self.spec = spec
         self._ids, _ = spec.inventory
+        self._table = spec.table
         self._files = textgrids(spec.alignments)
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
@@ -114,12 +127,19 @@ class Recordings:
 
     def _item(self, name: str, text: str) -> Item:
         spec, front = self.spec, self.spec.front_end
-        samples = read_recording(spec.folder / "wavs" / f"{name}.wav", front.sample_rate)
+        samples = read_recording(spec.folder, name, front.sample_rate)
         path = found(self._files, name, spec.alignments)
         tiers = read_textgrid(path)
         spoken = [word for word in tier(tiers, "words", path) if word.label not in SILENCES]
         check_words(text, spoken, path)
-        symbols, words, edges_s = lay_out(tier(tiers, "phones", path), spoken, path)
+        phones = tier(tiers, "phones", path)
+        if noise := next((phone for phone in phones if phone.label in NOISES), None):
+            raise ConfigError(
+                f"{path}: the aligner did not know the word at {noise.begin_s:.2f} s: add it to its dictionary, or use "
+                "--skip-missing."
+            )
+        phones = phones if self._table is None else converted(phones, self._table)
+        symbols, words, edges_s = lay_out(phones, spoken, path)
         unknown = [symbol for symbol in symbols if symbol not in self._ids]
         if unknown:
             raise ConfigError(f"{path} has the phone {unknown[0]!r}, which it had not before: make the corpus again.")
@@ -206,12 +226,33 @@ def read_metadata(folder: Path) -> dict[str, str]:
     return texts
 
 
-def read_recording(path: Path, rate: int) -> Floats:
-    """(S,) samples in [-1, 1] of a 16-bit mono WAV file at the wanted rate; ConfigError where it is not one."""
-    if not path.is_file():
-        raise ConfigError(f"The recording {path} is missing: leave its name out, or use --skip-missing.")
-    samples, found_rate = read_wav(path)
+def read_recording(folder: Path, name: str, rate: int) -> Floats:
+    """(S,) samples in [-1, 1] of ``wavs/NAME.wav`` (16-bit) or ``.flac``, mono, at a rate; ConfigError for others."""
+    path = folder / "wavs" / f"{name}.wav"
+    if not path.is_file() and path.with_suffix(".flac").is_file():
+        samples, found_rate = read_flac(path.with_suffix(".flac"))
+    elif path.is_file():
+        samples, found_rate = read_wav(path)
+    else:
+        raise ConfigError(
+            f"The recording {path} is missing, as WAV and as FLAC: leave its name out, or use --skip-missing."
+        )
     return resample(samples, found_rate, rate)
+
+
+def read_flac(path: Path) -> tuple[Floats, int]:
+    """Samples (S,) in [-1, 1] and sample rate of a mono FLAC file; ConfigError where it is not one."""
+    try:
+        import soundfile
+    except ImportError as error:
+        raise ConfigError(f"Reading {path} needs soundfile: pip install 'sayahead[train]'.") from error
+    try:
+        samples, rate = soundfile.read(path, dtype="float32")
+    except (OSError, RuntimeError) as error:
+        raise ConfigError(f"{path} cannot be read as a FLAC file: {error}.") from error
+    if samples.ndim != 1:
+        raise ConfigError(f"{path} has {samples.shape[1]} channels: make it mono.")
+    return samples, int(rate)
 
 
 def textgrids(folder: Path) -> dict[str, Path]:

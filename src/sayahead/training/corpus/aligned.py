@@ -1,0 +1,207 @@
+"""Recordings as the source of a corpus without TextGrids: the package's own aligner finds the phonemes of their texts.
+
+Texts are read as the default voice's corpus reads them, so the phonemes are the front end's. An item is a sentence of a
+recording.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sayahead.errors import ConfigError
+from sayahead.sound.pcm import to_pcm16
+from sayahead.text.normalizer import normalize
+from sayahead.text.phonemizer import PAUSES
+from sayahead.training.aligner.alignment import FOLDER, LEAST, Alignment, load_aligner
+from sayahead.training.aligner.sounds import FRONT_END, UNSOUNDED
+from sayahead.training.corpus.frontend import FrontEnd
+from sayahead.training.corpus.recordings import pitch, read_recording
+from sayahead.training.corpus.store import Item
+from sayahead.training.corpus.teacher import load_reader, spans, split, voice_config
+from sayahead.types import Floats, Ids, Pronunciation, Word
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedSpec:
+    """What a corpus asks of recordings and the aligner."""
+
+    front_end: FrontEnd
+    """How their sound becomes frames; what has another rate is resampled."""
+    folder: Path
+    """With wavs/NAME.wav or wavs/NAME.flac, mono."""
+    aligner: Path = FOLDER
+    """Folder of the aligner."""
+    lead: int = 4
+    """Most frames of silence kept in front of a sentence."""
+    tail: int = 12
+    """Most frames of silence kept behind it."""
+    audio: bool = True
+    """Whether items have samples."""
+    skip_missing: bool = False
+    """Whether a recording that does not fit is left out, with the reason, instead of being an error."""
+
+    @property
+    def punctuation(self) -> str:
+        """The sentence's last mark alone."""
+        return "final"
+
+    @property
+    def seed(self) -> int:
+        """Nothing is drawn."""
+        return 0
+
+    @property
+    def inventory(self) -> tuple[dict[str, int], int]:
+        """Symbol to id, and the pad's id: the front end's."""
+        config = voice_config()
+        return dict(config.phonemes), int(config.model["pad"])
+
+    def describe(self) -> dict[str, str]:
+        """What corpus.json says of the source; not what is skipped, so that a run that stopped there can go on."""
+        graph = (self.aligner / "aligner.onnx").read_bytes()
+        return {
+            "kind": "recordings",
+            "folder": self.folder.name,
+            "aligner": hashlib.sha256(graph).hexdigest()[:16],
+            "lead": str(self.lead),
+            "tail": str(self.tail),
+            "audio": str(self.audio).lower(),
+        }
+
+    def open(self) -> AlignedRecordings:
+        """The recordings, ready to be read."""
+        load_aligner(self.aligner)
+        return AlignedRecordings(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a recording, read and aligned."""
+
+    text: str
+    """Its words."""
+    ids: Ids
+    """(P,) phonemes."""
+    words: Sequence[Pronunciation]
+    """The same, word by word."""
+    edges_s: Floats
+    """(P + 1,) when each phoneme begins, and the last sounding one ends."""
+    marks: int
+    """Phonemes behind the last one that sounds."""
+
+
+class AlignedRecordings:
+    """See making.Source: recordings to sentences."""
+
+    def __init__(self, spec: AlignedSpec) -> None:
+        self.spec, self._reader = spec, load_reader(False)
+        self._symbols = {number: symbol for symbol, number in spec.inventory[0].items()}
+
+    def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
+        """The sentences of the recording of that name, or why it is left out."""
+        try:
+            return self._items(name, text), []
+        except ConfigError as error:
+            if not self.spec.skip_missing:
+                raise
+            return [], [f"{name}: {error}"]
+
+    def _items(self, name: str, text: str) -> list[Item]:
+        spec, front = self.spec, self.spec.front_end
+        sentences = self._sentences(name, text)
+        samples = read_recording(spec.folder, name, front.sample_rate)
+        frames, items, before = len(samples) // front.hop, list[Item](), 0
+        edges = [np.rint(one.edges_s * (front.sample_rate / front.hop)).astype(np.int64) for one in sentences]
+        for number, (one, own) in enumerate(zip(sentences, edges, strict=True), 1):
+            own = np.minimum(own, frames)
+            begin = max(before, int(own[0]) - spec.lead)
+            follows = int(edges[number][0]) if number < len(edges) else frames
+            # Of a pause between two sentences the second one has its lead at least, where it is long enough.
+            end = max(int(own[-1]), min(frames, int(own[-1]) + spec.tail, follows - spec.lead))
+            own[len(own) - 1 - one.marks :] = np.rint(np.linspace(own[-1], end, one.marks + 2))[:-1]
+            durations = np.diff(np.concatenate([[begin], own, [end]]))
+            pcm = to_pcm16(samples[begin * front.hop : end * front.hop])
+            heard = pcm.astype(np.float32) / np.float32(32767)
+            items.append(
+                Item(
+                    name if len(sentences) == 1 else f"{name}.{number}",
+                    one.text,
+                    one.ids.astype(np.int16),
+                    spans(one.words),
+                    durations.astype(np.int16),
+                    pitch(heard, front),
+                    front.log_mel(heard).astype(np.float16),
+                    pcm if spec.audio else None,
+                )
+            )
+            before = end
+        return items
+
+    def score(self, name: str, text: str) -> float:
+        """How well a recording fits a text: the alignment's score."""
+        _, sounding = self._read(name, text)
+        return self._aligned(name, sounding).score
+
+    def _read(self, name: str, text: str) -> tuple[list[tuple[list[Word], list[Pronunciation]]], list[list[list[str]]]]:
+        """The sentences of a text with their pronunciations; and the sounding symbols by sentence and word."""
+        read = [(words, self._reader.phonemize(words, left=[])) for words in split(normalize(text))]
+        sounding = [[self._sounds(word) for word in words] for _, words in read]
+        if not any(any(sentence) for sentence in sounding):
+            raise ConfigError(f"The text of {name} has nothing that sounds: {text[:60]!r}.")
+        return read, sounding
+
+    def _aligned(self, name: str, sounding: list[list[list[str]]]) -> Alignment:
+        """The alignment of a recording with all of its sounding symbols."""
+        mel = FRONT_END.log_mel(read_recording(self.spec.folder, name, FRONT_END.sample_rate))
+        words = [word for sentence in sounding for word in sentence if word]
+        try:
+            return load_aligner(self.spec.aligner).align(mel, words)
+        except ConfigError as error:
+            raise ConfigError(f"The recording {name} cannot be aligned with its text: {error}.") from error
+
+    def _sentences(self, name: str, text: str) -> list[Sentence]:
+        """The sentences of a text that sound, aligned with its recording; ConfigError where the two do not fit."""
+        read, sounding = self._read(name, text)
+        found = self._aligned(name, sounding)
+        if found.score < LEAST:
+            raise ConfigError(
+                f"The recording {name} does not sound like its text (score {found.score:.2f}, least {LEAST}): "
+                "correct the text, or leave it out with --skip-missing."
+            )
+        out, at = list[Sentence](), 0
+        for (words, pronounced), sounds in zip(read, sounding, strict=True):
+            count = sum(map(len, sounds))
+            if count:
+                out.append(self._sentence(words, pronounced, part(found, at, at + count)))
+            at += count
+        return out
+
+    def _sounds(self, word: Pronunciation) -> list[str]:
+        """The symbols of a word that have a length."""
+        symbols = [self._symbols[int(number)] for number in word.ids]
+        return [symbol for symbol in symbols if symbol not in PAUSES and symbol not in UNSOUNDED]
+
+    def _sentence(self, words: Sequence[Word], pronounced: Sequence[Pronunciation], found: Alignment) -> Sentence:
+        """A sentence with the edges of all its phonemes: pauses lie between those that sound, marks have no length."""
+        ids = np.concatenate([word.ids for word in pronounced])
+        symbols, edges_s, at = [self._symbols[int(number)] for number in ids], list[float](), 0
+        for symbol in symbols:
+            if symbol in PAUSES:
+                edges_s.append(float(found.end_s[at - 1]) if at else float(found.begin_s[0]))
+            else:
+                edges_s.append(float(found.begin_s[min(at, len(found.begin_s) - 1)]))
+                at += symbol not in UNSOUNDED
+        marks = len(symbols) - len("".join(symbols).rstrip(PAUSES))
+        edges_s.append(float(found.end_s[-1]))
+        text = " ".join(word.text for word in words)
+        return Sentence(text, ids, pronounced, np.maximum.accumulate(np.array(edges_s, np.float32)), marks)
+
+
+def part(found: Alignment, first: int, end: int) -> Alignment:
+    """The alignment of some of its phonemes."""
+    return Alignment(found.begin_s[first:end], found.end_s[first:end], found.score)
