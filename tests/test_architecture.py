@@ -26,7 +26,7 @@ LEVELS = (
     {"systems", "speech"},
     {"voice", "client"},
     {"adding", "eval", "server"},
-    {"training"},
+    {"training", "deploy"},
     {"cli"},
 )
 """Rooms from the ground up: a room imports itself and rooms of lower levels."""

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import itertools
 import json
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+import random
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,6 +20,10 @@ from sayahead.types import AudioChunk, WordTiming
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
 
+CODES = {401: "unauthorized", 403: "forbidden", 429: "overloaded", 503: "overloaded"}
+ELSEWHERE = ("overloaded", "shutdown", "unreachable", "gone")
+"""Codes of errors that another server may not have."""
+SLOW = "The servers did not answer in time: they may be full, or gone."
 # Chunks that may wait for their reader; above that, the connection is not read until there is room.
 QUEUE = 1000
 
@@ -44,12 +49,21 @@ class Client:
                 play(chunk.samples, chunk.sample_rate)
     """
 
-    def __init__(self, url: str = "ws://127.0.0.1:8000", *, key: str | None = None, **session: Any) -> None:
-        """``session`` is what the server's session.update takes: voice, policy, context, speed, keep_up, seed, idle_s,
+    TRIES, TRY_S = 3, 0.5
+
+    def __init__(
+        self, url: str | Sequence[str] = "ws://127.0.0.1:8000", *, key: str | None = None, **session: Any
+    ) -> None:
+        """``url``: a server, or several: then one that is full, slow or gone is passed over for another, three times.
+
+        ``session`` is what the server's session.update takes: voice, policy, context, speed, keep_up, seed, idle_s,
         breath_s, sample_rate, volume."""
         if session.get("encoding", "pcm_s16le") != "pcm_s16le":
             raise ConfigError("Client: encoding must be pcm_s16le, or left out.")
-        self._url, self._session = url.rstrip("/") + "/v1/stream", session
+        urls = [url] if isinstance(url, str) else random.sample(url, len(url))
+        if not urls:
+            raise ConfigError("Client: url is empty: give the address of at least one server.")
+        self._urls, self._session = [each.rstrip("/") + "/v1/stream" for each in urls], session
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._open: dict[str, Speech] = {}
         self._names = itertools.count()
@@ -61,17 +75,33 @@ class Client:
         """Samples per second of all audio."""
 
     async def __aenter__(self) -> Self:
+        if len(self._urls) == 1:
+            await self._connect(self._urls[0])
+        for at in range(self.TRIES if len(self._urls) > 1 else 0):
+            try:
+                async with asyncio.timeout(self.TRY_S):
+                    await self._connect(self._urls[at % len(self._urls)])
+                break
+            except (ServerError, TimeoutError) as error:
+                # Who may not connect here may not connect elsewhere.
+                if getattr(error, "code", "") not in ("", *ELSEWHERE) or at == self.TRIES - 1:
+                    raise error if isinstance(error, ServerError) else ServerError("unreachable", SLOW) from error
+        self._reading = asyncio.create_task(self._read())
+        return self
+
+    async def _connect(self, url: str) -> None:
+        """Connect to a server, and have it take the session's options."""
         try:
             from websockets.asyncio.client import connect
             from websockets.exceptions import InvalidHandshake, InvalidStatus
         except ImportError as error:
             raise ConfigError("sayahead.client needs websockets: pip install 'sayahead[client]'.") from error
         try:
-            self._socket = await connect(self._url, additional_headers=self._headers, compression=None, max_size=None)
+            self._socket = await connect(url, additional_headers=self._headers, compression=None, max_size=None)
         except (OSError, InvalidHandshake) as error:
             status = error.response.status_code if isinstance(error, InvalidStatus) else 0
-            code = {401: "unauthorized", 403: "forbidden"}.get(status, "unreachable")
-            raise ServerError(code, f"{self._url} cannot be connected to: {error}.") from error
+            code = CODES.get(status, "unreachable")
+            raise ServerError(code, f"{url} cannot be connected to: {error}.") from error
         try:
             self.created = await self._hear()
             await self._say("session.update", session=self._session)
@@ -80,8 +110,6 @@ class Client:
             await self._socket.close()
             raise
         self.sample_rate = session["sample_rate"] or self.created["sample_rates"][session["voice"]]
-        self._reading = asyncio.create_task(self._read())
-        return self
 
     async def __aexit__(self, *error: object) -> None:
         if self._reading is not None:

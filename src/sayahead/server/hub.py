@@ -138,6 +138,7 @@ class Hub:
         # Loading takes seconds: it has a thread of its own, in which nobody waits whose voice is there.
         self._loader, self._openers = ThreadPoolExecutor(1, "load"), ThreadPoolExecutor(OPENERS, "open")
         self.places = settings.limits.sessions or PLACES_PER_CORE * cores()
+        self.metrics.limit.set(self.places)
         fair = self.places if self.access.keys == 1 else max(1, self.places // 2)
         self.share = settings.limits.sessions_per_key or fair
         """Places that one key, or one address, may take."""

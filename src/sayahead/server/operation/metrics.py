@@ -23,6 +23,7 @@ class Metrics:
         shared: dict[str, Any] = {"registry": self.registry}
         timed, paced = {**shared, "buckets": SECONDS}, {**shared, "buckets": RTF}
         self.active = Gauge("tts_sessions_active", "Places taken: texts being spoken.", **shared)
+        self.limit = Gauge("tts_sessions_limit", "Places there are.", **shared)
         self.connections = Gauge("tts_connections_active", "Open connections.", ("protocol",), **shared)
         self.sessions = Counter("tts_sessions", "Texts by how they ended.", ("protocol", "outcome"), **shared)
         self.first_audio = Histogram("tts_first_audio_seconds", FIRST_AUDIO, ("since",), **timed)

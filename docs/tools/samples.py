@@ -1,0 +1,128 @@
+"""Make the recordings of docs/samples.md: python docs/tools/samples.py (needs the codecs extra and espeak-ng).
+
+The same sentence arrives word by word at a reader's 180 words a minute, and each system speaks it as soon as it can. A
+recording begins with the text's first letter, so the silence at its begin is the time that a listener waits. Arrivals
+are simulated; the time of each synthesis step is measured and counted.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+import time
+import wave
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+
+from sayahead import Options, Voice, load_voice
+from sayahead.sound.pcm import audible, from_pcm16, to_pcm16
+from sayahead.types import Floats
+
+DOCS = Path(__file__).parents[1]
+FOLDER = DOCS / "samples"
+TEXT = "The last train to the coast leaves at a quarter past nine, so there is still time for a cup of tea and a scone."
+WORD_S = 60 / 180
+SYSTEMS: dict[str, tuple[str, Options | None]] = {
+    "whole": ("sayahead, the whole sentence at once, as other engines do", {"policy": "wait-all"}),
+    "k1": ("sayahead, one word of lookahead (the default)", {}),
+    "k0": ("sayahead, no lookahead", {"policy": "lookahead:k=0"}),
+    "k0-distilled": (
+        "sayahead, no lookahead, with its expectation",
+        {"policy": "lookahead:k=0", "context": "distilled"},
+    ),
+    "learned": ("sayahead, the learned policy", {"policy": "learned"}),
+    "espeak-ng": ("espeak-ng, the whole sentence at once", None),
+}
+
+
+def arrivals() -> Iterator[tuple[str, float]]:
+    """Each word with the moment at which it has been written, in seconds."""
+    for number, word in enumerate(TEXT.split(" "), 1):
+        yield word + " ", number * WORD_S
+
+
+def by_sayahead(voice: Voice, options: Options) -> tuple[Floats, int]:
+    """What a listener hears from the first letter on, and its rate."""
+    session = voice.session(**options)
+    heard = np.zeros(0, np.float32)
+    now = 0.0
+    for word, arrival in [*arrivals(), ("", 0.0)]:
+        now = max(now, arrival)
+        if word:
+            session.push(word)
+        else:
+            session.finish()
+        while True:
+            begun = time.perf_counter()
+            chunk = session.pull()
+            now += time.perf_counter() - begun
+            if chunk is None:
+                break
+            # Played when it is there, and when what came before has been played.
+            silence = np.zeros(max(0, round(now * voice.sample_rate) - len(heard)), np.float32)
+            heard = np.concatenate([heard, silence, chunk.samples])
+    return heard, voice.sample_rate
+
+
+def by_espeak() -> tuple[Floats, int]:
+    """The same of espeak-ng, which is given the sentence when it is complete."""
+    begun = time.perf_counter()
+    data = subprocess.run(["espeak-ng", "--stdout", TEXT], capture_output=True, check=True).stdout
+    wait_s = len(TEXT.split(" ")) * WORD_S + time.perf_counter() - begun
+    with wave.open(io.BytesIO(data)) as file:
+        rate, samples = file.getframerate(), from_pcm16(file.readframes(2**30))
+    return np.concatenate([np.zeros(round(wait_s * rate), np.float32), samples]), rate
+
+
+def write_mp3(path: Path, samples: Floats, rate: int) -> None:
+    """Write (S,) samples."""
+    with av.open(str(path), "w") as file:
+        stream = file.add_stream("libmp3lame", rate=rate, layout="mono")
+        stream.bit_rate = 48000
+        frame = av.AudioFrame.from_ndarray(to_pcm16(samples)[None], format="s16", layout="mono")
+        frame.sample_rate, frame.pts, frame.time_base = rate, 0, Fraction(1, rate)
+        resampler = av.AudioResampler(format=stream.format, layout="mono", rate=rate, frame_size=stream.frame_size or 0)
+        for piece in [*resampler.resample(frame), *resampler.resample(None)]:
+            file.mux(stream.encode(piece))
+        file.mux(stream.encode(None))
+
+
+def main() -> int:
+    """Make all of them, and write the moments into the page."""
+    FOLDER.mkdir(exist_ok=True)
+    voice = load_voice("heart")
+    rows, results = [], {}
+    for name, (title, options) in SYSTEMS.items():
+        make: Callable[[], tuple[Floats, int]] = by_espeak
+        if options is not None:
+            chosen = options
+            make = lambda chosen=chosen: by_sayahead(voice, chosen)  # noqa: E731
+        samples, rate = make()
+        first_s = round(float(audible(samples)[0]) / rate, 2)
+        write_mp3(FOLDER / f"{name}.mp3", samples, rate)
+        results[name] = {"first_sound_s": first_s, "end_s": round(len(samples) / rate, 2)}
+        player = f'<audio controls preload="none" src="samples/{name}.mp3"></audio>'
+        rows.append(f"| {title} | {first_s:.2f} s | {results[name]['end_s']:.2f} s | {player} |")
+    (FOLDER / "samples.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    page = DOCS / "samples.md"
+    table = "\n".join(["| | first sound | end | |", "|---|---:|---:|---|", *rows])
+    text = re.sub(
+        r"<!-- samples -->.*<!-- /samples -->",
+        lambda _: f"<!-- samples -->\n{table}\n<!-- /samples -->",
+        page.read_text(encoding="utf-8"),
+        flags=re.DOTALL,
+    )
+    page.write_text(text, encoding="utf-8")
+    print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Running on more than one machine."""

@@ -1,0 +1,131 @@
+"""The files in deploy/ and .github/ fit the program that they run: settings, metrics, times, and each other."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from sayahead import __version__
+from sayahead.config import from_mapping
+from sayahead.deploy.ray import ENVIRONMENT, Fleet, parsed
+from sayahead.server.operation.metrics import Metrics
+from sayahead.server.operation.settings import PREFIX, Settings, load_settings, names
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+KUBERNETES = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+
+
+def documents(path: Path) -> list[dict[str, Any]]:
+    return list(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+
+
+def deployment() -> dict[str, Any]:
+    return next(each for path in KUBERNETES for each in documents(path) if each["kind"] == "Deployment")
+
+
+def environment(container: dict[str, Any]) -> dict[str, str]:
+    return {entry["name"]: entry["value"] for entry in container["env"]}
+
+
+def test_kubernetes_gives_a_replica_the_time_that_it_needs() -> None:
+    pod = deployment()["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    settings = load_settings(environment=environment(container))
+    waits = int(re.findall(r"sleep\((\d+)\)", container["lifecycle"]["preStop"]["exec"]["command"][-1])[0])
+    assert pod["terminationGracePeriodSeconds"] > settings.drain_s + waits
+    assert container["resources"]["requests"]["cpu"] == str(settings.workers)
+    assert container["image"].endswith(f":{__version__}")
+
+
+def test_kubernetes_scales_on_places() -> None:
+    scaler = next(each for path in KUBERNETES for each in documents(path) if "Autoscaler" in each["kind"])
+    assert scaler["spec"]["scaleTargetRef"]["name"] == deployment()["metadata"]["name"]
+    (metric,) = scaler["spec"]["metrics"]
+    assert metric["pods"]["target"]["averageValue"] == "700m"
+    rule = (DEPLOY / "kubernetes" / "autoscaler.yaml").read_text(encoding="utf-8")
+    assert set(re.findall(r"tts_sessions_(?:active|limit)", rule)) == {"tts_sessions_active", "tts_sessions_limit"}
+
+
+def test_selectors_find_their_pods() -> None:
+    labels = deployment()["spec"]["template"]["metadata"]["labels"]
+    for path in KUBERNETES:
+        for each in documents(path):
+            selector = each["spec"].get("selector", labels)
+            assert selector.get("matchLabels", selector) == labels
+
+
+def test_the_chart_uses_the_values_that_it_has() -> None:
+    chart = DEPLOY / "helm" / "sayahead"
+    values = yaml.safe_load((chart / "values.yaml").read_text(encoding="utf-8"))
+    schema = json.loads((chart / "values.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(values, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(values | {"replica": 2}, schema)
+    for template in (chart / "templates").glob("*.yaml"):
+        for path in re.findall(r"\.Values\.([\w.]+)", template.read_text(encoding="utf-8")):
+            value = values
+            for name in path.split("."):
+                assert name in value, f"{template.name}: .Values.{path}"
+                value = value[name]
+    about = yaml.safe_load((chart / "Chart.yaml").read_text(encoding="utf-8"))
+    assert about["appVersion"] == __version__
+    source = (chart / "templates" / "sayahead.yaml").read_text(encoding="utf-8")
+    for variable in re.findall(rf"{PREFIX}([A-Z_]+), ", source):
+        assert variable.lower() in {name.replace(".", "_") for name in names()}
+
+
+def test_ray_takes_its_files() -> None:
+    config = documents(DEPLOY / "ray" / "serve.yaml")[0]
+    service = documents(DEPLOY / "ray" / "kuberay.yaml")[0]
+    for serve in (config, yaml.safe_load(service["spec"]["serveConfigV2"])):
+        (application,) = serve["applications"]
+        assert application["import_path"] == "sayahead.deploy.ray:build"
+        fleet = from_mapping(Fleet, parsed(application["args"]), where="args")
+        assert fleet.settings().limits.sessions == 32
+    cluster = service["spec"]["rayClusterConfig"]
+    groups = [cluster["headGroupSpec"], *cluster["workerGroupSpecs"]]
+    for group in groups:
+        (container,) = group["template"]["spec"]["containers"]
+        assert environment(container) == ENVIRONMENT
+
+
+def test_the_dashboard_asks_for_metrics_that_there_are() -> None:
+    path = DEPLOY / "grafana" / "sayahead.json"
+    text = path.read_text(encoding="utf-8")
+    known = {sample.name for family in Metrics().registry.collect() for sample in family.samples} | {
+        name for family in Metrics().registry.collect() for name in (f"{family.name}_bucket", f"{family.name}_total")
+    }
+    known |= {family.name for family in Metrics().registry.collect()}
+    asked = set(re.findall(r"\btts_\w+", text))
+    assert asked <= known, asked - known
+    # It is what its maker makes.
+    runpy.run_path(str(DEPLOY / "grafana" / "make.py"), run_name="__main__")
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_compose_ends_no_text_too_early() -> None:
+    services = documents(DEPLOY / "compose.yaml")[0]["services"]
+    server = services["sayahead"]
+    settings = load_settings(environment=server["environment"])
+    assert int(server["stop_grace_period"].removesuffix("s")) > settings.drain_s
+    assert settings.hosts[0] == "sayahead"
+    targets = documents(DEPLOY / "prometheus.yaml")[0]["scrape_configs"][0]["static_configs"][0]["targets"]
+    assert targets == [f"sayahead:{Settings().port}"]
+
+
+def test_workflows_run_what_there_is() -> None:
+    flows = {path.stem: documents(path)[0] for path in (ROOT / ".github" / "workflows").glob("*.yaml")}
+    assert set(flows) == {"ci", "docs", "release"}
+    adapters = flows["ci"]["jobs"]["integrations"]["strategy"]["matrix"]["adapter"]
+    assert sorted(adapters) == sorted(path.parent.name for path in (ROOT / "integrations").glob("*/pyproject.toml"))
+    for flow in flows.values():
+        # Nothing may write but what says so.
+        assert flow["permissions"] == {"contents": "read"}
