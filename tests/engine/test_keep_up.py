@@ -192,10 +192,12 @@ def test_what_is_held_back_is_handed_out_before_the_player_runs_dry() -> None:
 
 def test_what_is_told_is_checked_and_nothing_is_lost() -> None:
     session = toy_session(keep_up=KeepUp())
-    session.push("one two three ")
+    session.push("crocodilecrocodile two three ")
     chunk = session.pull()
     assert chunk is not None
     session.played(chunk.duration_s / 2)
+    # A player's rounding is no step back.
+    session.played(chunk.duration_s / 2 - 1e-9)
     for wrong, message in (
         (-1.0, "played_s is -1.0, but must be a number"),
         ("2", "played_s is '2'"),
@@ -208,7 +210,7 @@ def test_what_is_told_is_checked_and_nothing_is_lost() -> None:
     assert session.unplayed_s == pytest.approx(chunk.duration_s / 2)
     session.finish()
     words = [word.text for each in [chunk, *session.chunks()] for word in each.words]
-    assert words == ["one", "two", "three"]
+    assert words == ["crocodilecrocodile", "two", "three"]
     with pytest.raises(SessionError):
         session.push("more")
 

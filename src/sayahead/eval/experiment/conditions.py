@@ -49,7 +49,8 @@ class Condition:
     seed: int = 0
     """Fixes noise."""
     keep_up: Any = None
-    """Follow the text's pace: options ("lag_s=2,most_speed=1.4"), a table of them, or true."""
+    """Follow the text's pace: options ("lag_s=2,most_speed=1.4"), a table of them, or true; kept as a string with all
+    of them."""
     clock: str | None = None
     """The clock on which it speaks, and the only one on which it is timed: for what depends on the arrival of the text,
     ``keep_up`` and a policy that looks at what is there."""
@@ -61,7 +62,8 @@ class Condition:
         object.__setattr__(self, "policy", in_full(f"{where}: policy", self.policy, POLICIES))
         object.__setattr__(self, "context", in_full(f"{where}: context", self.context, CONTEXTS))
         made = keep_up(self.keep_up)
-        object.__setattr__(self, "keep_up", None if made is None else asdict(made))
+        if made is not None:
+            object.__setattr__(self, "keep_up", spelled("", asdict(made)).removeprefix(":"))
         if self.clock is None and (made is not None or self.policy_name == "opportunistic"):
             raise ConfigError(f"{where}: its sound depends on how the text arrives: name a clock.")
 
