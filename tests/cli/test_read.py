@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,20 @@ def test_any_voice_reads_and_those_of_letters_spell(sayahead: Command, voice: st
     assert (words[1]["sound"] == "nineteen eighty-four?") == (voice == "mohan-lj")
 
 
+def test_any_language_reads_without_a_voice(sayahead: Command) -> None:
+    words = rows(sayahead("read", "--json", "--language", "de-DE", "Am 3. Mai, 14:30 Uhr. Ja")[0])
+    assert [row["words"] for row in words] == ["Am", "dritten", "Mai,", "vierzehn Uhr dreißig.", "Ja"]
+    assert [row["source"] for row in words] == ["Am", "3.", "Mai,", "14:30 Uhr.", "Ja"]
+    assert [row["sound"] for row in words][2:] == [
+        "mˈaɪ,",
+        unicodedata.normalize("NFD", "fˈiːɾtseːn ˈuːɾ dɾˈaɪsɪç."),
+        "jˈɑː",
+    ]
+    assert [row["ends"] for row in words] == [False, False, False, True, True]
+    english = rows(sayahead("read", "--json", "--language", "en", "$5 now")[0])
+    assert [row["words"] for row in english] == ["five dollars", "now"]
+
+
 def test_files_and_standard_input(sayahead: Command, tmp_path: Path) -> None:
     file = tmp_path / "text.txt"
     file.write_text("5 km", encoding="utf-8")
@@ -82,6 +97,8 @@ def test_what_cannot_be_read_is_reported(sayahead: Command) -> None:
         (("-f", "a.txt", "hi"), "Give TEXT or --file, not both."),
         (("-k", "-1", "hi"), "must be a whole number of at least 0"),
         (("--jsn", "hi"), "--json"),
+        (("--language", "xx", "hi"), "There is no text front end for the language 'xx'"),
+        (("--language", "de", "--lexicon", "a.txt", "hi"), "A lexicon is a voice's"),
     ],
 )
 def test_wrong_calls_are_told_in_a_sentence(sayahead: Command, arguments: tuple[str, ...], sentence: str) -> None:

@@ -23,6 +23,7 @@ HELP = "show how a text is read: words as spoken, phonemes, sentence ends"
 EPILOG = """examples:
   sayahead read 'Dr. Lee paid $5.50 on 3/15.'
   sayahead read -f story.txt --voice mohan-lj
+  sayahead read --language de 'Am 3. März um 14:30 Uhr kostet es 12,50 €.'
   llm 'Tell me a story.' | sayahead read --json
 
 Columns: where the word starts and ends in the text, and its characters; the word as spoken; its phonemes (or letters),
@@ -50,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("text", nargs="*", metavar="TEXT", help="what to read; without it, standard input")
     add("-f", "--file", metavar="FILE", help="read a text file (UTF-8; - is standard input)")
     add("--voice", default="heart", metavar="NAME", help="a voice's name or folder (default: heart)")
+    add("--language", metavar="TAG", help="read in this language (de, pt-BR), phonemes by espeak-ng, with no voice")
     add("-k", "--lookahead", type=number(int, 0), metavar="N", help="words of lookahead (default: the voice's)")
     add("--lexicon", metavar="FILE", help=LEXICON_HELP)
     add("--json", action="store_true", help="one line of JSON per word")
@@ -58,14 +60,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the words; the exit code."""
     from sayahead.text import front_end
+    from sayahead.text.espeak.front_end import EspeakFrontEnd
     from sayahead.text.lexicon import Lexicon
     from sayahead.text.pronouncing import Pronouncing, Pronunciations
     from sayahead.voices import installed_voices, read_config
 
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
+    if arguments.language is not None and arguments.lexicon:
+        raise ConfigError("A lexicon is a voice's: give --voice with --lexicon, not --language.")
     config = read_config(installed_voices().get(arguments.voice, Path(arguments.voice)))
-    front = front_end(config.language)
+    front = front_end(config.language, espeak=str(config.model.get("espeak", "")))
+    if arguments.language is not None:
+        front = EspeakFrontEnd(arguments.language)
     console = Console(quiet=False)
     source, typed = open_source(arguments, console)
     if typed:
@@ -76,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     lexicon = Lexicon.of(arguments.lexicon) if arguments.lexicon else None
     known = Pronunciations(lexicon, normalizer=front.normalizer, symbols=config.phonemes)
     normalizer = Pronouncing(front.normalizer(), known)
-    for reading in readings(text, normalizer, sounds(config, front, k), warn=console.warn):
+    said = sounds(config, front, k) if arguments.language is None else espeak_sounds(front, k)
+    for reading in readings(text, normalizer, said, warn=console.warn):
         print(as_json(reading) if arguments.json else as_line(reading))
         shown = True
     if not shown:
@@ -123,6 +131,24 @@ def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]
             pronunciation = pronounced(phonemizer, words[i : i + 1 + k], left=left)[0]
             read.append("".join(symbols[int(symbol)] for symbol in pronunciation.ids).strip())
         return read
+
+    return phonemes
+
+
+def espeak_sounds(front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
+    """The same by espeak-ng in its own symbols, for a language without a voice."""
+    from sayahead.text.espeak.phonemizer import EspeakPhonemizer
+
+    phonemizer = front.phonemizer({})
+    assert isinstance(phonemizer, EspeakPhonemizer)
+
+    def phonemes(words: list[Word]) -> list[str]:
+        return [
+            "".join(
+                phonemizer.read([word.text for word in words[: i + 1 + k]], first=i, ends=i + 1 + k >= len(words))[0]
+            )
+            for i in range(len(words))
+        ]
 
     return phonemes
 

@@ -9,7 +9,7 @@ import pytest
 from sayahead.errors import ConfigError
 from sayahead.text import front_end
 from sayahead.text.espeak.layout import Layout
-from sayahead.text.espeak.phonemizer import EspeakPhonemizer
+from sayahead.text.espeak.phonemizer import EspeakPhonemizer, aligned
 from sayahead.text.espeak.voices import VOICES, voice_of
 from sayahead.types import Word
 
@@ -36,6 +36,28 @@ def test_words_are_not_merged_and_liaison_survives() -> None:
         "ˈaʊt", "ʌv", "ðə", "bˈɑːks"
     ]  # fmt: skip
     assert phonemizer("fr", "ami").read("les amis".split())[0][0].startswith("le-z")
+
+
+def test_words_assimilate_as_in_running_text() -> None:
+    portuguese = phonemizer("pt", "casa")
+    assert [sound[-1] for sound, _ in portuguese.read("nós amamos os amigos".split())][:3] == ["z", "z", "z"]
+    assert phonemizer("es", "casa").read("un barco".split())[0][0] == "ˈum"
+
+
+@pytest.mark.parametrize(
+    ("running", "apart", "found"),
+    [
+        ("a b c", "a b c", "a b c"),
+        ("nˈɔz ɐmˈuz", "nˈɔʃ ɐmˈuʃ", "nˈɔz ɐmˈuz"),
+        ("ˈaʊt ʌvðə bˈɑːks", "ˈaʊt ʌv ðə bˈɑːk", "ˈaʊt ʌv ðə bˈɑːks"),
+        ("ʌvðə", "ʌv ðə", "ʌv ðə"),
+        ("x y", "a b c", "a b c"),
+        ("", "a", "a"),
+        ("ʊ pˈoɾtʊ", "u pˈoɾtu", "ʊ pˈoɾtʊ"),
+    ],
+)
+def test_running_text_is_brought_to_its_words(running: str, apart: str, found: str) -> None:
+    assert aligned(running.split(), apart.split()) == found.split()
 
 
 def test_function_words_are_unstressed_while_the_sentence_goes_on() -> None:

@@ -177,6 +177,10 @@ class Espeak:
                 self._worker.close()
                 self._worker = None
 
+    def forget_answers(self) -> None:
+        """Empty the cache."""
+        self._cached.cache_clear()
+
     def after_fork(self) -> None:
         """In a forked child: leave the worker to the parent, which may have been using it."""
         self._lock = threading.Lock()

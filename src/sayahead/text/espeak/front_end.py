@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 from sayahead.errors import ConfigError
 from sayahead.text import Normalizer, Speller
+from sayahead.text.english.front_end import OPENERS
 from sayahead.text.espeak.layout import Layout
 from sayahead.text.espeak.phonemizer import EspeakPhonemizer
 from sayahead.text.espeak.voices import voice_of
+from sayahead.text.normalizer import Normalizer as EnglishNormalizer
 from sayahead.text.reading.languages import record_of
 from sayahead.text.reading.normalizer import Reader
 
@@ -25,13 +27,12 @@ class EspeakFrontEnd:
         self.voice = voice_of(voice or language)
         self._layout = layout
         self._english = language.lower().replace("_", "-").split("-")[0] == "en"
+        self.openers = OPENERS if self._english else record_of(language).openers
 
     def normalizer(self, start: int = 0) -> Normalizer:
         """See FrontEnd."""
         if self._english:
-            from sayahead.text.normalizer import Normalizer as English
-
-            return English(start)
+            return EnglishNormalizer(start)
         return Reader(record_of(self.language), start)
 
     def phonemizer(

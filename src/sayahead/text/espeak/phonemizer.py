@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 
 import numpy as np
 
@@ -15,10 +16,12 @@ from sayahead.types import Ids, Pronunciation, Word
 
 BETWEEN = " | "
 """Between words: espeak-ng says nothing for it, merges no words across it ("of the"), and keeps liaison."""
+_MOST_MERGED, _ALIKE = 4, 0.3
 LEFT_WORDS = 24
 """Words to the left that are read again for their influence."""
 
-_FLAG = re.compile(r"\([a-z][a-z0-9-]*\)")
+FLAG = re.compile(r"\([a-z][a-z0-9-]*\)")
+"""A switch of language in espeak-ng's answer."""
 _ENDS = dict(zip(".。।።۔։॥．｡!！?？؟՞፧…‥,，、،፣､;；؛·:：—–", ".........!!?????……,,,,,,;;;;::——", strict=True))
 """Marks of all scripts, as the five that voices know, a dash and an ellipsis."""
 _TRAIL = "".join(_ENDS) + "\"'’”»›)]}」』】》〉*_`~ "
@@ -50,7 +53,8 @@ class _Clause:
 class EspeakPhonemizer:
     """Phonemes of espeak-ng, with stress, as Piper's voices were trained on: IPA in canonical decomposition.
 
-    Words are read together with the rest of their clause that is in sight, each kept apart from the next. At the end of
+    Words are read together with the rest of their clause that is in sight, as running text; those that espeak-ng would
+    merge ("of the") as if something stood between them. At the end of
     what it sees espeak-ng stresses function words, so while a clause may go on, ``stand_in`` is read behind it, for the
     sake of the others alone. Where espeak-ng makes more or fewer words of a clause than there are (figures), each
     is read by itself.
@@ -135,7 +139,9 @@ class EspeakPhonemizer:
         if not clause.closed and self._stand_in:
             asked.append(self._stand_in)
         found = self._ask(BETWEEN.join(asked))
-        if len(found) != len(asked):
+        if len(found) == len(asked):
+            found = aligned(self._ask(" ".join(asked)), found)
+        else:
             counts = [len(self._alone(text).split()) for text in asked]
             alone = [self._alone(text) for text in asked]
             found = _in_groups(found, counts) if sum(counts) == len(found) else alone
@@ -147,8 +153,33 @@ class EspeakPhonemizer:
 
     def _ask(self, text: str) -> list[str]:
         """The words of the text's phonemes."""
-        joined = _FLAG.sub("", " ".join(ESPEAK.clauses(self._voice, text)))
+        joined = FLAG.sub("", " ".join(ESPEAK.clauses(self._voice, text)))
         return unicodedata.normalize("NFD", joined).split()
+
+
+def aligned(running: list[str], apart: list[str]) -> list[str]:
+    """Words as they sound in running text, one for each that was kept apart; where some were merged, those kept apart.
+
+    In running text a word's end may assimilate to the next ("os amigos"), as voices learned it.
+    """
+    made, at = list(apart), 0
+    for sound in running:
+        if at < len(apart) and sound == apart[at]:
+            at += 1
+            continue
+        groups = ["".join(apart[at : at + count]) for count in range(1, min(_MOST_MERGED, len(apart) - at) + 1)]
+        if not groups:
+            return apart
+        likeness = [SequenceMatcher(None, _bare(sound), _bare(group), autojunk=False).ratio() for group in groups]
+        best = likeness.index(max(likeness))
+        if best == 0 and (likeness[0] > _ALIKE or len(running) == len(apart)):
+            made[at] = sound
+        at += best + 1
+    return made if at == len(apart) else apart
+
+
+def _bare(sound: str) -> str:
+    return sound.replace("ˈ", "").replace("ˌ", "").replace("ː", "")
 
 
 def _in_groups(items: list[str], counts: list[int]) -> list[str]:

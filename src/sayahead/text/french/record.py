@@ -252,6 +252,12 @@ FRENCH = Record(
     phrases=phrases(_PHRASES),
     plain=pairs(_PLAIN),
     starters=frozenset(_STARTERS),
+    openers=frozenset(
+        """
+    et ou mais donc car parce que qui quand si comme lorsque puisque pour dans avec sans sur sous par de à en
+    chez après avant pendant depuis
+    """.split()
+    ),
     genders=dict.fromkeys(
         """
     heure heures minute minutes seconde secondes tonne tonnes livre livres fois année années semaine semaines

@@ -300,6 +300,12 @@ GERMAN = Record(
     before_number=pairs(_BEFORE),
     phrases=phrases(_PHRASES),
     starters=frozenset(_STARTERS),
+    openers=frozenset(
+        """
+    und oder aber denn sondern weil dass wenn als ob obwohl während bevor nachdem damit sodass wie wo der die
+    das dessen deren mit in auf für von zu nach bei über unter durch ohne gegen um seit bis
+    """.split()
+    ),
     genders=dict.fromkeys(
         """
     tag monat mann euro punkt schritt liter kilo kind jahr mal stück prozent gramm bier brot cent

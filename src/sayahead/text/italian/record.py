@@ -248,6 +248,11 @@ Srl SRL = esse erre elle
 """
     ),
     starters=frozenset(_STARTERS),
+    openers=frozenset(
+        """
+    e ed o ma perché che chi quando se come mentre dove per con senza in di a da su tra fra dopo prima
+    """.split()
+    ),
     genders=dict.fromkeys("mano notte classe parte voce volta persona pagina chiave legge".split(), "f")
     | {"ora": "e", "euro": "m", "auto": "e"},
     cues=cues(

@@ -247,6 +247,12 @@ EUA = Estados Unidos da América
 """
     ),
     starters=frozenset(_STARTERS),
+    openers=frozenset(
+        """
+    e ou mas porque que quem quando se como enquanto onde embora para por com sem em de a sobre desde até entre
+    após
+    """.split()
+    ),
     cues=cues(
         day="dia o em de",
         phone="telefone tel tel. telemóvel celular fax ligue ligar whatsapp",

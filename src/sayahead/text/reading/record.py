@@ -135,6 +135,8 @@ class Record:
     """Words without a full stop that are read as others: ``km``-like abbreviations, ``Mr``."""
     starters: frozenset[str] = frozenset()
     """Words that typically open a sentence."""
+    openers: frozenset[str] = frozenset()
+    """Words, in small letters, before which a phrase may pause."""
     capital_nouns: bool = False
     """Whether a capital says nothing about a sentence's start."""
     genders: Mapping[str, str] = field(default_factory=dict)

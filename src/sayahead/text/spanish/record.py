@@ -256,6 +256,12 @@ EEUU = Estados Unidos
 """
     ),
     starters=frozenset(_STARTERS),
+    openers=frozenset(
+        """
+    y e o u pero sino porque que quien cuando si como aunque mientras donde para por con sin en de a sobre desde
+    hasta entre según
+    """.split()
+    ),
     cues=cues(
         day="el día del al desde",
         phone="teléfono tel tel. móvil celular fax llame llama marque whatsapp",
