@@ -13,9 +13,10 @@ from typing import Any
 
 from sayahead.engine.stages import Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage
-from sayahead.server.hub import Hub, Voices
+from sayahead.server.hub import Hub
 from sayahead.server.operation.run import Server
 from sayahead.server.operation.settings import Limits, Settings
+from sayahead.server.voices import Voices
 from sayahead.systems.loading import Loaded
 from sayahead.text.normalizer import Normalizer
 from sayahead.types import Rendering, Segment

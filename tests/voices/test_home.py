@@ -6,7 +6,7 @@ import pytest
 from support.whistled import whistled
 
 from sayahead.errors import VoiceError
-from sayahead.server.hub import Voices
+from sayahead.server.voices import Voices
 from sayahead.voice import load_voice
 from sayahead.voices.home import home, installed_voices
 

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
-import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from sayahead.config import nearest
 from sayahead.engine.onnx import cores
-from sayahead.engine.policy import Unit
-from sayahead.errors import SayaheadError, VoiceError
+from sayahead.errors import SayaheadError
 from sayahead.server import messages as m
 from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Settings
 from sayahead.server.synthesis.threads import Pool, Speaking, session_options
-from sayahead.systems import CHARACTER_KINDS
+from sayahead.server.voices import Voices
 from sayahead.text.lexicon import Lexicon
-from sayahead.voice import Voice, load_voice
-from sayahead.voices import VoiceConfig, installed_voices, read_config
 
-log = logging.getLogger("sayahead.server")
-DEFAULT = "heart"
 NEEDED = "This connection spoke no text, and others needed its place: connect again in a few seconds."
 PLACES_PER_CORE = 16
 # A connection without a text keeps its place for so long when others want it.
 GRACE_S = 1.0
-# A voice that could not be loaded is not tried again for so long.
-RETRY_S = 30.0
 # Threads that open texts, which takes no time but for an encoder's start.
 OPENERS = 4
 
@@ -45,70 +34,6 @@ class RefusedError(SayaheadError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
-
-
-class Voices:
-    """The voices that the server offers, and no others; each is loaded when first used."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        """``names`` or folders, the default one first; empty: all that are installed."""
-        installed, asked = installed_voices(), names
-        names = names or tuple(sorted(installed, key=lambda name: (name != DEFAULT, name)))
-        self._folders: dict[str, Path] = {}
-        self.configs: dict[str, VoiceConfig] = {}
-        for name in names:
-            folder = installed.get(name, Path(name))
-            try:
-                config = read_config(folder)
-            except VoiceError as error:
-                if asked:
-                    raise
-                log.warning("voice left out", extra={"voice": name, "why": str(error)})
-                continue
-            self._folders[config.name], self.configs[config.name] = folder, config
-        if not self.configs:
-            raise VoiceError("There is no voice to offer: install sayahead again, or name one.")
-        self.default = next(iter(self.configs))
-        self.loaded: dict[str, Voice] = {}
-        self._failed: dict[str, tuple[float, VoiceError]] = {}
-        self._locks = {name: threading.Lock() for name in self.configs}
-
-    def name(self, wanted: str | None, *, any_voice: bool = False) -> str:
-        """The name of the voice that is meant. VoiceError for an unknown one."""
-        if wanted in self.configs and wanted is not None:
-            return wanted
-        if wanted is None or any_voice:
-            return self.default
-        raise VoiceError(f"There is no voice {wanted[:80]!r}{nearest(wanted[:80], self.configs)}.")
-
-    def load(self, name: str) -> Voice:
-        """A voice by a name from ``name``; slow the first time. VoiceError where it cannot be loaded."""
-        with self._locks[name]:
-            begun = time.perf_counter()
-            failed_at, failure = self._failed.get(name, (-RETRY_S, None))
-            if failure is not None and begun - failed_at < RETRY_S:
-                raise failure
-            if name not in self.loaded:
-                try:
-                    self.loaded[name] = load_voice(self._folders[name])
-                except VoiceError as error:
-                    self._failed[name] = time.perf_counter(), error
-                    raise
-                log.info("voice loaded", extra={"voice": name, "took_s": round(time.perf_counter() - begun, 3)})
-            return self.loaded[name]
-
-    def unit(self, name: str) -> Unit:
-        """What a voice reads and its policies decide on, whether it is loaded or not."""
-        if name in self.loaded:
-            return self.loaded[name].loaded.unit
-        return "characters" if self.configs[name].kind in CHARACTER_KINDS else "words"
-
-    def put(self, voice: Voice) -> None:
-        """Offer a voice that is already loaded, as the default one."""
-        name = voice.config.name
-        self.loaded[name], self._locks[name] = voice, threading.Lock()
-        self.configs = {name: voice.config, **self.configs}
-        self.default = name
 
 
 class Lease:
@@ -155,7 +80,9 @@ class Hub:
             self.voices.load(name).pronunciations(self.lexicon)
 
     def _chosen(self, options: m.Options) -> m.Options:
-        """A client's options with the server's lexicon behind its own."""
+        """A client's options with a voice that is offered, its speaker, and the server's lexicon behind its own."""
+        name, speaker = self.voices.find(options.voice, any_voice=options.any_voice, language=options.language)
+        options = replace(options, voice=name, speaker=speaker if options.speaker is None else options.speaker)
         if self.lexicon is None or options.lexicon is None:
             return options if options.lexicon else replace(options, lexicon=self.lexicon)
         if (both := self._lexicons.get(options.lexicon)) is None:
@@ -165,19 +92,21 @@ class Hub:
     def check(self, options: m.Options) -> None:
         """VoiceError or ConfigError for options that an utterance cannot take, as far as a voice's description, or the
         voice itself if it is loaded, can tell."""
-        voice = self.voices.loaded.get(self.voices.name(options.voice, any_voice=options.any_voice))
+        options = self._chosen(options)
+        voice = self.voices.loaded.get(str(options.voice))
         if voice is not None:
-            voice.session(**session_options(voice, self._chosen(options)))
+            voice.session(**session_options(voice, options))
 
     async def speaking(self, options: m.Options) -> Speaking:
         """A new text to be spoken. VoiceError for an unknown voice, ConfigError for options that it cannot take."""
-        name = self.voices.name(options.voice, any_voice=options.any_voice)
+        options = self._chosen(options)
+        name = str(options.voice)
         # A voice may have to be loaded first, which must hold up nobody who speaks.
         loop = asyncio.get_running_loop()
         voice = self.voices.loaded.get(name)
         if voice is None:
             voice = await loop.run_in_executor(self._loader, self.voices.load, name)
-        return await loop.run_in_executor(self._openers, Speaking, voice, self._chosen(options), self.pool)
+        return await loop.run_in_executor(self._openers, Speaking, voice, options, self.pool)
 
     @property
     def bounds(self) -> dict[str, int | float]:

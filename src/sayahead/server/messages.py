@@ -28,7 +28,9 @@ class Options:
     """What a client may choose for one utterance."""
 
     voice: str | None = None
-    """A voice's name; None: the server's default."""
+    """A voice's name, or NAME:SPEAKER; None: the server's default."""
+    language: str | None = None
+    """BCP 47 tag of a language, which chooses a voice where none is named."""
     any_voice: bool = False
     """Whether an unknown name means the default voice: clients of other services name those services' voices."""
     format: AudioFormat = field(default_factory=AudioFormat)

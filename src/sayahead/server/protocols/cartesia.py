@@ -130,7 +130,8 @@ def options_of(data: dict[str, Any], *, containers: Collection[str] = ("raw",)) 
     voice = data["voice"] if isinstance(data.get("voice"), str) else table(data, "voice").get("id")
     voice = voice if isinstance(voice, str) else None
     speed, volume = factor(tuning, "speed"), factor(tuning, "volume")
-    return replace(OPTIONS, voice=voice, format=form, speed=speed, volume=volume, **choices(tuning))
+    language = data["language"] if isinstance(data.get("language"), str) else None
+    return replace(OPTIONS, voice=voice, language=language, format=form, speed=speed, volume=volume, **choices(tuning))
 
 
 def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:

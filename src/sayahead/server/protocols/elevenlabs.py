@@ -104,7 +104,8 @@ class Multi(SocketProtocol):
     def _options(self, settings: object) -> m.Options:
         form, speed = audio_format(self._query.get("output_format")), speed_of(settings)
         seed = min(whole(self._query.get("seed")) or 0, 2**32 - 1)
-        options = replace(OPTIONS, voice=self._voice, idle_s=self.idle_s, sole=self.sole)
+        language = self._query.get("language_code")
+        options = replace(OPTIONS, voice=self._voice, language=language, idle_s=self.idle_s, sole=self.sole)
         return replace(options, format=form, speed=speed, seed=seed, **choices(self._query))
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
@@ -244,9 +245,9 @@ def failure(error: RequestError) -> Response:
     return JSONResponse(body, error.status, error.headers)
 
 
-def voice_row(config: VoiceConfig) -> dict[str, Any]:
-    """A voice as ElevenLabs' clients expect it."""
-    name, labels = config.name, {"language": config.language}
+def voice_row(name: str, config: VoiceConfig) -> dict[str, Any]:
+    """A voice, or a speaker of one, as ElevenLabs' clients expect it."""
+    labels = {"language": config.language}
     row = {"voice_id": name, "name": name, "category": "premade", "description": config.description, "labels": labels}
     unknown = {"samples": None, "preview_url": None, "settings": None}
     return {**row, **unknown, "available_for_tiers": [], "high_quality_base_model_ids": []}
@@ -267,19 +268,20 @@ def routes(hub: Hub) -> list[BaseRoute]:
         text, form = text_of(hub, body, "text"), audio_format(request.query_params.get("output_format"))
         voice, speed, seed = request.path_params["voice"], speed_of(body.get("voice_settings")), body.get("seed")
         seed = seed % 2**32 if isinstance(seed, int) else 0
-        named = choices(request.query_params)
+        named, language = choices(request.query_params), body.get("language_code")
+        named["language"] = language if isinstance(language, str) else None
         options = replace(OPTIONS, voice=voice, format=form, speed=speed, seed=seed, **named)
         wrapping: Wrapping = Timed() if request.url.path.endswith("with-timestamps") else Sound(form)
         return SpeechResponse(hub, caller, "elevenlabs", text, options, wrapping=wrapping, failure=failure)
 
     @answers(hub, failure)
     async def voices(request: Request, caller: Caller) -> ASGIApp:
-        configs, wanted = hub.voices.configs, request.path_params.get("voice")
-        if wanted in configs:
-            return JSONResponse(voice_row(configs[wanted]))
+        listed, wanted = dict(hub.voices.listed()), request.path_params.get("voice")
+        if wanted in listed:
+            return JSONResponse(voice_row(wanted, listed[wanted]))
         if wanted is not None:
             raise RequestError("unknown_voice", f"There is no voice {wanted[:80]!r}.")
-        rows = [voice_row(config) for config in configs.values()]
+        rows = [voice_row(name, config) for name, config in listed.items()]
         return JSONResponse({"voices": rows, "has_more": False, "total_count": len(rows), "next_page_token": None})
 
     @answers(hub, failure, tokens=False)

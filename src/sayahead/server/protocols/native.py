@@ -33,7 +33,9 @@ class Choice:
     """What ``session`` in a session.update may hold, for all utterances that begin later."""
 
     voice: str | None = None
-    """A voice's name, see /v1/audio/voices."""
+    """A voice's name, or NAME:SPEAKER, see /v1/audio/voices."""
+    language: str | None = None
+    """BCP 47 tag of a language, which chooses a voice where none is named."""
     encoding: str = "pcm_s16le"
     """How the audio is sent: see session.created."""
     sample_rate: int | None = None
@@ -79,6 +81,7 @@ class Choice:
         named = choices({"policy": self.policy, "context": self.context})
         names = (
             "voice",
+            "language",
             "speed",
             "volume",
             "seed",
@@ -187,7 +190,7 @@ class Native(SocketProtocol):
             raise MessageError("session.update needs a session, an object.")
         merged = self._choices | session
         choice: Choice = convert(Choice, merged, where="session")
-        voice = self._hub.voices.name(choice.voice)
+        voice = self._hub.voices.name(choice.voice, language=choice.language)
         options = choice.options()
         self._hub.check(options)
         self._choices, self._options = merged, options

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from sayahead.config import nearest
-from sayahead.errors import ConfigError
+from sayahead.errors import ConfigError, VoiceError
 from sayahead.server import messages as m
 from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body
 from sayahead.server.hub import Hub
@@ -83,13 +83,17 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
         voice = voice.get("id")
     if not isinstance(voice, str):
         raise bad("voice", "voice is missing: name one of /v1/audio/voices.")
-    if voice not in hub.voices.configs and voice not in ALIASES:
-        raise bad("voice", f"There is no voice {voice[:80]!r}{nearest(voice[:80], hub.voices.configs)}.")
+    language = body.get("language") if isinstance(body.get("language"), str) else None
+    if voice not in ALIASES:
+        try:
+            hub.voices.find(voice)
+        except VoiceError as error:
+            raise bad("voice", str(error)) from error
     try:
         FORMATS[kind].check()
     except ConfigError as error:
         raise bad("response_format", str(error)) from error
-    return m.Options(voice=voice, any_voice=True, format=FORMATS[kind], speed=speed, **choices(body))
+    return m.Options(voice=voice, language=language, any_voice=True, format=FORMATS[kind], speed=speed, **choices(body))
 
 
 def bad(field: str, message: str) -> RequestError:
@@ -125,7 +129,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
     @endpoint
     async def voices(request: Request, caller: Caller) -> ASGIApp:
         rows = [voice_row(hub, config) for config in hub.voices.configs.values()]
-        return JSONResponse({"voices": list(hub.voices.configs), "details": rows})
+        return JSONResponse({"voices": [name for name, _ in hub.voices.listed()], "details": rows})
 
     return [
         Route("/v1/audio/speech", speech, methods=["POST"]),
@@ -137,5 +141,11 @@ def routes(hub: Hub) -> list[BaseRoute]:
 
 def voice_row(hub: Hub, config: VoiceConfig) -> dict[str, Any]:
     """A voice as a client may list it."""
-    row = {"id": config.name, "name": config.name, "language": config.language, "description": config.description}
+    row: dict[str, Any] = {
+        "id": config.name,
+        "name": config.name,
+        "language": config.language,
+        "description": config.description,
+    }
+    row |= {"speakers": list(config.speakers), "license": config.license}
     return {**row, "sample_rate": config.sample_rate, "default": config.name == hub.voices.default}

@@ -111,20 +111,20 @@ class Wyoming:
         self._count += 1
         self._name, self._streamed, self._started = str(self._count), streamed, False
         self._quiet.clear()
-        voice = self._voice(data.get("voice"))
+        voice, speaker = self._voice(data.get("voice"))
         self._rate = self._hub.voices.configs[voice].sample_rate
         idle_s = self._hub.limits.idle_most_s
-        return m.Open(self._name, m.Options(voice=voice, frame_s=FRAME_S, idle_s=idle_s, sole=True))
+        return m.Open(self._name, m.Options(voice=voice, speaker=speaker, frame_s=FRAME_S, idle_s=idle_s, sole=True))
 
-    def _voice(self, wanted: object) -> str:
-        """The voice of that name, or the first of that language, or the default one."""
-        name = wanted.get("name") if isinstance(wanted, dict) else None
-        language = wanted.get("language") if isinstance(wanted, dict) else None
-        configs = self._hub.voices.configs
-        if isinstance(language, str) and name is None:
-            short = language.replace("_", "-").split("-")[0]
-            name = next((voice for voice, config in configs.items() if config.language.split("-")[0] == short), None)
-        return self._hub.voices.name(name if isinstance(name, str) else None, any_voice=True)
+    def _voice(self, wanted: object) -> tuple[str, str | None]:
+        """The voice of that name, or the first of that language, or the default one; and its speaker, if named."""
+        asked = wanted if isinstance(wanted, dict) else {}
+        name, language, speaker = (
+            asked[key] if isinstance(asked.get(key), str) else None for key in ("name", "language", "speaker")
+        )
+        voice, own = self._hub.voices.find(name, any_voice=True, language=language)
+        speakers = self._hub.voices.configs[voice].speakers
+        return voice, speaker if speaker in speakers else own
 
     def _say(self, data: dict[str, Any]) -> Iterable[m.Command]:
         text = data.get("text")
@@ -182,7 +182,8 @@ def info(hub: Hub) -> dict[str, Any]:
     url, voices = "https://github.com/sayahead/sayahead", list[dict[str, Any]]()
     for name, config in hub.voices.configs.items():
         row = artifact(name, config.description, {"name": config.source, "url": url}, version=None)
-        voices.append({**row, "languages": [config.language], "speakers": None})
+        speakers = [{"name": speaker} for speaker in config.speakers] or None
+        voices.append({**row, "languages": [config.language], "speakers": speakers})
     attribution = {"name": "sayahead", "url": url}
     service = artifact("sayahead", "Speech that begins before the text ends", attribution, version=__version__)
     service |= {"voices": voices, "supports_synthesize_streaming": True}

@@ -1,0 +1,122 @@
+"""The voices that a server offers: found by name, speaker and language, loaded when first used."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from sayahead.config import nearest
+from sayahead.engine.policy import Unit
+from sayahead.errors import VoiceError
+from sayahead.systems import CHARACTER_KINDS
+from sayahead.voice import Voice, load_voice
+from sayahead.voices import VoiceConfig, installed_voices, read_config
+
+log = logging.getLogger("sayahead.server")
+DEFAULT = "heart"
+# A voice that could not be loaded is not tried again for so long.
+RETRY_S = 30.0
+
+
+class Voices:
+    """The voices that the server offers, and no others; each is loaded when first used."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        """``names`` or folders, the default one first; empty: all that are installed."""
+        installed, asked = installed_voices(), names
+        names = names or tuple(sorted(installed, key=lambda name: (name != DEFAULT, name)))
+        self._folders: dict[str, Path] = {}
+        self.configs: dict[str, VoiceConfig] = {}
+        for name in names:
+            folder = installed.get(name, Path(name))
+            try:
+                config = read_config(folder)
+            except VoiceError as error:
+                if asked:
+                    raise
+                log.warning("voice left out", extra={"voice": name, "why": str(error)})
+                continue
+            self._folders[config.name], self.configs[config.name] = folder, config
+        if not self.configs:
+            raise VoiceError("There is no voice to offer: install sayahead again, or name one.")
+        self.default = next(iter(self.configs))
+        self.loaded: dict[str, Voice] = {}
+        self._failed: dict[str, tuple[float, VoiceError]] = {}
+        self._locks = {name: threading.Lock() for name in self.configs}
+
+    def name(self, wanted: str | None, *, any_voice: bool = False, language: str | None = None) -> str:
+        """The name of the voice that is meant: see ``find``."""
+        return self.find(wanted, any_voice=any_voice, language=language)[0]
+
+    def find(
+        self, wanted: str | None, *, any_voice: bool = False, language: str | None = None
+    ) -> tuple[str, str | None]:
+        """The voice that is meant, and its speaker where one is named: ``NAME`` or ``NAME:SPEAKER``.
+
+        Without a name, or with ``any_voice`` where there is none of that name, the first that speaks the language, a
+        BCP 47 tag, is meant; without a language, or where none speaks it, the default one. VoiceError for a name, or
+        without ``any_voice`` a language, that is unknown.
+        """
+        name, _, speaker = (wanted or "").partition(":")
+        config = self.configs.get(name)
+        if wanted in self.configs:
+            return wanted, None
+        if config is not None and speaker in config.speakers:
+            return name, speaker
+        if config is not None and not any_voice:
+            raise VoiceError(
+                f"The voice {name!r} has no speaker {speaker[:80]!r}{nearest(speaker[:80], config.speakers)}."
+            )
+        if wanted is not None and not any_voice:
+            raise VoiceError(f"There is no voice {wanted[:80]!r}{nearest(wanted[:80], self.configs)}.")
+        found = self.speaking(language) if language is not None else None
+        if found is None and language is not None and not any_voice:
+            spoken = sorted({config.language for config in self.configs.values()})
+            raise VoiceError(f"No voice speaks {language[:80]!r}{nearest(language[:80], spoken)}.")
+        return (name if config is not None else found or self.default), None
+
+    def speaking(self, language: str) -> str | None:
+        """The first voice of a language, of its variety if there is one, the default voice before others."""
+        tags = {name: config.language.lower() for name, config in self.configs.items()}
+        order, tag = sorted(tags, key=lambda name: name != self.default), language.lower().replace("_", "-")
+        exact = (name for name in order if tags[name] == tag)
+        akin = (name for name in order if tags[name].split("-")[0] == tag.split("-")[0])
+        return next(exact, None) or next(akin, None)
+
+    def listed(self) -> Iterator[tuple[str, VoiceConfig]]:
+        """All names that mean a voice, for lists that know no speakers: of a voice with several, one for each."""
+        for name, config in self.configs.items():
+            yield name, config
+            yield from ((f"{name}:{speaker}", config) for speaker in config.speakers)
+
+    def load(self, name: str) -> Voice:
+        """A voice by a name from ``name``; slow the first time. VoiceError where it cannot be loaded."""
+        with self._locks[name]:
+            begun = time.perf_counter()
+            failed_at, failure = self._failed.get(name, (-RETRY_S, None))
+            if failure is not None and begun - failed_at < RETRY_S:
+                raise failure
+            if name not in self.loaded:
+                try:
+                    self.loaded[name] = load_voice(self._folders[name])
+                except VoiceError as error:
+                    self._failed[name] = time.perf_counter(), error
+                    raise
+                log.info("voice loaded", extra={"voice": name, "took_s": round(time.perf_counter() - begun, 3)})
+            return self.loaded[name]
+
+    def unit(self, name: str) -> Unit:
+        """What a voice reads and its policies decide on, whether it is loaded or not."""
+        if name in self.loaded:
+            return self.loaded[name].loaded.unit
+        return "characters" if self.configs[name].kind in CHARACTER_KINDS else "words"
+
+    def put(self, voice: Voice) -> None:
+        """Offer a voice that is already loaded, as the default one."""
+        name = voice.config.name
+        self.loaded[name], self._locks[name] = voice, threading.Lock()
+        self.configs = {name: voice.config, **self.configs}
+        self.default = name
