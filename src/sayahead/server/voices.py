@@ -12,7 +12,7 @@ from sayahead.config import nearest
 from sayahead.engine.policy import Unit
 from sayahead.errors import VoiceError
 from sayahead.systems import CHARACTER_KINDS
-from sayahead.voice import Voice, load_voice
+from sayahead.voice import SHAPED, Voice, load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 
 log = logging.getLogger("sayahead.server")
@@ -112,7 +112,10 @@ class Voices:
         """What a voice reads and its policies decide on, whether it is loaded or not."""
         if name in self.loaded:
             return self.loaded[name].loaded.unit
-        return "characters" if self.configs[name].kind in CHARACTER_KINDS else "words"
+        config = self.configs[name]
+        if config.kind == SHAPED:
+            return self.unit(config.model["voice"]) if config.model.get("voice") in self.configs else "words"
+        return "characters" if config.kind in CHARACTER_KINDS else "words"
 
     def put(self, voice: Voice) -> None:
         """Offer a voice that is already loaded, as the default one."""
