@@ -58,6 +58,8 @@ def attack(port: int, text: str) -> None:
     """Open the contexts, and read all that comes, until killed; without a protocol, so that the reader costs little."""
     whole = (text * (CHARACTERS // len(text) + 1))[:CHARACTERS]
     with opened(port) as peer:
+        # A server that it keeps busy may say nothing for long.
+        peer.settimeout(None)
         for name in range(CONTEXTS):
             for at in range(0, CHARACTERS, MESSAGE):
                 part = whole[at : at + MESSAGE]

@@ -190,3 +190,30 @@ def test_a_thread_is_kept_for_what_is_needed_soon() -> None:
         return waited_s
 
     assert asyncio.run(run()) < 0.15
+
+
+def test_what_is_needed_much_later_is_made_in_the_gaps() -> None:
+    async def run() -> tuple[list[str], float]:
+        pool, order = Pool(2), list[str]()
+        begun = time.monotonic()
+
+        def job(name: str, in_s: float) -> asyncio.Future[None]:
+            return asyncio.ensure_future(pool.run(lambda: order.append(name), deadline=begun + in_s))
+
+        first = job("soon", 0.0)
+        await asyncio.sleep(0.05)
+        bulk, near = job("bulk", 60.0), job("near", 3.0)
+        # Somebody needs something soon again and again: a buffer that is full enough waits, one that is not does not.
+        for _ in range(4):
+            await job("soon", time.monotonic() - begun)
+            await asyncio.sleep(0.1)
+        await asyncio.gather(first, near)
+        before = list(order)
+        await bulk
+        pool.close()
+        return before, time.monotonic() - begun
+
+    before, took_s = asyncio.run(run())
+    assert "near" in before
+    assert "bulk" not in before
+    assert took_s > 0.3 + Pool.GAP_S

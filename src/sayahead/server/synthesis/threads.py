@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import heapq
 import itertools
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -101,12 +102,19 @@ def session_options(voice: Voice, options: m.Options) -> Options:
 
 
 class Pool:
-    """Threads that run short jobs, earliest deadline first; one of them is kept for what is needed soon."""
+    """Threads that run short jobs, earliest deadline first; one of them is kept for what is needed soon.
+
+    What is needed much later is made in the gaps: only when nothing has been needed soon for a moment.
+    """
 
     # What is needed later than this may wait: it would be played from a buffer.
     SOON_S = 1.0
+    # What is needed later than this waits for a gap of so long: enough is in the buffer.
+    LATER_S, GAP_S = 5.0, 0.5
 
     def __init__(self, threads: int) -> None:
+        # When something was needed soon last.
+        self._pressed = -math.inf
         # Jobs that run and whose result was not needed soon, and how many of them may.
         self._early, self._most_early = 0, max(1, threads - 1)
         self._jobs: list[tuple[float, int, Callable[[], None]]] = []
@@ -134,6 +142,8 @@ class Pool:
                 loop.call_soon_threadsafe(settle, future, result, error)
 
         with self._ready:
+            if deadline <= time.monotonic() + self.SOON_S:
+                self._pressed = time.monotonic()
             heapq.heappush(self._jobs, (deadline, next(self._count), work))
             self._ready.notify()
         return await future
@@ -150,20 +160,30 @@ class Pool:
     def _work(self) -> None:
         while True:
             with self._ready:
-                while not self._jobs or ((early := self._may_wait()) and self._early >= self._most_early):
+                while not (self._jobs and self._may_run()):
                     if self._closed:
                         return
-                    self._ready.wait(self.SOON_S / 4 if self._jobs else None)
+                    self._ready.wait(self.GAP_S / 2 if self._jobs else None)
+                early = self._left_s() > self.SOON_S
                 work = heapq.heappop(self._jobs)[2]
                 self._early += early
             work()
             with self._ready:
                 self._early -= early
+                if not early:
+                    self._pressed = time.monotonic()
                 self._ready.notify()
 
-    def _may_wait(self) -> bool:
-        """Whether the most urgent job is needed later than soon."""
-        return self._jobs[0][0] > time.monotonic() + self.SOON_S
+    def _left_s(self) -> float:
+        """Seconds until the most urgent job is needed."""
+        return self._jobs[0][0] - time.monotonic()
+
+    def _may_run(self) -> bool:
+        """Whether the most urgent job may take a thread now."""
+        if (left_s := self._left_s()) <= self.SOON_S:
+            return True
+        quiet = time.monotonic() >= self._pressed + self.GAP_S
+        return self._early < self._most_early and (left_s <= self.LATER_S or quiet)
 
 
 def settle(future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
