@@ -259,6 +259,24 @@ def test_a_voice_follows_as_far_as_it_can(heart: Voice) -> None:
     assert np.array_equal(plain, heart.synthesize(text, keep_up=KeepUp(lag_s=1000)))
 
 
+def test_the_end_of_a_word_is_drawn_out_and_not_cut(heart: Voice) -> None:
+    lasting = dict[float, float]()
+    for stretch in (1.0, 2.0):
+        session = heart.session(policy=LookaheadK(0), keep_up=KeepUp(stretch=stretch))
+        session.push("I saw the old house ")
+        before = list(session.chunks())
+        session.played(sum(chunk.duration_s for chunk in before) - 0.05)
+        rest = list(session.chunks())
+        lasting[stretch] = sum(chunk.duration_s for chunk in rest)
+        # Nothing jumps at the join, and it has faded where it ends.
+        samples = sound([*before, *rest])
+        jumps = np.abs(np.diff(samples))
+        at = len(sound(before))
+        assert jumps[at - 1] < np.percentile(jumps, 99)
+        assert np.abs(samples[-120:]).max() < 0.1 * np.abs(samples).max()
+    assert 0.05 < lasting[1.0] < lasting[2.0] < 0.4
+
+
 @settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_opportunistic_uses_what_is_there_and_never_waits(data: st.DataObject) -> None:
