@@ -32,7 +32,7 @@ class KeepUp:
 
     lag_s: float = 1.5
     """Lag in seconds from which on speech becomes faster."""
-    most_speed: float = 1.5
+    most_speed: float = 1.8
     """Bound: how many times as fast as the session's own speed."""
     least_pause: float = 0.4
     """Bound of pauses within and after sentences, as a share of their own length."""

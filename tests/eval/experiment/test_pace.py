@@ -84,7 +84,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, change: tuple[str, str], message
 
 def test_a_condition_is_recorded_with_all_that_it_keeps_up_by() -> None:
     condition = Condition("quick", keep_up="lag_s=3", clock="fast")
-    assert condition.keep_up == "lag_s=3.0,most_speed=1.5,least_pause=0.4,gather=5,stretch=1.4"
+    assert condition.keep_up == "lag_s=3.0,most_speed=1.8,least_pause=0.4,gather=5,stretch=1.4"
     settings = {"name": "quick", "keep_up": condition.keep_up, "clock": "fast", "policy": condition.policy}
     assert recorded_condition(settings, "here") == condition
 
