@@ -31,6 +31,8 @@ class Word:
     """How many times as fast as the session's speed it is said, by voices that can change theirs in a sentence."""
     phonemes: str = ""
     """The voice's symbols that are spoken for it; empty: its text is read."""
+    pause_s: float = 0.0
+    """Seconds of silence that stand in its place: it is no word, its text a mark or empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Segment:
     their speed leave it alone."""
     pause: float = 1.0
     """Factor on the pause after the sentence, if it ends with this segment."""
+    silence_s: float = 0.0
+    """Seconds of silence after it. Without ``breath`` there is nothing to speak before them."""
     stretch: float = 1.0
     """Factor on the durations of phonemes that are held back: above 1 they are drawn out."""
     steps: int | None = None

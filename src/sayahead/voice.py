@@ -17,8 +17,9 @@ from sayahead.contexts.distilled import Distilled
 from sayahead.engine.context import ContextPredictor, NoContext
 from sayahead.engine.files import check_file, inside
 from sayahead.engine.keep_up import KeepUp, keep_up
+from sayahead.engine.letters import Letters
 from sayahead.engine.policy import Policy, check_policy
-from sayahead.engine.sentence import Letters, Sentence, Words
+from sayahead.engine.sentence import Sentence, Words
 from sayahead.engine.session import Session
 from sayahead.engine.stages import Shapeable
 from sayahead.engine.synthesizer import AnySynthesizer
@@ -32,7 +33,9 @@ from sayahead.systems import KINDS
 from sayahead.systems.loading import Loaded
 from sayahead.text import Normalizer, Phonemizer
 from sayahead.text.lexicon import Lexicon
-from sayahead.text.pronouncing import Pronouncing, Pronunciations
+from sayahead.text.markup import Markup, Resources, check_markup
+from sayahead.text.pronouncing import Pronunciations, pronouncing
+from sayahead.text.say_as import say_as_of
 from sayahead.types import AudioChunk, Floats, Rendering, Shape
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 
@@ -75,6 +78,8 @@ class Options(TypedDict, total=False):
     """Factor on the resonances of the vocal tract, 0.7 to 1.4: below 1 it is longer, as a large man's."""
     lexicon: Lexicon | Mapping[str, str] | str | Path | None
     """How words and phrases are said: a Lexicon, a table such as {"Nguyen": "/ˈwɪn/"}, or the path of a file."""
+    markup: str
+    """What tags in the text are: "none", or "ssml"."""
 
 
 class Voice:
@@ -199,8 +204,14 @@ class Voice:
 
     def _normalizer(self, options: Options) -> Callable[[int], Normalizer]:
         """What makes words of a session's text, from a place of it on."""
+        kind, speed = check_markup(options.get("markup", "none")), options.get("speed", 1.0)
         pronunciations, normalizer = self.pronunciations(options.get("lexicon")), self.loaded.normalizer
-        return lambda start: Pronouncing(normalizer(start), pronunciations, start)
+        words = functools.partial(pronouncing, normalizer, pronunciations)
+        if kind == "none":
+            return words
+        least, most = self.config.speed
+        speeds = (min(1.0, least / speed), max(1.0, most / speed))
+        return Markup(Resources(words, pronunciations, say_as_of(self.config.language), speeds))
 
     def _keep_up(self, spec: object, speed: float) -> KeepUp | None:
         made, (least, most) = keep_up(spec), self.config.speed

@@ -105,3 +105,24 @@ def test_wrong_calls_are_told_in_a_sentence(sayahead: Command, arguments: tuple[
     stdout, stderr = sayahead("read", *arguments, code=2)
     assert stdout == b""
     assert sentence in stderr
+
+
+def test_lexicons_and_tags_show_in_what_is_read(sayahead: Command, tmp_path: Path) -> None:
+    names, text = tmp_path / "names.txt", "Ask <b>Nguyen</b>. <break time='2s'/> <prosody rate='fast'>SQL</prosody>"
+    names.write_text("Nguyen = /ˈwɪn/\nSQL = sequel\n", encoding="utf-8")
+    options = ("--ssml", "--lexicon", str(names), text)
+    words = rows(sayahead("read", "--json", *options)[0])
+    assert [row["words"] for row in words] == ["Ask", "Nguyen.", "", "sequel"]
+    assert [row["source"] for row in words] == ["Ask", "Nguyen</b>.", "<break time='2s'/>", "SQL"]
+    assert words[1]["sound"] == "wˈɪn."
+    assert (words[2]["silence_s"], words[3]["speed"]) == (2.0, 1.25)
+    lines = sayahead("read", *options)[0].decode().splitlines()
+    assert "(silence, 2 s)" in lines[2]
+    assert "sequel (speed 1.25)" in lines[3]
+
+
+def test_a_bad_line_of_a_lexicon_is_named(sayahead: Command, tmp_path: Path) -> None:
+    names = tmp_path / "names.txt"
+    names.write_text("SQL = sequel\nNguyen /ˈwɪn/\n", encoding="utf-8")
+    error = sayahead("read", "--lexicon", str(names), "hi", code=2)[1]
+    assert f"{names}, line 2: expected WORD = PRONUNCIATION, found 'Nguyen /ˈwɪn/'." in error

@@ -10,8 +10,9 @@ import numpy as np
 
 from sayahead.engine.context import ContextPredictor, NoContext
 from sayahead.engine.keep_up import KeepUp
+from sayahead.engine.letters import Letters
 from sayahead.engine.policy import Policy
-from sayahead.engine.sentence import Letters, Sentence, Words
+from sayahead.engine.sentence import Sentence, Words
 from sayahead.engine.session import Session
 from sayahead.engine.stages import AcousticModel, Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage

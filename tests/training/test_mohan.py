@@ -20,8 +20,8 @@ from support.tiny import trained
 from support.tiny_mohan import CONFIG, tacotron, tiny_mohan
 
 from sayahead import ConfigError, LookaheadK, Policy, RandomWords, Voice, VoiceError, load_voice
+from sayahead.engine.letters import Letters
 from sayahead.engine.policy import READ, LetterPolicy, LetterView, Steps, check_policy
-from sayahead.engine.sentence import Letters
 from sayahead.policies.characters import WaitEnd, WaitKSteps
 from sayahead.systems.mohan import CharacterAcoustic, CharacterState
 from sayahead.text.english.spelling import ALPHABET, EnglishSpeller, final_mark, ids, spelled

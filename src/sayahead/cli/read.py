@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sayahead.cli import number
 from sayahead.cli.console import Console
-from sayahead.cli.say import LEXICON_HELP, open_source
+from sayahead.cli.say import LEXICON_HELP, SSML_HELP, open_source
 from sayahead.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--language", metavar="TAG", help="read in this language (de, pt-BR), phonemes by espeak-ng, with no voice")
     add("-k", "--lookahead", type=number(int, 0), metavar="N", help="words of lookahead (default: the voice's)")
     add("--lexicon", metavar="FILE", help=LEXICON_HELP)
+    add("--ssml", action="store_true", help=SSML_HELP)
     add("--json", action="store_true", help="one line of JSON per word")
 
 
@@ -62,7 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead.text import front_end
     from sayahead.text.espeak.front_end import EspeakFrontEnd
     from sayahead.text.lexicon import Lexicon
-    from sayahead.text.pronouncing import Pronouncing, Pronunciations
+    from sayahead.text.markup import Markup, Resources
+    from sayahead.text.pronouncing import Pronunciations, pronouncing
+    from sayahead.text.say_as import say_as_of
     from sayahead.voices import installed_voices, read_config
 
     if arguments.text and arguments.file is not None:
@@ -82,7 +86,11 @@ def run(arguments: argparse.Namespace) -> int:
     shown = False
     lexicon = Lexicon.of(arguments.lexicon) if arguments.lexicon else None
     known = Pronunciations(lexicon, normalizer=front.normalizer, symbols=config.phonemes)
-    normalizer = Pronouncing(front.normalizer(), known)
+    words = functools.partial(pronouncing, front.normalizer, known)
+    tags = Markup(
+        Resources(words, known, say_as_of(arguments.language or config.language), (config.speed[0], config.speed[-1]))
+    )
+    normalizer: Normalizer = tags(0) if arguments.ssml else words(0)
     said = sounds(config, front, k) if arguments.language is None else espeak_sounds(front, k)
     for reading in readings(text, normalizer, said, warn=console.warn):
         print(as_json(reading) if arguments.json else as_line(reading))
@@ -126,7 +134,10 @@ def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]
 
     def phonemes(words: list[Word]) -> list[str]:
         read = []
-        for i in range(len(words)):
+        for i, word in enumerate(words):
+            if word.pause_s:
+                read.append("")
+                continue
             left = [word.text for word in words[:i]]
             pronunciation = pronounced(phonemizer, words[i : i + 1 + k], left=left)[0]
             read.append("".join(symbols[int(symbol)] for symbol in pronunciation.ids).strip())
@@ -157,7 +168,9 @@ def as_line(reading: Reading) -> str:
     """A row of the table."""
     word, late = reading.word, "end" if reading.late is None else f"+{reading.late}"
     end = "|" if word.ends else " "
-    return f"{word.start:>5} {word.end:>5}  {reading.source!r:24} {word.text:32} {reading.sound:32} {end} {late:>4}"
+    said = f"(silence, {word.pause_s:g} s)" if word.pause_s else word.text
+    said += f" (speed {word.speed:g})" if word.speed != 1.0 else ""
+    return f"{word.start:>5} {word.end:>5}  {reading.source!r:24} {said:32} {reading.sound:32} {end} {late:>4}"
 
 
 def as_json(reading: Reading) -> str:
@@ -165,4 +178,6 @@ def as_json(reading: Reading) -> str:
     word = reading.word
     row = {"start": word.start, "end": word.end, "source": reading.source, "words": word.text}
     row |= {"sound": reading.sound, "ends": word.ends, "late": reading.late}
+    row |= {"silence_s": word.pause_s} if word.pause_s else {}
+    row |= {"speed": word.speed} if word.speed != 1.0 else {}
     return json.dumps(row, ensure_ascii=False)

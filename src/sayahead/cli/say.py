@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sayahead.types import WordTiming
     from sayahead.voice import Voice
 
+SSML_HELP = "the text has SSML tags: <break>, <phoneme>, <sub>, <say-as>, <prosody rate>, <p>, <s>"
 LEXICON_HELP = "how words are said: a file of lines such as Nguyen = /ˈwɪn/ or SQL = sequel, or a PLS file"
 HELP = "speak text as it arrives"
 EPILOG = """examples:
@@ -75,6 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--keep-up", metavar="OPTIONS", help=keeping)
     add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
     add("--lexicon", metavar="FILE", help=LEXICON_HELP)
+    add("--ssml", action="store_true", help=SSML_HELP)
     add("--seed", type=int, metavar="N", help="another number gives slightly different noise (default: 0)")
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
     policies = f"{', '.join(POLICIES)}; with options: learned:price=2,words_per_min=120"
@@ -358,6 +360,7 @@ def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:
     if arguments.policy is not None or arguments.lookahead is not None:
         more = {} if arguments.lookahead is None else {"k": arguments.lookahead}
         options["policy"] = voice.policy(arguments.policy or "lookahead", **more)
+    options["markup"] = "ssml" if arguments.ssml else None
     options["context"] = chosen_context(arguments, voice)
     return {name: value for name, value in options.items() if value is not None}
 

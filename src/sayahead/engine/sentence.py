@@ -1,6 +1,7 @@
 """The open sentence of a session: what is pending, what a policy sees of it, what the synthesizer gets of it.
 
-``Words`` for voices that read words, ``Letters`` for those that read characters; the session's loop knows neither.
+``Words`` for voices that read words; ``letters.Letters`` for those that read characters; the session's loop knows
+neither.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Protocol
 import numpy as np
 
 from sayahead.engine.context import ContextPredictor
-from sayahead.engine.policy import READ, LetterPolicy, LetterView, Read, Speak, Steps, View, WordPolicy, check_action
+from sayahead.engine.policy import Read, Speak, View, WordPolicy, check_action
 from sayahead.errors import SessionError
-from sayahead.text import Phonemizer, Speller, pronounced
+from sayahead.text import Phonemizer, pronounced
 from sayahead.types import Floats, Segment, Speech, Word
 
 PAUSES = ",;:—–…"
@@ -85,6 +86,16 @@ class Sentence(Protocol):
 def closes_phrase(word: Word) -> bool:
     """Whether a phrase may pause after a word, by the word alone."""
     return word.ends or word.text[-1:] in PAUSES
+
+
+def before_break(words: tuple[Word, ...], visible: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """What is spoken and what is seen behind it, up to the first break: of that, only its mark is seen."""
+    shown = (*words, *visible)
+    at = next((i for i, word in enumerate(shown) if word.pause_s), None)
+    if at is None:
+        return words, visible
+    seen = shown[len(words) : at + 1] if at >= len(words) else shown[at : at + 1] if visible else ()
+    return words[:at], tuple(word for word in seen if word.text)
 
 
 class Words:
@@ -180,6 +191,8 @@ class Words:
             return Segment(np.zeros(0, np.int64), 0, (), self._closes, breath=self._breathes)
         if not self._pending:
             return None
+        if self._pending[0].pause_s:
+            return self._silence(self._pending[0])
         pending = self._sentence()
         view = View(pending, self._open == 0, self._count, past=tuple(self._left()), seen=self._seen)
         action = self._policy.decide(view)
@@ -191,6 +204,7 @@ class Words:
         if not 1 <= action.words <= len(pending):
             raise SessionError(f"{self._policy!r} spoke {action.words} words where {len(pending)} were pending.")
         words, visible = pending[: action.words], pending[action.words : action.words + action.lookahead]
+        words, visible = before_break(words, visible)
         if action.alone:
             words, visible = (*words[:-1], replace(words[-1], ends=True)), ()
         self._speaking, self._showing = words, len(visible)
@@ -204,6 +218,8 @@ class Words:
         if not self._speaking:
             self._breathes = False
             return ()
+        if self._speaking[0].pause_s:
+            return self._silent(self._pending.popleft())
         for word in self._speaking:
             self._pending.popleft()
             self._past.append(word.text)
@@ -213,6 +229,23 @@ class Words:
         self._seen = self._showing
         self._breathes = self._breathes and bool(self._pending)
         return self._speaking
+
+    def _silence(self, word: Word) -> Segment:
+        """The silence that stands for a break, behind the mark that opens it in a sentence; no model sees past it."""
+        self._speaking, self._showing = (word,), max(0, self._seen - 1)
+        if not self._open:
+            return Segment(np.zeros(0, np.int64), 0, (), False, silence_s=word.pause_s)
+        said = pronounced(self._phonemizer, [word] if word.text else [], left=self._left())
+        ids = np.concatenate([np.zeros(0, np.int64), *(mark.ids for mark in said)])
+        return Segment(ids, len(ids), (), False, breath=True, silence_s=word.pause_s)
+
+    def _silent(self, word: Word) -> Sequence[Word]:
+        """Record that a break is over; it was no word."""
+        self._end, self._seen = word.end, self._showing
+        self._begin = self._begin if self._open else self._end
+        self._closes = word.ends and self._open > 0
+        self._breathes = self._breathes and bool(self._pending)
+        return ()
 
     def _count(self, word: Word) -> int:
         """Number of phonemes of a word by itself."""
@@ -251,134 +284,3 @@ class Words:
             rates = [*(word.speed for word in shown), *(1.0 for _ in predicted)]
             speeds = np.repeat(np.array(rates, np.float32), np.diff(bounds))
         return Segment(ids, bounds[len(words)], spans, ends, embedding, predicted=len(ids) - real, speeds=speeds)
-
-
-class Letters:
-    """See Sentence: a policy over characters; a space before each word but the first, a mark at the end."""
-
-    # After this many decoder steps without a READ, one is carried out whatever the policy says: no sentence is endless.
-    MOST_STEPS = 80
-
-    def __init__(self, policy: LetterPolicy, speller: Speller) -> None:
-        self._policy, self._speller = policy, speller
-        self._pending: deque[Word] = deque()
-        self._action: Read | Steps = READ
-        self._start = self._end = 0
-        self._begin()
-
-    def _begin(self) -> None:
-        """A fresh sentence."""
-        self._unread = ""
-        self._size = self._read = self._steps = self._rested = 0
-        self._ended, self._last = False, ""
-        self._memory: Floats | None = None
-        # Words whose characters come next, with their places in the sentence.
-        self._words: list[tuple[Word, tuple[int, int]]] = []
-
-    @property
-    def waits(self) -> bool:
-        """See Sentence."""
-        return bool(self._pending) or self._read > 0
-
-    @property
-    def kept(self) -> tuple[int, int]:
-        """See Sentence; a word of which a letter was read stays."""
-        return self._start, self._end
-
-    def take(self, words: Sequence[Word]) -> None:
-        """See Sentence."""
-        self._pending.extend(words)
-
-    def take_back(self) -> None:
-        """See Sentence."""
-        self._pending.clear()
-
-    def end(self) -> None:
-        """See Sentence."""
-        if self._pending:
-            self._pending[-1] = replace(self._pending[-1], ends=True)
-        elif (self._size or self._words) and not self._ended:
-            self._finish()
-
-    def breathe(self) -> None:
-        """See Sentence; a policy over characters cannot be hurried, so the sentence ends."""
-        self.end()
-
-    @property
-    def eager(self) -> bool:
-        """See Sentence; a policy over characters sees nothing of what is pending."""
-        return False
-
-    @property
-    def pauses(self) -> bool:
-        """See Sentence; its sentences go on as the policy has it."""
-        return False
-
-    def gathered(self, most: int) -> bool:
-        """See Sentence; letters do not wait for each other."""
-        return True
-
-    def exhaled(self, stretch: float) -> Segment | None:
-        """See Sentence; only the end of a sentence releases what is held back."""
-        return None
-
-    def next(self, observation: Floats | None) -> Segment | None:
-        """See Sentence: the next character, or decoder steps."""
-        self._action = self._decide(observation) if self._read else READ
-        if isinstance(self._action, Steps):
-            return Segment(self._speller.ids(""), 0, (), self._ended and not self._unread, steps=self._action.count)
-        while not self._unread:
-            if not self._pending:
-                return None
-            self._spell(self._pending.popleft())
-        places = tuple(place for _, place in self._words)
-        return Segment(self._speller.ids(self._unread[0]), 0, places, self._ended and len(self._unread) == 1, steps=0)
-
-    def done(self, speech: Speech) -> Sequence[Word]:
-        """See Sentence."""
-        if isinstance(self._action, Steps):
-            count = self._action.count
-            self._steps, self._rested, self._memory = self._steps + count, self._rested + count, self._action.memory
-            if speech.ended:
-                self._start = self._end
-                self._begin()
-            return ()
-        words = [word for word, _ in self._words]
-        self._unread, self._read, self._rested = self._unread[1:], self._read + 1, 0
-        self._words, self._memory = [], self._action.memory
-        return words
-
-    def _decide(self, observation: Floats | None) -> Read | Steps:
-        over = self._ended and not self._unread
-        view = LetterView(self._read, self._steps, self._rested, over, observation, self._memory)
-        action = self._policy.decide(view)
-        check_action(self._policy, action, "characters")
-        if isinstance(action, Read):
-            if over:
-                raise SessionError(
-                    f"{self._policy!r} returned READ, but the whole sentence has been read: return Steps."
-                )
-            return action
-        if action.count < 1:
-            raise SessionError(f"{self._policy!r} made {action.count} steps, but at least 1 is needed.")
-        return READ if self._rested >= self.MOST_STEPS and not over else action
-
-    def _spell(self, word: Word) -> None:
-        """Queue a word's characters, and the final mark if it ends the sentence."""
-        text = self._speller.spelled(word.text)
-        space = " " if self._size and text else ""
-        first = self._size + len(space)
-        self._words.append((word, (first, first + len(text))))
-        self._add(space + text)
-        self._last, self._end = word.text, word.end
-        if word.ends:
-            self._finish()
-
-    def _finish(self) -> None:
-        """Queue the mark at the end of the sentence."""
-        self._add(self._speller.final_mark(self._last))
-        self._ended = True
-
-    def _add(self, text: str) -> None:
-        self._unread += text
-        self._size += len(text)

@@ -6,6 +6,7 @@ import logging
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from enum import Enum
 
 import numpy as np
@@ -69,6 +70,8 @@ class Session:
         # Whether the synthesizer has more of what the last segment says.
         self._more = False
         self._samples = 0
+        # Samples of breaks that were handed out; seconds of one that follows when the synthesizer has nothing more.
+        self._inserted, self._silence_s = 0, 0.0
         self._pace = Pace(keep_up, self.sample_rate)
         # Whether the end of what was spoken has been handed out before its time.
         self._exhaled = False
@@ -207,6 +210,7 @@ class Session:
         if self._more:
             speech, self._state = self._synthesizer.step(NOTHING, self._state)
             self._more, self._observation = speech.more, speech.observation
+            speech = self._silenced(speech)
             self._pace.handed_out(len(speech.samples))
             return speech
         while self._sentence.eager and self._inbox and self._inbox[0] is not Flush.BREATH:
@@ -214,12 +218,28 @@ class Session:
         while (segment := self._segment()) is None:
             if not self._read():
                 return None
-        segment = self._pace.applied(segment, *self._progress())
-        speech, self._state = self._synthesizer.step(segment, self._state)
+        if segment.silence_s and not segment.breath:
+            speech = Speech(np.zeros(0, np.float32), (), self._observation)
+        else:
+            segment = self._pace.applied(segment, *self._progress())
+            speech, self._state = self._synthesizer.step(segment, self._state)
         self._more, self._observation = speech.more, speech.observation
         self._untimed.extend(self._sentence.done(speech))
         self._exhaled = segment.breath
+        self._silence_s = segment.silence_s
+        speech = self._silenced(speech)
         self._pace.handed_out(len(speech.samples))
+        return speech
+
+    def _silenced(self, speech: Speech) -> Speech:
+        """Speech at its time in the session, whose synthesizer knows nothing of breaks, and with the one behind it."""
+        if self._inserted:
+            words = tuple((onset + self._inserted, end + self._inserted) for onset, end in speech.words)
+            speech = replace(speech, words=words)
+        if self._silence_s and not speech.more:
+            silence = np.zeros(round(self._silence_s * self.sample_rate), np.float32)
+            speech = replace(speech, samples=np.concatenate([speech.samples, silence]))
+            self._inserted, self._silence_s = self._inserted + len(silence), 0.0
         return speech
 
     def _segment(self) -> Segment | None:

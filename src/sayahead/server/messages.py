@@ -64,6 +64,8 @@ class Options:
     """Seconds without text after which all of it is spoken and the sentence goes on; 0: never, None: the server's."""
     lexicon: Lexicon | None = None
     """How words are said, before the server's own lexicon."""
+    markup: str = "none"
+    """What tags in the text are: none, or ssml."""
     sole: bool = False
     """Whether the connection ends when the utterance fails."""
 

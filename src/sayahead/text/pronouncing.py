@@ -68,7 +68,7 @@ class Pronunciations:
 
         ConfigError for a pronunciation that the voice cannot say.
         """
-        self._exact, self._folded = Table(), Table()
+        self._exact, self._folded, self._normalizer = Table(), Table(), normalizer
         self.transcriber = Transcriber(symbols) if symbols else None
         dropped = list[str]()
         for word, entry in lexicon.entries.items() if lexicon else ():
@@ -84,7 +84,7 @@ class Pronunciations:
                 except ConfigError as error:
                     raise ConfigError(f"{place}{word!r}: {error}.") from error
             else:
-                said = Said(read(entry.said, normalizer), dotted=word[-1] == ".")
+                said = Said(self.read(entry.said), dotted=word[-1] == ".")
                 if not said.text:
                     raise ConfigError(f"{place}{word!r}: nothing of {entry.said!r} can be read.")
             table.entries[tokens] = said
@@ -93,6 +93,12 @@ class Pronunciations:
         if dropped:
             names = ", ".join(map(repr, dropped[:3])) + (", ..." if len(dropped) > 3 else "")
             log.warning("This voice reads letters: phonemes of the lexicon are left out (%s).", names)
+
+    def read(self, text: str) -> str:
+        """A respelling as words to be spoken, without the mark at its end."""
+        made = self._normalizer(0)
+        words = [*made.push(text), *made.flush()]
+        return " ".join(word.text for word in words).rstrip(".,;:!?… ")
 
     def entry(self, tokens: Tokens) -> Said | None:
         """How a word or phrase is said, if it is in the lexicon."""
@@ -114,13 +120,6 @@ class Pronunciations:
         )
 
 
-def read(text: str, normalizer: Callable[[int], Normalizer]) -> str:
-    """A respelling as words to be spoken, without the mark at its end."""
-    made = normalizer(0)
-    words = [*made.push(text), *made.flush()]
-    return " ".join(word.text for word in words).rstrip(".,;:!?… ")
-
-
 class Pronouncing:
     """A normalizer whose words are said as a lexicon has them; see ``sayahead.text.Normalizer``."""
 
@@ -130,12 +129,6 @@ class Pronouncing:
         # The text from ``_base`` on, and words that may be part of a phrase.
         self._source, self._base = "", start
         self._held: list[Word] = []
-        # Pronunciations that markup has given, by the place in the text where their word begins.
-        self._given: dict[int, Said] = {}
-
-    def give(self, at: int, said: Said) -> None:
-        """The word that begins at a place of the text, which comes next, is said so."""
-        self._given[at] = said
 
     def push(self, fragment: str) -> list[Word]:
         """See Normalizer."""
@@ -188,8 +181,6 @@ class Pronouncing:
         """How many of the waiting words are settled, and the words that are said for them; None: more may follow."""
         word = self._held[0]
         source = spaced(self._characters(word))
-        if (given := self._given.pop(word.start, None)) is not None:
-            return 1, [said_so([word], given, "")]
         if "](/" in source and (own := self._own(source)):
             return 1, [said_so([word], own, "")]
         best: tuple[int, Said, str] | None = None
@@ -259,6 +250,11 @@ class Pronouncing:
             made.append(self._genitive([one], *entry) if entry else one)
             at = end
         return made
+
+
+def pronouncing(normalizer: Callable[[int], Normalizer], known: Pronunciations, start: int = 0) -> Pronouncing:
+    """A normalizer, from a place of the text on, with a lexicon."""
+    return Pronouncing(normalizer(start), known, start)
 
 
 def said_so(words: list[Word], said: Said, behind: str) -> Word:

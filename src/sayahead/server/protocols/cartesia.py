@@ -29,7 +29,7 @@ from sayahead.server.wire import MessageError, compact, number, text_frame, utte
 
 # Cartesia lets a connection idle this long.
 IDLE_S = 300.0
-OPTIONS = m.Options(any_voice=True, frame_s=0.5, idle_s=IDLE_S)
+OPTIONS = m.Options(any_voice=True, frame_s=0.5, idle_s=IDLE_S, markup="ssml")
 ENCODINGS = {"pcm_s16le": "pcm_s16le", "pcm_f32le": "pcm_f32le", "pcm_mulaw": "mulaw", "pcm_alaw": "alaw"}
 
 

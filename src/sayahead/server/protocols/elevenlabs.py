@@ -105,7 +105,9 @@ class Multi(SocketProtocol):
         form, speed = audio_format(self._query.get("output_format")), speed_of(settings)
         seed = min(whole(self._query.get("seed")) or 0, 2**32 - 1)
         language = self._query.get("language_code")
+        tags = "ssml" if self._query.get("enable_ssml_parsing", "").lower() == "true" else "none"
         options = replace(OPTIONS, voice=self._voice, language=language, idle_s=self.idle_s, sole=self.sole)
+        options = replace(options, markup=tags)
         return replace(options, format=form, speed=speed, seed=seed, **choices(self._query))
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
@@ -270,7 +272,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
         seed = seed % 2**32 if isinstance(seed, int) else 0
         named, language = choices(request.query_params), body.get("language_code")
         named["language"] = language if isinstance(language, str) else None
-        options = replace(OPTIONS, voice=voice, format=form, speed=speed, seed=seed, **named)
+        options = replace(OPTIONS, voice=voice, format=form, speed=speed, seed=seed, markup="ssml", **named)
         wrapping: Wrapping = Timed() if request.url.path.endswith("with-timestamps") else Sound(form)
         return SpeechResponse(hub, caller, "elevenlabs", text, options, wrapping=wrapping, failure=failure)
 

@@ -18,6 +18,7 @@ from sayahead.server.synthesis.offers import OFFERS, choices
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MOST_NAME, MessageError, compact, mark_of, number, text_frame, utterance_name
 from sayahead.text.lexicon import Lexicon
+from sayahead.text.markup import check_markup
 
 FRAME_S = 0.08
 # More is granted only up to limits.idle_most_s.
@@ -70,12 +71,16 @@ class Choice:
     lexicon: dict[str, str] | None = None
     """How words and phrases are said: {"Nguyen": "/ˈwɪn/", "SQL": "sequel"}."""
 
+    markup: str = "none"
+    """What tags in the text are: none, or ssml."""
+
     def options(self) -> m.Options:
         """As the driver takes it. ConfigError for what is unknown or out of range."""
         form = AudioFormat(self.encoding, self.sample_rate, self.bit_rate)
         form.check()
         if self.breath_s is not None:
             check_number("breath_s", self.breath_s, 0.0, 3600.0)
+        check_markup(self.markup)
         if self.idle_s is not None:
             check_number("idle_s", self.idle_s, 0.01, LONGEST_IDLE_S)
         named = choices({"policy": self.policy, "context": self.context})
@@ -91,6 +96,7 @@ class Choice:
             "formants",
             "idle_s",
             "breath_s",
+            "markup",
         )
         shared = {name: getattr(self, name) for name in names}
         lexicon = Lexicon.of(self.lexicon) if self.lexicon else None

@@ -96,6 +96,7 @@ def session_options(voice: Voice, options: m.Options) -> Options:
     for name in ("pitch", "pitch_range", "formants"):
         if getattr(options, name) is not None:
             chosen[name] = getattr(options, name)
+    chosen["markup"] = options.markup
     if options.lexicon is not None:
         chosen["lexicon"] = options.lexicon
     return chosen

@@ -258,6 +258,12 @@ EMOTICONS = frozenset(
     ":'D >:( =) =D =( :S :/ :-/ :| :x ¯\\_(ツ)_/¯ (╯°□°)╯︵".split()
 )
 """Faces made of signs: silent."""
+STAGE = frozenset(
+    "laugh laughs laughing laughter chuckle chuckles chuckling giggle giggles giggling sigh sighs sighing whisper "
+    "whispers whispering cough coughs coughing gasp gasps sniff sniffs groan groans yawn yawns snort snorts gulp gulps "
+    "inhales exhales sobs sobbing applause".split()
+)
+"""Stage directions in brackets: silent."""
 ELEMENTS = (
     "He Li Be Ne Na Mg Al Si Cl Ar Ca Sc Ti Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Zr Nb Mo Ag Cd Sn Sb Te Xe Cs "
     "Ba La Pt Au Hg Pb Bi U H B C N O F P S K V I W Y"

@@ -232,6 +232,8 @@ def _dotted(core: str, left: Left, right: Right, *, closed: bool) -> str | None:
 def _marked(token: Token, parts: Trimmed, left: Left) -> str | None:
     """What a mark makes of the token that surrounds or begins it: an option, inches, a factorial; None if nothing."""
     core, raw = parts.core, token.raw
+    if core in tables.STAGE and raw.startswith(f"[{core}]"):
+        return ""
     if (flag := _FLAG.fullmatch(raw.strip("`*_\"'()[],.;:"))) and flag[2] == core:
         return _flag(flag[1], flag[2], left)
     if parts.mark == "!" and raw.rstrip("\"')*_`").endswith("!") and not raw.endswith("!!"):

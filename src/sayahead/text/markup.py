@@ -1,0 +1,379 @@
+"""SSML, and the tags of other services that resemble it, in a text that comes in fragments of any size.
+
+What a tag does to the words is done to the words of the language's normalizer, which gets the text without its tags;
+spans are those of the source. Tags that are not known are silent. What only looks like a tag is text ("a < b").
+"""
+
+from __future__ import annotations
+
+import bisect
+import html
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+from sayahead.text import Normalizer
+from sayahead.text.pronouncing import Pronunciations
+from sayahead.text.say_as import SayAs
+from sayahead.text.tags import Places, Tag, alphabet_of, break_s, complete, may_become, rate_of, tag_of
+from sayahead.types import Word
+
+log = logging.getLogger("sayahead")
+
+KINDS = ("none", "ssml")
+"""What a text's tags are: not looked at here, or SSML."""
+
+_SENTENCES = frozenset("p s paragraph sentence speak".split())
+_COLLECTED = frozenset("phoneme sub say-as spell".split())
+MOST_CONTENT = 500
+"""Characters of an element's content, beyond which it is text whatever its tag says."""
+PLACEHOLDER = "ssmlword"
+"""What the normalizer reads where other words or phonemes are said."""
+_MARKS = re.compile(r"[.,;:!?…—)]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What is said in place of an element's content."""
+
+    words: str
+    """Its words, as they are spoken."""
+    phonemes: str
+    """The voice's symbols for all of them; empty: they are read."""
+    start: int
+    """Where its content begins in the source."""
+    end: int
+    """Where that ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What markup needs of a voice."""
+
+    normalizer: Callable[[int], Normalizer]
+    """Makes words of a text from a place of it on."""
+    known: Pronunciations
+    """Reads other words, and writes pronunciations in the voice's symbols."""
+    say_as: SayAs
+    """Says what ``<say-as>`` asks for."""
+    speeds: tuple[float, float] = (0.5, 2.0)
+    """Least and most of a word's speed."""
+
+
+class Markup:
+    """Makes the normalizers of one session; it knows which elements were open where, for texts that are revised."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+        self._open: list[tuple[int, tuple[tuple[str, float], ...]]] = [(0, ())]
+
+    def __call__(self, start: int) -> Marked:
+        """A normalizer for the text from a place of the source on."""
+        self._open = [entry for entry in self._open if entry[0] <= start] or [(0, ())]
+        return Marked(self._resources, start, self._open)
+
+
+class Marked:
+    """A normalizer of text with tags; see ``sayahead.text.Normalizer``."""
+
+    def __init__(
+        self, resources: Resources, start: int, opened: list[tuple[int, tuple[tuple[str, float], ...]]]
+    ) -> None:
+        self.skipped: list[tuple[int, int, str]] = []
+        self._resources, self._opened = resources, opened
+        self._inner = resources.normalizer(start)
+        # Places in the source, and in the text that the inner normalizer gets; they are equal at the start.
+        self._at = self._given = start
+        self._places = Places([start], [start])
+        # Characters that may become a tag, an entity or a stage direction.
+        self._buffer = ""
+        self._quote = ""
+        # Elements that change the speed, and from where on in the inner text which speed holds.
+        self._rates = list(opened[-1][1])
+        self._speeds = [(start, self._speed())]
+        # The element whose content is replaced, and that content so far.
+        self._tag: Tag | None = None
+        self._content, self._content_at = "", 0
+        self._replaced: dict[int, Replaced] = {}
+        # Ends in the source of characters that take more than one there.
+        self._wide: dict[int, int] = {}
+        self._apart, self._last = False, ""
+        self._open, self._mark = False, False
+
+    # ---- the normalizer ------------------------------------------------------------------------------------------
+
+    def push(self, fragment: str) -> list[Word]:
+        """See Normalizer."""
+        out: list[Word] = []
+        at = 0
+        while at < len(fragment):
+            if not self._buffer and self._tag is None and (plain := _PLAIN.match(fragment, at)):
+                self._feed(plain[0], out)
+                self._at += len(plain[0])
+                at = plain.end()
+                continue
+            self._char(fragment[at], out)
+            at += 1
+        return out
+
+    def flush(self) -> list[Word]:
+        """See Normalizer; what is not closed ends here."""
+        out: list[Word] = []
+        self._literal(out)
+        if self._tag is not None:
+            self._replace(self._tag, out)
+        self._take(self._inner.flush(), out)
+        self._open = self._apart = False
+        self._last = ""
+        return out
+
+    def breathe(self) -> list[Word]:
+        """See Normalizer; an element whose content is replaced is waited for."""
+        out: list[Word] = []
+        self._literal(out)
+        self._take(self._inner.breathe(), out)
+        return out
+
+    # ---- characters ----------------------------------------------------------------------------------------------
+
+    def _char(self, char: str, out: list[Word]) -> None:
+        """Take in a character of the source."""
+        if not self._buffer:
+            if char in "<&[":
+                self._buffer = char
+            else:
+                self._text(char, out)
+            self._at += 1
+            return
+        text = self._buffer + char
+        if not complete(text):
+            if may_become(text):
+                self._buffer = text
+                self._at += 1
+            else:
+                self._literal(out)
+                self._char(char, out)
+            return
+        self._buffer = ""
+        if text[0] == "[":
+            self._char(char, out)
+            return
+        self._at += 1
+        start = self._at - len(text)
+        if text[0] == "&":
+            self._entity(html.unescape(text), start, out)
+        elif (tag := tag_of(text, start)) is not None:
+            self._element(tag, out)
+
+    def _literal(self, out: list[Word]) -> None:
+        """What looked like a tag is text."""
+        buffer, self._buffer = self._buffer, ""
+        end = self._at
+        self._at -= len(buffer)
+        for char in buffer:
+            self._text(char, out)
+            self._at += 1
+        self._at = end
+
+    def _entity(self, text: str, start: int, out: list[Word]) -> None:
+        """An entity's characters stand where it stands; the last of them takes all its room."""
+        end, self._at = self._at, start
+        if self._tag is None:
+            self._wide[self._given + len(text) - 1] = end
+        self._text(text, out)
+        self._at = end
+
+    def _text(self, text: str, out: list[Word]) -> None:
+        """Text that begins at the present place of the source: for the normalizer, or for an element's content."""
+        if self._tag is None:
+            self._feed(text, out)
+            return
+        if not self._content:
+            self._content_at = self._at
+        self._content += text
+        if len(self._content) > MOST_CONTENT:
+            log.warning("<%s> is not closed after %d characters: it is left out.", self._tag.name, MOST_CONTENT)
+            content, self._content, self._tag = self._content, "", None
+            self._at, end = self._content_at, self._at
+            self._feed(content, out)
+            self._at = end
+
+    def _feed(self, text: str, out: list[Word]) -> None:
+        """Give the normalizer text that stands at the present place of the source."""
+        if self._apart and (text[0].isalnum() or text[0] == "-"):
+            self._space(out)
+        self._apart, self._last = False, text[-1]
+        self._places.add(self._given, self._at)
+        self._given += len(text)
+        self._take(self._inner.push(text), out)
+
+    def _space(self, out: list[Word]) -> None:
+        """A blank that is not in the source."""
+        self._places.add(self._given, self._at)
+        self._given += 1
+        self._take(self._inner.push(" "), out)
+        self._last = " "
+
+    # ---- elements ------------------------------------------------------------------------------------------------
+
+    def _element(self, tag: Tag, out: list[Word]) -> None:
+        """Do what a tag says."""
+        name = tag.name
+        if self._tag is not None:
+            # Tags within replaced content say nothing, but its end does; so does one that cannot stand within.
+            if (tag.closes and name == self._tag.name) or name in _SENTENCES:
+                self._replace(self._tag, out)
+            if tag.closes or name not in _SENTENCES:
+                return
+        if name in _COLLECTED and not tag.closes:
+            self._tag, self._content, self._content_at = tag, "", self._at
+            if tag.empty:
+                self._replace(tag, out)
+        elif name in _SENTENCES:
+            self._end(tag.start, out)
+        elif name == "break" and not tag.closes:
+            self._break(tag, out)
+        elif name in ("prosody", "speed"):
+            self._pace(tag)
+        elif name == "br":
+            self._space(out)
+
+    def _end(self, place: int, out: list[Word]) -> None:
+        """The sentence ends."""
+        self._take(self._inner.flush(), out)
+        if self._open:
+            out.append(Word(".", place, place, ends=True))
+        self._open = self._apart = False
+        self._last = ""
+
+    def _break(self, tag: Tag, out: list[Word]) -> None:
+        """Silence: a word of its own, with a comma where the words before have no mark."""
+        seconds = break_s(tag)
+        if not seconds:
+            return
+        self._take(self._inner.breathe(), out)
+        if not self._last.isspace():
+            self._space(out)
+        out.append(Word("," if self._open and not self._mark else "", tag.start, self._at, pause_s=seconds))
+        self._mark = True
+
+    def _pace(self, tag: Tag) -> None:
+        """A change of speed, for the words that begin behind the tag."""
+        if tag.closes:
+            names = [name for name, _ in self._rates]
+            if tag.name in names:
+                del self._rates[len(names) - 1 - names[::-1].index(tag.name)]
+        elif tag.name == "speed":
+            # Cartesia's: it holds until the next.
+            self._rates = [entry for entry in self._rates if entry[0] != "speed"]
+            self._rates.append(("speed", rate_of(tag.attributes.get("ratio", ""), tag)))
+        elif not tag.empty:
+            self._rates.append((tag.name, rate_of(tag.attributes.get("rate", "medium"), tag)))
+        self._speeds.append((self._given, self._speed()))
+        self._opened.append((self._at, tuple(self._rates)))
+
+    def _speed(self) -> float:
+        """The product of all open changes of speed, within what the voice can do."""
+        speed = 1.0
+        for _, rate in self._rates:
+            speed *= rate
+        least, most = self._resources.speeds
+        return min(max(speed, least), most)
+
+    def _replace(self, tag: Tag, out: list[Word]) -> None:
+        """Say what an element has instead of its content."""
+        content, start = self._content, self._content_at
+        end = start + len(content) if content else self._at
+        self._tag, self._content = None, ""
+        words, phonemes = self._said(tag, content)
+        if not words:
+            if content:
+                here, self._at = self._at, start
+                self._feed(content, out)
+                self._at = here
+            return
+        if self._last.isalnum():
+            self._space(out)
+        self._replaced[self._given] = Replaced(words, phonemes, tag.start if tag.empty else start, end)
+        self._places.add(self._given, start)
+        self._given += len(PLACEHOLDER)
+        self._take(self._inner.push(PLACEHOLDER), out)
+        self._places.add(self._given, self._at)
+        self._apart, self._last = True, "x"
+
+    def _said(self, tag: Tag, content: str) -> tuple[str, str]:
+        """Words and phonemes in place of content; no words: the content is read."""
+        text, transcriber = " ".join(content.split()), self._resources.known.transcriber
+        match tag.name:
+            case "sub":
+                return self._resources.known.read(tag.attributes.get("alias", "")), ""
+            case "spell":
+                return self._resources.say_as(text, "characters", ""), ""
+            case "say-as":
+                kind = tag.attributes.get("interpret-as", "").lower()
+                return self._resources.say_as(text, kind, tag.attributes.get("format", "").lower()), ""
+        if transcriber is None or not tag.attributes.get("ph"):
+            return "", ""
+        try:
+            phonemes = transcriber.read(tag.attributes["ph"], alphabet_of(tag))
+        except ConfigError as error:
+            log.warning("<phoneme> (character %d): %s; the text is read.", tag.start, error)
+            return "", ""
+        return text or tag.attributes["ph"], phonemes
+
+    # ---- words ---------------------------------------------------------------------------------------------------
+
+    def _take(self, words: list[Word], out: list[Word]) -> None:
+        """Words of the inner normalizer, as words of the source."""
+        for start, end, text in self._inner.skipped:
+            self.skipped.append((self._places.start(start), self._places.start(end - 1) + 1, text))
+        self._inner.skipped.clear()
+        for word in words:
+            place = bisect.bisect_right(self._speeds, (word.start, 99.0)) - 1
+            speed = self._speeds[max(0, place)][1]
+            at = next((at for at in self._replaced if word.start <= at < max(word.end, word.start + 1)), None)
+            if at is not None:
+                out += self._instead(word, at, self._replaced.pop(at), speed)
+            else:
+                start = self._places.start(word.start)
+                end = self._end_of(word) if word.end > word.start else start
+                out.append(replace(word, start=start, end=max(start, end), speed=speed))
+            self._open, self._mark = not word.ends, bool(_MARKS.search(word.text)[0])  # type: ignore[index]
+        if words:
+            self._places.forget(words[-1].end)
+            self._wide = {place: end for place, end in self._wide.items() if place >= words[-1].end}
+            del self._speeds[: max(0, bisect.bisect_right(self._speeds, (words[-1].start, 99.0)) - 1)]
+
+    def _end_of(self, word: Word) -> int:
+        """Where a word ends in the source."""
+        return self._wide.get(word.end - 1) or self._places.start(word.end - 1) + 1
+
+    def _instead(self, word: Word, at: int, said: Replaced, speed: float) -> list[Word]:
+        """The words that are said for a placeholder, with the marks around it, each with a part of its place."""
+        start = self._places.start(word.start) if word.start < at else said.start
+        end = self._end_of(word) if word.end > at + len(PLACEHOLDER) else said.end
+        text, phonemes = word.text.replace(PLACEHOLDER, said.words), said.phonemes
+        if phonemes:
+            if PLACEHOLDER + "'s" in word.text and self._resources.known.transcriber:
+                phonemes = self._resources.known.transcriber.genitive(phonemes)
+            return [replace(word, text=text, start=start, end=end, speed=speed, phonemes=phonemes)]
+        parts = text.split()
+        places = [said.start + (said.end - said.start) * n // len(parts) for n in range(len(parts) + 1)]
+        places[0], places[-1] = start, end
+        return [
+            Word(part, places[n], places[n + 1], word.ends and n + 1 == len(parts), speed)
+            for n, part in enumerate(parts)
+        ]
+
+
+_PLAIN = re.compile(r"[^<&\[]+")
+
+
+def check_markup(kind: object) -> str:
+    """A kind of markup; ConfigError for an unknown one."""
+    if kind not in KINDS:
+        raise ConfigError(f"markup is {kind!r}{nearest(str(kind), KINDS)}.")
+    return str(kind)

@@ -1,0 +1,136 @@
+"""Tags as characters: what may become one, what it says, and where the text without tags is in the source."""
+
+from __future__ import annotations
+
+import bisect
+import html
+import logging
+import re
+from dataclasses import dataclass, field
+
+log = logging.getLogger("sayahead")
+
+MOST_TAG, LONGEST_BREAK_S = 1000, 10.0
+"""Characters of a tag, beyond which it is text; seconds of a break."""
+_NAME = r"[A-Za-z][\w:.-]*"
+_VALUE = r"(?:\"[^\"<]*\"|'[^'<]*')"
+_BEGUN = re.compile(
+    rf"<(?:!(?:-(?:-(?s:.*))?)?|\?(?s:.*)|/(?:{_NAME}\s*)?|{_NAME}(?:\s+{_NAME}\s*=\s*{_VALUE})*"
+    rf"(?:\s+(?:{_NAME}\s*(?:=\s*(?:\"[^\"<]*|'[^'<]*|{_VALUE})?)?)?)?\s*/?)?"
+)
+_TAG = re.compile(rf"<(/?)({_NAME})((?:\s+{_NAME}\s*=\s*{_VALUE})*)\s*(/?)>")
+_ATTRIBUTE = re.compile(rf"({_NAME})\s*=\s*({_VALUE})")
+_ENTITY = re.compile(r"&(?:[A-Za-z]{0,8}|#[0-9]{0,6}|#x[0-9A-Fa-f]{0,6})")
+_STAGE = re.compile(r"\[[a-z][a-z ]{0,38}")
+_STEMS = re.compile(
+    r"\b(?:laugh|chuckl|giggl|sigh|whisper|cough|gasp|sob|cries|crying|sniff|groan|moan|yawn|clears? throat|inhal|"
+    r"exhal|breath|pause|applau|clap|music|shout|scream|sing|humm|excited|sad|angr|happ|sarcas|curious|nervous|mischiev|tired|"
+    r"surprised|cheer|snort|gulp|wheez|snicker|mumbl|stammer|stutter)"
+)
+"""What stage directions in brackets have among their words: ``[laughs]``, ``[sighs deeply]``."""
+_TIME = re.compile(r"\+?([0-9]*\.?[0-9]+)\s*(ms|s)", re.I)
+_STRENGTHS = {"none": 0.0, "x-weak": 0.1, "weak": 0.25, "medium": 0.5, "strong": 0.75, "x-strong": 1.2}
+_RATES = {"x-slow": 0.5, "slow": 0.75, "medium": 1.0, "default": 1.0, "fast": 1.25, "x-fast": 1.6}
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag in the text."""
+
+    name: str
+    """In small letters, without a prefix."""
+    attributes: dict[str, str]
+    """Decoded, by their names in small letters."""
+    start: int
+    """Where it begins in the source."""
+    closes: bool = False
+    """Whether it is a closing tag."""
+    empty: bool = False
+    """Whether it closes itself."""
+
+
+@dataclass(slots=True)
+class Places:
+    """Which character of the source each character of the normalizer's text is."""
+
+    given: list[int] = field(default_factory=lambda: [0])
+    """Where stretches begin in the normalizer's text."""
+    source: list[int] = field(default_factory=lambda: [0])
+    """Where they begin in the source."""
+
+    def add(self, given: int, source: int) -> None:
+        """From here on the one is the other, character for character."""
+        if given == self.given[-1]:
+            self.source[-1] = source
+        elif source - self.source[-1] != given - self.given[-1]:
+            self.given.append(given)
+            self.source.append(source)
+
+    def start(self, place: int) -> int:
+        """Where a character is in the source."""
+        at = bisect.bisect_right(self.given, place) - 1
+        return self.source[at] + place - self.given[at]
+
+    def forget(self, place: int) -> None:
+        """Drop what is only needed before a place."""
+        at = bisect.bisect_right(self.given, place) - 1
+        if at > 64:
+            del self.given[:at], self.source[:at]
+
+
+def may_become(text: str) -> bool:
+    """Whether characters may become a tag, an entity or a stage direction."""
+    if text[0] == "<":
+        return _BEGUN.fullmatch(text) is not None and len(text) <= MOST_TAG
+    if text[0] == "&":
+        return _ENTITY.fullmatch(text) is not None
+    return _STAGE.fullmatch(text) is not None or (text[-1] == "]" and _STEMS.search(text) is not None)
+
+
+def complete(text: str) -> bool:
+    """Whether they are one; a stage direction, with the character behind it, if that makes it no link."""
+    if text[0] == "<":
+        if text.startswith("<!--"):
+            return text.endswith("-->") and len(text) > 6
+        return _TAG.fullmatch(text) is not None or (text.startswith("<?") and text.endswith("?>"))
+    if text[0] == "&":
+        return text[-1] == ";" and html.unescape(text) != text
+    return text[-2:-1] == "]" and text[-1] not in "(["
+
+
+def tag_of(text: str, start: int) -> Tag | None:
+    """A complete tag that begins at a place of the source; None for a comment."""
+    if (found := _TAG.fullmatch(text)) is None:
+        return None
+    pairs = _ATTRIBUTE.findall(found[3])
+    attributes = {name.rpartition(":")[2].lower(): html.unescape(value[1:-1]) for name, value in pairs}
+    return Tag(found[2].rpartition(":")[2].lower(), attributes, start, bool(found[1]), bool(found[4]))
+
+
+def break_s(tag: Tag) -> float:
+    """Seconds of a break; half a second where it does not say."""
+    time = tag.attributes.get("time")
+    if time is None:
+        return _STRENGTHS.get(tag.attributes.get("strength", "medium").lower(), 0.5)
+    if not (found := _TIME.fullmatch(time.strip())):
+        log.warning("<break> (character %d): time is %r, but must be such as 500ms or 1.5s.", tag.start, time)
+        return 0.5
+    return min(float(found[1]) / (1000 if found[2].lower() == "ms" else 1), LONGEST_BREAK_S)
+
+
+def rate_of(text: str, tag: Tag) -> float:
+    """The factor of a rate: a name, "120%", "+20%", "1.2"; 1 with a warning for anything else."""
+    text = text.strip().lower()
+    if text in _RATES:
+        return _RATES[text]
+    found = re.fullmatch(r"([+-]?)([0-9]*\.?[0-9]+)(%?)", text)
+    if not found or not float(found[2]):
+        log.warning("<%s> (character %d): %r is no speed; use such as fast, 120%% or 1.2.", tag.name, tag.start, text)
+        return 1.0
+    value = float(found[2]) / (100 if found[3] else 1)
+    return max(0.1, 1 + value * (-1 if found[1] == "-" else 1)) if found[1] else value
+
+
+def alphabet_of(tag: Tag) -> str:
+    """The alphabet of a ``<phoneme>``."""
+    return tag.attributes.get("alphabet", "ipa").lower().removeprefix("x-")
