@@ -1,9 +1,9 @@
-"""A context predictor of one's own: the application knows what will be said next.
+"""Write your own context predictor: here the application knows what comes next.
 
     python examples/custom_context.py
 
-A form letter is read aloud while its blanks are still being filled in: what follows a blank is known, and stands in
-for the lookahead, so that every word is spoken at once and still sounds as if the sentence went on.
+A form letter is read aloud while its blanks are being filled in. The text after each blank is known and takes the place
+of lookahead, so every word is spoken at once and still sounds as if the sentence went on.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ LETTER = "Dear customer, your parcel arrives between nine and ten o'clock on Tue
 
 
 class Script:
-    """Predicts the words of a text that is known to be likely, as long as the words so far agree with it."""
+    """Predicts the next words of a known text, as long as the words so far match it."""
 
     def __init__(self, text: str, words: int = 3) -> None:
         self._script, self._words = text.split(), words
@@ -26,7 +26,7 @@ class Script:
 
 
 def main() -> tuple[int, int]:
-    """Samples spoken with the script's help and without it."""
+    """Numbers of samples with the script and without it."""
     voice = load_voice("heart")
     contexts = Script(LETTER), NoContext()
     lengths = [len(voice.synthesize(LETTER, policy=LookaheadK(0), context=context)) for context in contexts]

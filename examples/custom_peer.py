@@ -1,8 +1,8 @@
-"""An engine of one's own to compare with: a tone a letter, spoken by this same file in a process of its own.
+"""Evaluate your own engine: this one plays a tone per letter, in a separate process that runs this same file.
 
     python examples/custom_peer.py "One sentence. And another."
 
-To have it in an experiment, name this file and the function that makes the peer:
+To use it in an experiment, name this file and the function that creates the peer:
 
     sayahead eval run benchmarks/latency.toml --texts texts.csv -o out --peers hibari,examples/custom_peer.py:peer
 """
@@ -17,17 +17,17 @@ from sayahead.eval.experiment.trace import Trace
 
 
 def load() -> Speak:
-    """Runs in the worker: load the engine, and give the function that speaks."""
+    """Runs in the worker process: loads the engine and returns its synthesis function."""
     return lambda text: (np.sin(np.arange(800 * len(text)) / 5).astype(np.float32), 16000)
 
 
 def peer() -> Peer:
-    """Runs in the evaluation: how the worker is started."""
+    """Runs in the evaluation: the command that starts the worker."""
     return WorkerPeer("tone", [sys.executable, __file__, "--worker"])
 
 
 def main(text: str) -> Trace:
-    """The trace of one text, on which every metric works."""
+    """The trace of one text, from which every metric is computed."""
     tone = peer()
     tone.start()
     made, _ = measure_peer(tone, text)

@@ -1,4 +1,4 @@
-"""A policy of one's own: wait for the end of a phrase.
+"""Write your own policy: wait for the end of a phrase.
 
 python examples/custom_policy.py "When the rain stops, and it will, we go out."
 """
@@ -11,7 +11,7 @@ from sayahead import READ, Read, Speak, View, load_voice
 
 @dataclass(frozen=True, slots=True)
 class WaitPhrase:
-    """Speak up to each comma or full stop, once one is there, or after so many words without one."""
+    """Speaks up to each comma or full stop once it has arrived, or after ``most`` words without one."""
 
     most: int = 6
     unit = "words"

@@ -1,8 +1,8 @@
-"""The environment of Mohan et al. (2020) as Gymnasium's: for trying other algorithms on it.
+"""The environment of Mohan et al. (2020) for Gymnasium, to try other reinforcement learning algorithms.
 
 python examples/gymnasium_environment.py runs/tts-small corpus/ma
 
-Needs the extra train and gymnasium (pip install gymnasium).
+Needs the extra ``train`` and Gymnasium: pip install 'sayahead[train]' gymnasium.
 """
 
 import sys

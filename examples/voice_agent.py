@@ -1,4 +1,4 @@
-"""A voice agent: speak a language model's tokens as they come, stop when the user barges in, know what was heard.
+"""A voice agent: speak tokens as a language model writes them, stop at a barge-in, and keep what the user heard.
 
 python examples/voice_agent.py
 """
@@ -13,31 +13,31 @@ REPLY = "Sure! The museum opens at 9:30 am, and tickets cost $12. On Sundays it 
 
 
 async def language_model(reply: str, tokens_per_s: float = 50.0) -> AsyncIterator[str]:
-    """Stands for the stream of a real model: a token is a few letters."""
+    """A stand-in for a real model's stream: four letters per token."""
     for at in range(0, len(reply), 4):
         await asyncio.sleep(1 / tokens_per_s)
         yield reply[at : at + 4]
 
 
 class Player:
-    """Stands for a sound device or a call: it plays in real time, and knows how far it is. See also ``Speech.play``."""
+    """A stand-in for a sound device or a call: plays in real time and knows its position. See also ``Speech.play``."""
 
     def __init__(self) -> None:
         self._begun_s: float | None = None
         self._sound_s = 0.0
 
     def write(self, duration_s: float) -> None:
-        """Queue so much sound; it begins to play at once."""
+        """Queue ``duration_s`` seconds of sound; playback starts at once."""
         self._begun_s = time.monotonic() if self._begun_s is None else self._begun_s
         self._sound_s += duration_s
 
     def played_s(self) -> float:
-        """Seconds that were heard."""
+        """Seconds played so far."""
         return 0.0 if self._begun_s is None else min(time.monotonic() - self._begun_s, self._sound_s)
 
 
 async def speak(voice: Voice, reply: str, interrupted_after_s: float) -> Heard:
-    """Play the reply until the user barges in; what was heard of it."""
+    """Play the reply until the user interrupts; returns what was heard."""
     speech, player = voice.speak(language_model(reply)), Player()
 
     async def play() -> None:
@@ -53,7 +53,7 @@ async def speak(voice: Voice, reply: str, interrupted_after_s: float) -> Heard:
 
 
 def main() -> str:
-    """What the user heard of the reply: what a model's history should keep."""
+    """The part of the reply that the user heard, which belongs in the model's history."""
     heard = asyncio.run(speak(load_voice("heart"), REPLY, interrupted_after_s=2.0))
     print(f"interrupted after {heard.played_s:.2f} s and {heard.words} words: {heard.text!r}")
     return heard.text

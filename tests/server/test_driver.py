@@ -130,7 +130,7 @@ def test_too_much_text_is_refused_and_the_rest_spoken() -> None:
             await say(connection, "input_text.append", text=TEXT * 2)
         error = await until(connection, "error")
         assert (error["code"], error["gone"]) == ("too_much_text", False)
-        assert "wait to be spoken" in error["message"]
+        assert "are waiting to be spoken" in error["message"]
         await say(connection, "input_text.end")
         done = await until(connection, "speech.done")
         assert 0 < done["characters"] < len(TEXT) * 8

@@ -48,17 +48,17 @@ class Connection:
         self._idle_s = None if idle_s is None else min(idle_s, hub.limits.idle_most_s)
         self._loop = asyncio.get_running_loop()
         self._utterances: dict[str, Utterance] = {}
-        self._begun = self._heard = self._loop.time()
+        self._start = self._last_command = self._loop.time()
         self._first, self._ending = True, False
         self._characters, self._audio_s = 0, 0.0
         # The utterance that was refused last: further commands for it cause no more errors.
-        self._refused: str | None = None
+        self._refused_name: str | None = None
 
     async def read(self, commands: AsyncIterator[m.Command]) -> None:
         """Carry out the commands."""
         try:
             async for command in commands:
-                self._first, self._heard = False, self._loop.time()
+                self._first, self._last_command = False, self._loop.time()
                 if not self._ending:
                     await self._carry_out(command)
                 if self._outbox.ended.done():
@@ -69,7 +69,7 @@ class Connection:
             self._outbox.end("gone")
         except Exception as error:
             log.exception("A connection failed", extra={"session": self._lease.id})
-            message = f"The server failed ({type(error).__name__}); the client is not at fault."
+            message = f"Internal error ({type(error).__name__}): the client is not at fault."
             await self._outbox.fail("failed", message)
 
     async def _carry_out(self, command: m.Command) -> None:
@@ -104,7 +104,7 @@ class Connection:
         name = command.utterance
         utterance = self._utterances.get(name)
         if utterance is None or (utterance.finishing and not isinstance(command, m.Cancel)):
-            if name != self._refused:
+            if name != self._refused_name:
                 what = "is not open" if utterance is None else "takes no more text"
                 message = f"The context {name[:80]!r} {what}."
                 await self._outbox.send(m.Failed("unknown_context", message, name, mark=revision_mark(command)))
@@ -134,12 +134,12 @@ class Connection:
         try:
             self._hub.open_utterance(self._lease)
         except RefusedError as refused:
-            self._refused = name
+            self._refused_name = name
             await self._outbox.send(m.Failed(refused.code, str(refused), name, gone=True))
             if options.sole:
                 self._outbox.end(refused.code, str(refused))
             return
-        self._refused = None
+        self._refused_name = None
         utterance = Utterance(name, options, self._hub, self._lease, self._outbox, leave=self._leave)
         self._utterances[name] = utterance
         utterance.start()
@@ -151,7 +151,7 @@ class Connection:
             self._hub.close_utterance(self._lease)
             self._hub.metrics.sessions.labels(self._lease.protocol, outcome).inc()
             self._audio_s += utterance.sent_s
-            self._heard = self._loop.time()
+            self._last_command = self._loop.time()
             self._end_if_done()
 
     def _end_if_done(self) -> None:
@@ -177,14 +177,14 @@ class Connection:
                 await asyncio.wait({closing, lost}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
                 now = self._loop.time()
                 if closing.done():
-                    await fail("shutdown", "The server is going down.")
+                    await fail("shutdown", "The server is shutting down.")
                 elif lost.done():
                     await fail("overloaded", NEEDED)
                 elif self._hub.draining and not self._utterances:
-                    await fail("shutdown", "The server is going down: connect again in a moment.")
-                elif now - self._begun > limits.session_s:
+                    await fail("shutdown", "The server is shutting down: reconnect in a moment.")
+                elif now - self._start > limits.session_s:
                     await fail("too_long", f"The connection was open for {limits.session_s:g} seconds.")
-                elif not self._utterances and now - self._heard > limit:
+                elif not self._utterances and now - self._last_command > limit:
                     await fail("idle", f"Nothing arrived for {limit:g} seconds.")
                 for utterance in list(self._utterances.values()):
                     if utterance.idle(now):
@@ -195,7 +195,7 @@ class Connection:
 
     def figures(self) -> dict[str, float]:
         """What the log says of the connection."""
-        lasted = self._loop.time() - self._begun
+        lasted = self._loop.time() - self._start
         return {"characters": self._characters, "audio_s": round(self._audio_s, 3), "lasted_s": round(lasted, 3)}
 
 

@@ -77,7 +77,7 @@ def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
     caller = hub.access.caller(key, address=address, tokens=tokens)
     if caller is None:
         hub.metrics.rejected.labels("unauthorized").inc()
-        raise RequestError("unauthorized", "A valid key is required: Authorization: Bearer KEY.")
+        raise RequestError("unauthorized", "A valid API key is required: Authorization: Bearer KEY.")
     return caller
 
 
@@ -93,7 +93,7 @@ async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
     except TimeoutError as error:
         raise RequestError("idle", f"The body did not arrive within {hub.limits.first_message_s:g} seconds.") from error
     except ClientDisconnect as error:
-        raise RequestError("invalid_message", "The body was cut off.") from error
+        raise RequestError("invalid_message", "The body is incomplete.") from error
     return json_object(bytes(body))
 
 

@@ -20,7 +20,7 @@ from sayahead.server.synthesis.threads import Pool, Speaking, session_options
 from sayahead.server.voices import Voices
 from sayahead.text.lexicon import Lexicon
 
-NEEDED = "This connection spoke no text, and others needed its place: connect again in a few seconds."
+NEEDED = "This connection was idle and another client needed its place: reconnect in a few seconds."
 PLACES_PER_CORE = 16
 # A connection without a text keeps its place for so long when others want it.
 GRACE_S = 1.0
@@ -29,7 +29,7 @@ OPENERS = 4
 
 
 class RefusedError(SayaheadError):
-    """No place is left, or the server is going down."""
+    """No place is left, or the server is shutting down."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -131,7 +131,7 @@ class Hub:
     def enter(self, protocol: str, caller: Caller) -> Lease:
         """Admit a connection, which must ``leave``. RefusedError if there is no place."""
         if self.draining:
-            raise self._refuse("shutdown", "The server is going down: connect again in a moment.")
+            raise self._refuse("shutdown", "The server is shutting down: reconnect in a moment.")
         self._check_place(caller)
         lease = Lease(protocol, caller)
         self._leases.add(lease)
@@ -158,7 +158,7 @@ class Hub:
         if lease.lost.is_set():
             raise self._refuse("overloaded", NEEDED)
         if lease.utterances >= most:
-            sentence = f"This connection has {most} open contexts, the most it may have: finish or cancel one first."
+            sentence = f"This connection has {most} open contexts, the limit: finish or cancel one first."
             raise self._refuse("too_many_contexts", sentence)
         if lease.utterances:
             self._check_place(lease.caller)
@@ -180,9 +180,9 @@ class Hub:
     def _check_place(self, caller: Caller) -> None:
         if caller.share and self._by_caller[caller.share] >= self.share:
             whose = "This address" if self.access.open else "This key"
-            raise self._refuse("overloaded", f"{whose} has {self.share} places, the most it may have.")
+            raise self._refuse("overloaded", f"{whose} uses {self.share} places, its limit: close a connection first.")
         if self.taken >= self.places and not self._make_room():
-            raise self._refuse("overloaded", "All places are taken: try again in a few seconds.")
+            raise self._refuse("overloaded", "The server is at capacity: try again in a few seconds.")
 
     def _make_room(self) -> bool:
         """Whether a connection without a text could be let go: of whoever has most places, the one longest idle."""

@@ -291,12 +291,12 @@ CODES = {
     "unknown_context": "a context that is not open",
     "too_many_contexts": "more contexts than one connection may have",
     "too_much_text": "a message, or text or flushes that wait, beyond the limit",
-    "overloaded": "all places are taken",
+    "overloaded": "the server is at capacity",
     "unauthorized": "no key, or a wrong one",
     "idle": "no text for too long",
     "too_long": "a connection open for too long",
     "stalled": "a peer that does not read",
-    "shutdown": "the server is going down",
+    "shutdown": "the server is shutting down",
     "failed": "the server's own fault",
 }
 """What ``Failed.code`` and ``Outcome.code`` can be; an Outcome can also be done or gone."""

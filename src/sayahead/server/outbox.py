@@ -30,13 +30,13 @@ class Outbox:
     async def send_next(self, event: Event) -> None:
         """Hand over an event while holding the turn. GoneError if the connection is over."""
         if self.ended.done():
-            raise GoneError("The connection is over.")
+            raise GoneError("The connection has ended.")
         try:
             async with asyncio.timeout(self._stall_s):
                 await self._transport(event)
         except TimeoutError:
             self.end("stalled", f"The client did not read for {self._stall_s:g} seconds.")
-            raise GoneError("The client does not read.") from None
+            raise GoneError("The client is not reading.") from None
         except GoneError:
             self.end("gone")
             raise

@@ -51,17 +51,17 @@ class Utterance:
         self._inbox: deque[str | m.Flush | m.Revise] = deque()
         self._revisions = deque[float]()
         self._wake = asyncio.Event()
-        # The text from `_reported` on, which no chunk has reported yet; how long all of it is, and how much came.
-        self._text, self._reported, self._characters, self._received = "", 0, 0, 0
+        # The text from `_reported_end` on, which no chunk has reported yet; how long all of it is, and how much came.
+        self._text, self._reported_end, self._characters, self._received = "", 0, 0, 0
         # End of the last word that was sent; blanks behind it may have been reported, too.
-        self._spoken = 0
+        self._spoken_end = 0
         self._waiting = self._flushes = 0
         # Words whose audio an encoder still holds, and how long that is.
         self._held, self._held_s = list[m.SpokenWord](), 0.0
         self._over = self._resting = False
         self._loop = asyncio.get_running_loop()
         self._pacing = Pacing(hub.metrics, self._loop)
-        self._heard = self._loop.time()
+        self._last_sign = self._loop.time()
         self._task: asyncio.Task[None] | None = None
         self._speaking: Speaking | None = None
 
@@ -90,7 +90,7 @@ class Utterance:
             return refusal
         self._take(revision.text)
         self._inbox.append(revision)
-        self._revisions.append(self._heard)
+        self._revisions.append(self._last_sign)
         self._waiting += len(revision.text)
         return None
 
@@ -99,7 +99,7 @@ class Utterance:
         if self._hub.settings.log_text:
             log.info("text", extra={"session": self._lease.id, "context": self.name, "text": text})
         self._received += len(text)
-        self._breath_at = self._heard + self._breath_s if self._breath_s else None
+        self._breath_at = self._last_sign + self._breath_s if self._breath_s else None
         self._hub.metrics.characters.labels(self._lease.protocol).inc(len(text))
         self._wake.set()
 
@@ -108,21 +108,23 @@ class Utterance:
         limits = self._hub.limits
         self.touch()
         if len(text) > limits.message_characters:
-            return f"The text has {len(text)} characters; a message may have {limits.message_characters}: split it."
+            return (
+                f"The text has {len(text)} characters; the limit of a message is {limits.message_characters}: split it."
+            )
         if self._waiting + len(text) > limits.pending_characters:
             return (
-                f"{self._waiting} characters wait to be spoken, and at most {limits.pending_characters} may: "
-                "send more when these have been heard."
+                f"{self._waiting} characters are waiting to be spoken, and the limit is {limits.pending_characters}: "
+                "send more once these have been spoken."
             )
         if self._received + len(text) > limits.utterance_characters:
-            return f"A context may have {limits.utterance_characters} characters: end it, and begin another."
+            return f"A context is limited to {limits.utterance_characters} characters: end it and begin another."
         return None
 
     def flush(self, flush: m.Flush) -> str | None:
         """Speak all so far; the reason if too many flushes wait."""
         self.touch()
         if self._flushes >= self._hub.limits.flushes:
-            return f"{self._flushes} flushes wait for their text to be spoken, the most that may."
+            return f"{self._flushes} flushes are pending, the limit: wait for their answers."
         self._inbox.append(flush)
         self._flushes += 1
         self._breath_at = None
@@ -146,11 +148,11 @@ class Utterance:
 
     def touch(self) -> None:
         """A sign of life."""
-        self._heard = self._loop.time()
+        self._last_sign = self._loop.time()
 
     def idle(self, now: float) -> bool:
         """Whether no text came for too long, while nothing is left to speak."""
-        quiet_s = now - max(self._heard, self._pacing.last_sent)
+        quiet_s = now - max(self._last_sign, self._pacing.last_sent)
         return self._resting and not self._wake.is_set() and quiet_s > self.idle_s
 
     async def cancel(self, played_s: float | None) -> None:
@@ -208,7 +210,7 @@ class Utterance:
         except Exception as error:
             log.exception("An utterance failed", extra={"session": self._lease.id})
             with contextlib.suppress(m.GoneError):
-                await self.fail("failed", f"The server failed ({type(error).__name__}); the text is not to blame.")
+                await self.fail("failed", f"Internal error ({type(error).__name__}): the text is not at fault.")
 
     async def _speak(self, speaking: Speaking) -> None:
         flush, ending = None, False
@@ -286,9 +288,9 @@ class Utterance:
         at = await speaking.revise(revision.at, revision.text)
         later = "".join(item for item in self._inbox if isinstance(item, str))
         text = session.text
-        self._reported = min(self._reported, at)
-        self._text, self._characters = text[self._reported :] + later, len(text) + len(later)
-        self._waiting = self._characters - self._spoken
+        self._reported_end = min(self._reported_end, at)
+        self._text, self._characters = text[self._reported_end :] + later, len(text) + len(later)
+        self._waiting = self._characters - self._spoken_end
         self._pacing.revised(at, len(text), time)
         for item in flushes:
             await self._send(m.Flushed(self.name, item.mark, self.sent_s))
@@ -301,7 +303,7 @@ class Utterance:
         surplus = len(self._text) - self._hub.limits.pending_characters
         if surplus > 0:
             # Text without words, such as blanks without end, is not kept.
-            self._text, self._reported = self._text[surplus:], self._reported + surplus
+            self._text, self._reported_end = self._text[surplus:], self._reported_end + surplus
         self._wake.clear()
         self._resting = True
         breath_at = math.inf if self._breath_at is None else self._breath_at
@@ -356,12 +358,12 @@ class Utterance:
         """Audio with the words that begin before ``end_s``; from now on it counts as sent."""
         words = tuple(word for word in self._held if word.onset_s < end_s)
         self._held = self._held[len(words) :]
-        start_s, start, text = self.sent_s, self._reported, ""
+        start_s, start, text = self.sent_s, self._reported_end, ""
         if words:
-            self._spoken = max(self._spoken, words[-1].end)
-            rest = self._text[max(0, self._spoken - start) :].lstrip()
+            self._spoken_end = max(self._spoken_end, words[-1].end)
+            rest = self._text[max(0, self._spoken_end - start) :].lstrip()
             text = self._text[: len(self._text) - len(rest)]
-            self._text, self._reported = rest, start + len(text)
+            self._text, self._reported_end = rest, start + len(text)
         self.sent_s += duration_s
         self._hub.metrics.audio.labels(self._lease.protocol).inc(duration_s)
         return m.Audio(self.name, data, start_s, duration_s, words, text, start)

@@ -26,7 +26,7 @@ class Voices:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         """``names`` or folders, the default one first; empty: all that are installed."""
-        installed, asked = installed_voices(), names
+        installed, explicit = installed_voices(), names
         names = names or tuple(sorted(installed, key=lambda name: (name != DEFAULT, name)))
         self._folders: dict[str, Path] = {}
         self.configs: dict[str, VoiceConfig] = {}
@@ -35,24 +35,24 @@ class Voices:
             try:
                 config = read_config(folder)
             except VoiceError as error:
-                if asked:
+                if explicit:
                     raise
                 log.warning("voice left out", extra={"voice": name, "why": str(error)})
                 continue
             self._folders[config.name], self.configs[config.name] = folder, config
         if not self.configs:
-            raise VoiceError("There is no voice to offer: install sayahead again, or name one.")
+            raise VoiceError("No voice is installed: reinstall sayahead, or name a voice.")
         self.default = next(iter(self.configs))
         self.loaded: dict[str, Voice] = {}
         self._failed: dict[str, tuple[float, VoiceError]] = {}
         self._locks = {name: threading.Lock() for name in self.configs}
 
-    def name(self, wanted: str | None, *, any_voice: bool = False, language: str | None = None) -> str:
+    def name(self, request: str | None, *, any_voice: bool = False, language: str | None = None) -> str:
         """The name of the voice that is meant: see ``find``."""
-        return self.find(wanted, any_voice=any_voice, language=language)[0]
+        return self.find(request, any_voice=any_voice, language=language)[0]
 
     def find(
-        self, wanted: str | None, *, any_voice: bool = False, language: str | None = None
+        self, request: str | None, *, any_voice: bool = False, language: str | None = None
     ) -> tuple[str, str | None]:
         """The voice that is meant, and its speaker where one is named: ``NAME`` or ``NAME:SPEAKER``.
 
@@ -60,18 +60,18 @@ class Voices:
         BCP 47 tag, is meant; without a language, or where none speaks it, the default one. VoiceError for a name, or
         without ``any_voice`` a language, that is unknown.
         """
-        name, _, speaker = (wanted or "").partition(":")
+        name, _, speaker = (request or "").partition(":")
         config = self.configs.get(name)
-        if wanted in self.configs:
-            return wanted, None
+        if request in self.configs:
+            return request, None
         if config is not None and speaker in config.speakers:
             return name, speaker
         if config is not None and not any_voice:
             raise VoiceError(
                 f"The voice {name!r} has no speaker {speaker[:80]!r}{nearest(speaker[:80], config.speakers)}."
             )
-        if wanted is not None and not any_voice:
-            raise VoiceError(f"There is no voice {wanted[:80]!r}{nearest(wanted[:80], self.configs)}.")
+        if request is not None and not any_voice:
+            raise VoiceError(f"There is no voice {request[:80]!r}{nearest(request[:80], self.configs)}.")
         found = self.speaking(language) if language is not None else None
         if found is None and language is not None and not any_voice:
             spoken = sorted({config.language for config in self.configs.values()})

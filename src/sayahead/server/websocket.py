@@ -66,7 +66,7 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
     caller = hub.access.caller(key, address=address)
     if caller is None and (key is not None or not protocol.key_in_first_message):
         hub.metrics.rejected.labels("unauthorized").inc()
-        await websocket.send_denial_response(JSONResponse({"error": "A valid key is needed."}, 401))
+        await websocket.send_denial_response(JSONResponse({"error": "A valid API key is required."}, 401))
         return
     # A browser that offers subprotocols expects one to be chosen; its token came as one.
     subprotocol = next((name for name in websocket.scope["subprotocols"] if name.startswith(SUBPROTOCOL)), None)
@@ -78,7 +78,7 @@ async def serve_socket(hub: Hub, websocket: WebSocket, protocol: SocketProtocol)
             caller = hub.access.caller(key, address=address)
             if caller is None:
                 hub.metrics.rejected.labels("unauthorized").inc()
-                await transport.refuse("unauthorized", "A valid key is needed.")
+                await transport.refuse("unauthorized", "A valid API key is required.")
                 return
         await serve_caller(hub, transport, caller)
     except m.GoneError:

@@ -30,7 +30,9 @@ def json_object(message: str | bytes) -> dict[str, Any]:
         if _SURROGATE.search(text):
             json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
-        raise MessageError("The message has half a character: an escape from \\ud800 to \\udfff by itself.") from error
+        raise MessageError(
+            "The message has half of a surrogate pair: an escape from \\ud800 to \\udfff by itself."
+        ) from error
     except (ValueError, RecursionError) as error:
         raise MessageError("The message is not JSON.") from error
     if not isinstance(data, dict):
@@ -54,7 +56,7 @@ def finite(digits: str) -> float:
 def text_frame(message: str | bytes) -> dict[str, Any]:
     """A WebSocket's message as a JSON object. MessageError for anything else, and for binary frames."""
     if isinstance(message, bytes):
-        raise MessageError("Messages are JSON in text frames, not in binary ones.")
+        raise MessageError("Messages must be JSON in text frames, not in binary ones.")
     return json_object(message)
 
 

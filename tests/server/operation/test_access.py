@@ -223,7 +223,7 @@ def test_keys_of_a_file(tmp_path: Path) -> None:
     access = Access(Settings(keys_file=str(file)))
     assert [getattr(access.caller(key), "name", None) for key in (KEY, OTHER, "# ours")] == ["me", "key-2", None]
     file.write_text("# none\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="has no key"):
+    with pytest.raises(ConfigError, match="contains no key"):
         Access(Settings(keys_file=str(file)))
     with pytest.raises(ConfigError, match="cannot be read"):
         Access(Settings(keys_file=str(tmp_path / "nothing")))

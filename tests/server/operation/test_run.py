@@ -173,7 +173,7 @@ def test_a_port_that_is_taken_is_told(capfd: pytest.CaptureFixture[str]) -> None
         command = [sys.executable, "-m", "sayahead", "serve", "--voice", "heart", "--port", str(server.port)]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
-    assert f"Port {server.port} of 127.0.0.1 cannot be listened on: Address already in use" in ended.stderr
+    assert f"Cannot listen on port {server.port} of 127.0.0.1: Address already in use" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
@@ -216,17 +216,17 @@ def test_check_says_what_is_open(capsys: pytest.CaptureFixture[str], monkeypatch
     assert main([*command, "--host", "0.0.0.0", "--origin", "*", "--set", "log_text=yes"]) == 0
     told = capsys.readouterr().out
     for word in (
-        "No key is needed: whoever can reach 0.0.0.0",
-        "encrypted",
+        "No API key is required: anyone who can reach 0.0.0.0",
+        "not encrypted",
         "any origin",
         "/metrics",
-        "log shows",
+        "in the log",
         "MB",
     ):
         assert word in told
     assert main([*command, "--set", "keys=me:first-key", "--set", "limits.connections=100000"]) == 0
     told = capsys.readouterr().out
-    assert "No key" not in told
+    assert "No API key" not in told
     assert "encrypted" not in told
 
 
@@ -237,4 +237,4 @@ def test_a_server_that_is_open_to_others_warns(
     """It said nothing."""
     with serving(host=host, keys=keys):
         pass
-    assert ("No key is needed: whoever" in caplog.text) == warned
+    assert ("No API key is required: anyone" in caplog.text) == warned

@@ -224,7 +224,7 @@ def test_all_text_of_revisions_counts(server: Running) -> None:
         messages = await answers(socket, "error")
         assert messages[-1]["code"] == "too_much_text"
         assert messages[-1]["revise_id"] == 3
-        assert "A context may have 50 characters" in messages[-1]["message"]
+        assert "A context is limited to 50 characters" in messages[-1]["message"]
 
     with serving(limits={"utterance_characters": 50}) as small:
         by_hand(small, talk)

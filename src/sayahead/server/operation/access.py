@@ -156,7 +156,7 @@ def named_keys(settings: Settings) -> Iterable[tuple[bytes, str]]:
             raise ConfigError(f"The key {name!r} is shorter than 8 characters: make a longer one.")
         yield hashlib.sha256(key.encode()).digest(), name
     if settings.keys_file is not None and not number:
-        raise ConfigError(f"{settings.keys_file} has no key: write one a line, or leave the setting out.")
+        raise ConfigError(f"{settings.keys_file} contains no key: write one per line, or remove the setting.")
 
 
 def loopback(host: str) -> bool:

@@ -48,7 +48,7 @@ def create_app(hub: Hub) -> Starlette:
 
 async def server_error(request: Request, error: Exception) -> Response:
     """The answer when the server is to blame."""
-    return JSONResponse({"error": "The server failed; the request is not to blame."}, 500)
+    return JSONResponse({"error": "Internal error: the request is not at fault."}, 500)
 
 
 class Guard:
@@ -63,9 +63,9 @@ class Guard:
             return
         headers, access = Headers(scope=scope), self._hub.access
         if not access.host_may(headers):
-            sentence = "This server does not answer to that name: see the setting hosts."
+            sentence = "This host name is not allowed: see the setting hosts."
         elif not access.page_may(headers):
-            sentence = "Pages of that origin may not connect: see the setting origins."
+            sentence = "This origin is not allowed: see the setting origins."
         else:
             await self._app(scope, receive, send)
             return

@@ -17,29 +17,29 @@ TEXT_BYTES = 3_000_000
 
 
 def findings(hub: Hub) -> Iterator[str]:
-    """A sentence for each thing that is open."""
+    """A sentence for each thing that deserves attention."""
     settings, limits = hub.settings, hub.limits
     local = loopback(settings.host)
-    where = "this machine" if local else f"whoever can reach {settings.host}"
+    who = "anyone on this machine" if local else f"anyone who can reach {settings.host}"
     if hub.access.open:
-        yield f"No key is needed: {where} may speak. Set keys_file to ask for one."
+        yield f"No API key is required: {who} can use the server. Set keys_file to require one."
     if not local and settings.certificate is None:
-        yield "Nothing is encrypted: set certificate and certificate_key, or put a proxy with TLS in front."
+        yield "Connections are not encrypted: set certificate and certificate_key, or use a proxy with TLS."
     if "*" in settings.origins:
-        yield "Pages of any origin may connect: name those that should in origins."
+        yield "Web pages of any origin can connect: list the allowed ones in origins."
     if not local and settings.metrics:
-        yield "/metrics needs no key: set metrics to false, or let a proxy guard it."
+        yield "/metrics needs no key: set metrics to false, or restrict it in a proxy."
     if settings.wyoming is not None:
-        yield f"Wyoming has no keys: whoever can reach {settings.wyoming} may speak."
+        yield f"Wyoming has no keys: anyone who can reach {settings.wyoming} can use it."
     if settings.log_text:
-        yield "The log shows the texts that clients send."
+        yield "Clients' texts appear in the log."
     if hub.share >= hub.places and hub.access.keys != 1:
-        yield "One key or address may take all places: set limits.sessions_per_key below limits.sessions."
+        yield "A single key or address can take all places: set limits.sessions_per_key below limits.sessions."
     connections = most_connections(limits)
     least = hub.places * TEXT_BYTES
     most = least + connections * (limits.head_bytes + 2 * limits.message_bytes + BUFFERS)
     yield (
-        f"{hub.places} texts take some {megabytes(least)}; with {connections} connections, clients may take "
+        f"{hub.places} concurrent texts need about {megabytes(least)}; with {connections} connections, clients can use "
         + (f"{megabytes(most)} at most{beyond(most)}.")
     )
 

@@ -52,8 +52,13 @@ class Server(uvicorn.Server):
             scheme = "https" if self._hub.settings.certificate else "http"
             host = self._hub.settings.host
             log.info("listening", extra={"url": f"{scheme}://{host}:{self.port}"})
+            if self._hub.settings.page:
+                name = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+                log.info("to try it, open the page in a browser", extra={"page": f"{scheme}://{name}:{self.port}/"})
             if self._hub.access.open and not loopback(host):
-                log.warning("No key is needed: whoever can reach this address may speak. Set keys_file, or host.")
+                log.warning(
+                    "No API key is required: anyone who can reach this address can use it. Set keys_file, or host."
+                )
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Drain at the first signal, end at the second."""
@@ -86,6 +91,6 @@ def bind(settings: Settings) -> socket.socket:
         listener.bind(address)
     except OSError as error:
         listener.close()
-        where = f"Port {settings.port} of {settings.host}"
-        raise OutputError(f"{where} cannot be listened on: {error.strerror or error}.") from error
+        where = f"port {settings.port} of {settings.host}"
+        raise OutputError(f"Cannot listen on {where}: {error.strerror or error}.") from error
     return listener

@@ -90,7 +90,7 @@ export class Stream {
   async reason() {
     try {
       const state = await (await fetch("ready")).json();
-      if (!state.ready) return "All places are taken. Try again in a few seconds.";
+      if (!state.ready) return "The server is at capacity. Try again in a few seconds.";
     } catch {
       return "The server does not answer.";
     }

@@ -49,31 +49,31 @@ class Aligner:
         """The characters that begin in a chunk. Without ``fill``, a chunk in which none begins has none."""
         self._add(audio)
         end_s = audio.start_s + audio.duration_s
-        taken = list[tuple[str, float]]()
+        entries = list[tuple[str, float]]()
         while self._waiting and self._waiting[0][1] < end_s:
-            taken.append(self._waiting.popleft())
-        if not taken and fill:
+            entries.append(self._waiting.popleft())
+        if not entries and fill:
             if self._waiting:
-                taken = [(self._waiting.popleft()[0], audio.start_s)]
+                entries = [(self._waiting.popleft()[0], audio.start_s)]
             elif self._last:
-                taken, self._early = [(" ", audio.start_s)], not self._last.isspace()
-        return self._alignment(taken, end_s)
+                entries, self._early = [(" ", audio.start_s)], not self._last.isspace()
+        return self._alignment(entries, end_s)
 
     def finish(self, end_s: float) -> Alignment | None:
         """What no chunk has reported, with a blank behind the last word, for clients that wait for one."""
-        taken = [*self._waiting]
+        entries = [*self._waiting]
         self._waiting.clear()
-        if not (taken[-1][0] if taken else self._last or " ").isspace():
-            taken.append((" ", end_s))
-        return self._alignment(taken, end_s)
+        if not (entries[-1][0] if entries else self._last or " ").isspace():
+            entries.append((" ", end_s))
+        return self._alignment(entries, end_s)
 
-    def _alignment(self, taken: list[tuple[str, float]], end_s: float) -> Alignment | None:
-        if not taken:
+    def _alignment(self, entries: list[tuple[str, float]], end_s: float) -> Alignment | None:
+        if not entries:
             return None
         base, end = self._base_ms, max(self._base_ms, round(end_s * 1000))
-        starts = [min(end, max(base, round(at * 1000))) for _, at in taken]
-        self._base_ms, self._last = end, taken[-1][0]
-        return Alignment(tuple(char for char, _ in taken), tuple(starts), (*starts[1:], end), base)
+        starts = [min(end, max(base, round(at * 1000))) for _, at in entries]
+        self._base_ms, self._last = end, entries[-1][0]
+        return Alignment(tuple(char for char, _ in entries), tuple(starts), (*starts[1:], end), base)
 
     def _add(self, audio: m.Audio) -> None:
         """Take in the text of a chunk, each character at its time."""

@@ -65,7 +65,7 @@ class Deepgram(SocketProtocol):
             case "Speak":
                 text = data.get("text")
                 if not isinstance(text, str):
-                    raise MessageError("Speak needs a text, a string.")
+                    raise MessageError("Speak needs text, a string.")
                 self._open, self._waits = True, self._waits or bool(text.strip())
                 yield m.Open(ONLY, self._options)
                 yield m.Text(ONLY, text)
@@ -79,7 +79,7 @@ class Deepgram(SocketProtocol):
             case str(kind):
                 raise MessageError(f"The type {kind[:80]!r} is unknown{nearest(kind[:80], KINDS)}.")
             case _:
-                raise MessageError("A message has a type, a string.")
+                raise MessageError("A message needs a type, a string.")
 
     def write(self, event: m.Event) -> Iterable[str | bytes]:
         match event:
@@ -121,7 +121,7 @@ def format_of(query: Mapping[str, str]) -> AudioFormat:
     if encoding not in ENCODINGS:
         raise ConfigError(f"encoding {encoding[:80]!r} is unknown{nearest(encoding[:80], ENCODINGS)}.")
     if query.get("container", "none") != "none":
-        raise ConfigError("Bare samples have no container: leave it out, or say none.")
+        raise ConfigError("Raw samples have no container: omit it, or use none.")
     form = AudioFormat(ENCODINGS[encoding][0], ENCODINGS[encoding][1] if rate is None else rate)
     form.check()
     return form

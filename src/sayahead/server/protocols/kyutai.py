@@ -70,7 +70,7 @@ class Kyutai(SocketProtocol):
                 case "Text":
                     text = data.get("text")
                     if not isinstance(text, str):
-                        raise MessageError("Text needs a text, a string.")
+                        raise MessageError("Text needs text, a string.")
                     yield from self._text(text)
                 case "Eos":
                     yield from self._end()
@@ -78,7 +78,7 @@ class Kyutai(SocketProtocol):
                     # An embedding, for a model of another kind.
                     yield m.KeepAlive()
                 case _:
-                    raise MessageError("A message has a type: Text, Eos or Voice.")
+                    raise MessageError("A message needs a type: Text, Eos or Voice.")
 
     def _text(self, text: str) -> Iterable[m.Command]:
         yield m.Open(ONLY, self._options)

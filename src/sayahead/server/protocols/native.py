@@ -141,7 +141,7 @@ class Native(SocketProtocol):
             case "input_text.append":
                 text = data.get("text")
                 if not isinstance(text, str):
-                    raise MessageError("input_text.append needs a text.")
+                    raise MessageError("input_text.append needs text, a string.")
                 yield m.Open(name, self._options)
                 yield m.Text(name, text)
             case "input_text.revise":
@@ -174,7 +174,7 @@ class Native(SocketProtocol):
             case str(kind):
                 raise MessageError(f"The type {kind[:80]!r} is unknown{nearest(kind[:80], KINDS)}.")
             case _:
-                raise MessageError("A message has a type, a string.")
+                raise MessageError("A message needs a type, a string.")
 
     def _revise(self, name: str, data: dict[str, Any]) -> Iterable[m.Command]:
         """A revision of a text; one from its first character on may begin it."""
@@ -183,7 +183,7 @@ class Native(SocketProtocol):
             message = "input_text.revise: at must be a character of the text, a whole number from 0."
             yield m.Refuse("invalid_message", message, name, mark=mark)
         elif not isinstance(text, str):
-            message = "input_text.revise needs a text: what follows from at on, which may be empty."
+            message = "input_text.revise needs text, a string: all text from at on, which may be empty."
             yield m.Refuse("invalid_message", message, name, mark=mark)
         else:
             if at == 0:
@@ -193,7 +193,7 @@ class Native(SocketProtocol):
     def _update(self, session: object) -> dict[str, Any]:
         """Choose for the utterances to come; answers with all choices in force."""
         if not isinstance(session, dict):
-            raise MessageError("session.update needs a session, an object.")
+            raise MessageError("session.update needs session, an object.")
         merged = self._choices | session
         choice: Choice = convert(Choice, merged, where="session")
         voice = self._hub.voices.name(choice.voice, language=choice.language)

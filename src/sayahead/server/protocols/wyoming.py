@@ -68,7 +68,7 @@ class Wyoming:
             header = json_object(line)
             kind, data = header.get("type"), header.get("data") or {}
             if not isinstance(kind, str) or not isinstance(data, dict):
-                raise MessageError("An event has a type, a string, and data, an object.")
+                raise MessageError("An event needs a type, a string, and data, an object.")
             more = await self._reader.readexactly(self._length(header, "data_length"))
             await self._reader.readexactly(self._length(header, "payload_length"))
         except ValueError as error:

@@ -58,24 +58,24 @@ class Speaking:
     async def pull(self, *, deadline: float) -> EncodedChunk | None:
         """The next chunk; None if that takes more text. ``deadline`` (time of the event loop) is when the peer runs
         out of audio: the earliest is served first."""
-        asked = time.perf_counter()
-        return await self._pool.run(lambda: self._step(asked), deadline=deadline)
+        request = time.perf_counter()
+        return await self._pool.run(lambda: self._step(request), deadline=deadline)
 
     async def revise(self, at: int, text: str) -> int:
         """``Session.revise``, on a thread: it reads the open sentence again."""
         return await self._pool.run(lambda: self.session.revise(at, text), deadline=time.monotonic())
 
-    def _step(self, asked: float) -> EncodedChunk | None:
-        begun = time.perf_counter()
+    def _step(self, request: float) -> EncodedChunk | None:
+        start = time.perf_counter()
         chunk = self.session.pull()
         if chunk is not None:
-            data, heard = self._encoder.push(chunk.samples), len(audible(chunk.samples)) > 0
-            took_s = time.perf_counter() - begun
-            return EncodedChunk(data, len(chunk.samples), chunk.words, heard, begun - asked, took_s)
+            data, loud = self._encoder.push(chunk.samples), len(audible(chunk.samples)) > 0
+            took_s = time.perf_counter() - start
+            return EncodedChunk(data, len(chunk.samples), chunk.words, loud, start - request, took_s)
         if not self.session.finished or self._over:
             return None
         self._over, rest = True, self._encoder.finish()
-        return EncodedChunk(rest, 0, (), False, begun - asked, time.perf_counter() - begun) if rest else None
+        return EncodedChunk(rest, 0, (), False, start - request, time.perf_counter() - start) if rest else None
 
 
 def session_options(voice: Voice, options: m.Options) -> Options:
