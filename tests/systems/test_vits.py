@@ -25,7 +25,7 @@ SHAPED = pytest.mark.parametrize(
 
 
 @cache
-def voice_of(shape: str, *, window: int = 64) -> Voice:
+def voice_of(shape: str, *, window: int = 48) -> Voice:
     """A voice of a shape, made once."""
     return added_vits(Path(mkdtemp()), shape, window=window)
 
@@ -130,7 +130,7 @@ def test_the_window_forgets_tokens_but_none_that_is_held() -> None:
     for _ in range(30):
         _, state = acoustic.step(segment(SAID, 5), state, rendering, hold_back=9)
         assert int(state.units.sum()) > state.held
-    assert len(state.ids) <= 64 + 12
+    assert len(state.ids) <= 48 + 12
     assert state.token > 150
 
 
@@ -166,5 +166,5 @@ def test_half_an_hour_of_text_costs_and_keeps_no_more_than_its_beginning() -> No
         state: Any = session._state
         sizes.append((len(state.acoustic.ids), sum(cache.size for cache in state.vocoder.decoder)))
     assert seconds > 1800
-    assert max(size for size, _ in sizes) <= 64 + 40
+    assert max(size for size, _ in sizes) <= 48 + 40
     assert len({size for _, size in sizes}) == 1

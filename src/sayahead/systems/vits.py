@@ -48,7 +48,7 @@ class VitsConfig:
     """The voice of espeak-ng that its phonemes are from, if it reads these."""
     right: tuple[int, ...]
     """Frames to the right that make a difference, for the flow and for the decoder."""
-    window: int = 64
+    window: int = 48
     """Tokens of the past that the text encoder sees."""
     tail: str = ""
     """Words that stand behind the visible ones of an open sentence: all in its first steps, later the first alone.

@@ -1,0 +1,94 @@
+"""What a VITS voice costs word by word beside its own whole sentences, and how soon its first sound is there.
+
+    python benchmarks/vits/speed.py VOICE --texts test.csv [--count 16] [--results FILE.json]
+
+Processor time of one thread, everything in one run: each sentence is spoken in every way in turn, three times, and the
+least counts, so that what else the machine does falls away. The text comes letter by letter; the first sound is counted
+from the letter that made its lookahead word final to the first chunk with a sample above -50 dBFS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead import LookaheadK, Voice, WaitAll, load_voice
+from sayahead.eval.experiment.machine import versions
+from sayahead.sound.pcm import audible
+from sayahead.text.lists import read_texts, strided
+
+WAYS: dict[str, Any] = {
+    "whole": {"policy": WaitAll()},
+    "k = 1": {"policy": LookaheadK(1)},
+    "k = 0": {"policy": LookaheadK(0)},
+    "k = 1, two words a step": {"policy": LookaheadK(1, words=2)},
+}
+
+
+def spoken(voice: Voice, text: str, options: Any) -> tuple[float, float, float]:
+    """Processor seconds of a sentence, those to its first audible chunk, and its playing time."""
+    session, spent, first_s, samples = voice.session(**options), 0.0, 0.0, 0
+    for letter in [*text, ""]:
+        if letter:
+            session.push(letter)
+        else:
+            session.finish()
+        waited = time.thread_time()
+        while (chunk := session.pull()) is not None:
+            samples += len(chunk.samples)
+            if not first_s and len(audible(chunk.samples)):
+                first_s = time.thread_time() - waited
+        spent += time.thread_time() - waited
+    return spent, first_s, samples / voice.sample_rate
+
+
+def measure(voice: Voice, texts: list[str], tries: int) -> dict[str, dict[str, float]]:
+    """Each way's processor seconds for a second of sound, over those of the whole, and milliseconds to the first."""
+    least = {way: np.full((len(texts), 3), np.inf) for way in WAYS}
+    for _ in range(tries):
+        for number, text in enumerate(texts):
+            for way, options in WAYS.items():
+                least[way][number] = np.minimum(least[way][number], spoken(voice, text, options))
+    words = sum(len(text.split()) for text in texts)
+    figures = {}
+    for way, rows in least.items():
+        rtf = float(rows[:, 0].sum() / rows[:, 2].sum())
+        first = np.sort(rows[:, 1] * 1000)
+        figures[way] = {
+            "rtf": rtf,
+            "over_whole": rtf / float(least["whole"][:, 0].sum() / least["whole"][:, 2].sum()),
+            "ms_a_word": 1000 * float(rows[:, 0].sum()) / words,
+            "first_sound_ms_median": float(np.median(first)),
+            "first_sound_ms_p95": float(first[int(0.95 * (len(first) - 1))]),
+            "longer_than_whole": float(rows[:, 2].sum() / least["whole"][:, 2].sum()),
+        }
+    return figures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("voice", help="a voice's name or folder")
+    parser.add_argument("--texts", type=Path, required=True, help="lines of name|text")
+    parser.add_argument("--count", type=int, default=16)
+    parser.add_argument("--tries", type=int, default=3)
+    parser.add_argument("--results", type=Path, help="write the figures here (JSON)")
+    arguments = parser.parse_args()
+    texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
+    voice = load_voice(arguments.voice)
+    figures = measure(voice, texts, arguments.tries)
+    about = {"voice": voice.config.name, "sentences": len(texts), "versions": versions()}
+    about["command"] = f"python benchmarks/vits/speed.py {voice.config.name} --texts test.csv --count {len(texts)}"
+    found = json.dumps({**about, "figures": figures}, indent=1)
+    print(found)
+    if arguments.results:
+        arguments.results.write_text(found + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
