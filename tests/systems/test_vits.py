@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tiny_vits import SHAPES, added_vits
+from support.tiny_vits import SHAPES, added_vits, tiny_vits
 
-from sayahead import ConfigError, LookaheadK, Voice, WaitAll
+from sayahead import ConfigError, LookaheadK, Voice, WaitAll, load_voice
+from sayahead.adding.vits import add_piper
 from sayahead.systems.vits import VitsState
 from sayahead.types import Floats, Rendering, Segment, WordTiming
 
@@ -69,6 +70,16 @@ def test_pace_seed_and_speaker_are_options() -> None:
             voice.session(speaker=wrong)
     with pytest.raises(ConfigError, match="one speaker alone"):
         voice_of("medium").session(speaker=0)
+
+
+def test_a_voice_that_reads_phonemes_of_another_language_speaks() -> None:
+    german: dict[str, Any] = {"phoneme_type": "espeak", "espeak": {"voice": "de"}, "language": {"code": "de_DE"}}
+    folder = Path(mkdtemp())
+    add_piper(tiny_vits(folder, **german), None, folder / "voice")
+    voice, text = load_voice(folder / "voice"), "Guten Morgen, Frau Müller. Es ist schön!"
+    (one, words), (two, others) = (spoken(voice, parts) for parts in ([text], list(text)))
+    assert np.array_equal(one, two)
+    assert [word.text for word in words] == [word.text for word in others] == text.split()
 
 
 def test_a_sentence_begins_with_a_small_piece_and_its_rest_follows() -> None:
