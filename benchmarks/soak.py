@@ -217,14 +217,20 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
 
     figure, axes = plt.subplots(3, 1, figsize=(8, 7), sharex=True, layout="constrained")
     minutes = [row["minute"] for row in rows]
-    axes[0].plot(minutes, [row["rss_mb"] for row in rows])
-    axes[0].set(ylabel="memory, MB", ylim=(0, None))
-    axes[1].plot(minutes, [row["descriptors"] for row in rows])
-    axes[1].set(ylabel="open descriptors", ylim=(0, None))
-    axes[2].plot(minutes, [row["p50_ms"] for row in rows], label="p50")
-    axes[2].plot(minutes, [row["p95_ms"] for row in rows], label="p95")
-    axes[2].set(ylabel="first sound, ms", xlabel="minute", ylim=(0, None))
-    axes[2].legend()
+    curves = (
+        ("memory, MB", ("rss_mb",)),
+        ("open descriptors", ("descriptors",)),
+        ("first sound, ms", ("p50_ms", "p95_ms")),
+    )
+    for axis, (label, names) in zip(axes, curves, strict=True):
+        for name in names:
+            axis.plot(minutes, [row[name] for row in rows], label=name.removesuffix("_ms"))
+        axis.set(ylabel=label, ylim=(0, 1.15 * max(row[name] for row in rows for name in names)))
+    load = axes[2].twinx()
+    load.plot(minutes, [row["load"] for row in rows], color="gray", linewidth=0.8)
+    load.set(ylabel="the machine's load (gray)", ylim=(0, None))
+    axes[2].set(xlabel="minute")
+    axes[2].legend(loc="upper left")
     figure.savefig(path, dpi=110)
 
 

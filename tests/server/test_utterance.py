@@ -19,6 +19,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from sayahead.client import Client
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
+from sayahead.server import messages as m
+from sayahead.server.hub import Hub
+from sayahead.server.operation.access import Caller
+from sayahead.server.outbox import Outbox
+from sayahead.server.utterance import Utterance
 from sayahead.types import AudioChunk, Floats
 
 BREATH_S = 0.15
@@ -322,3 +327,28 @@ def test_a_client_that_is_ahead_of_its_sound_falls_silent_and_is_told() -> None:
 
     with serving(step_s=0.05) as server:
         asyncio.run(run(server))
+
+
+def test_a_text_whose_client_has_left_leaves_no_task_behind() -> None:
+    """Its task waited for more text for ever, and was destroyed while it did."""
+
+    async def run(hub: Hub) -> None:
+        async def gone(event: m.Event) -> None:
+            raise m.GoneError("The client closed the connection.")
+
+        lease, left = hub.enter("native", Caller("anybody")), list[str]()
+        utterance = Utterance(
+            "a", m.Options(), hub, lease, Outbox(gone, stall_s=1.0), leave=lambda _, outcome: left.append(outcome)
+        )
+        utterance.start()
+        utterance.push("Hello")
+        await asyncio.sleep(0.1)
+        with pytest.raises(m.GoneError):
+            await utterance.cancel(None)
+        await asyncio.sleep(0.05)
+        assert left == ["cancelled"]
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        hub.leave(lease)
+
+    with serving() as server:
+        asyncio.run(run(server.hub))

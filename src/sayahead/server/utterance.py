@@ -186,15 +186,23 @@ class Utterance:
             try:
                 await self._outbox.send_next(last())
             finally:
+                # Who has left gets no event, but nobody else knows of the task from now on.
                 self._leave(self, outcome)
+                self._end_task()
         await self.stop()
 
     async def stop(self) -> None:
         """End the task; what a thread is making is thrown away."""
         self._over = True
-        if self._task is not None and self._task is not asyncio.current_task():
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        if (task := self._end_task()) is not None:
+            await asyncio.gather(task, return_exceptions=True)
+
+    def _end_task(self) -> asyncio.Task[None] | None:
+        """Cancel the task and return it, if it is another than the one that runs."""
+        if self._task is None or self._task is asyncio.current_task():
+            return None
+        self._task.cancel()
+        return self._task
 
     # Speaking.
 
