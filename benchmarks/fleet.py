@@ -178,11 +178,12 @@ def main() -> int:
     serve, port = start_ray()
     alone = free_port()
     server = plain(alone)
-    urls = {"plain server": f"ws://127.0.0.1:{alone}"}
     kept: dict[tuple[str, int], list[tuple[float, float] | None]] = {}
     for count in (1, 2):
         fleet(serve, count)
-        ways = {**urls, f"Ray, {count} replica{'s' * (count > 1)}": f"ws://127.0.0.1:{port}"}
+        # Both in turn: the machine's other load is then the same for both.
+        name = f"{count} replica{'s' * (count > 1)}"
+        ways = {f"plain server, beside {name}": f"ws://127.0.0.1:{alone}", f"Ray, {name}": f"ws://127.0.0.1:{port}"}
         for _ in range(arguments.rounds):
             for sessions in arguments.sessions:
                 for way, url in ways.items():

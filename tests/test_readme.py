@@ -25,6 +25,13 @@ def test_the_python_blocks_run_one_after_the_other(capsys: Any) -> None:
     assert names["chunks"][0].words[0].text == "Doctor"
 
 
+def test_the_tutorials_program_runs(capsys: Any) -> None:
+    tutorial = (Path(__file__).parent.parent / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    program = re.findall(r"```python\n(.*?)```", tutorial, re.DOTALL)[0]
+    exec(compile(program, "tutorial.md", "exec"), {})
+    assert "s of sound: ['Sure!'" in capsys.readouterr().out
+
+
 def test_every_link_leads_somewhere() -> None:
     root = Path(__file__).parent.parent
     for name in ("README.md", *(str(path.relative_to(root)) for path in root.glob("docs/*.md"))):
