@@ -18,9 +18,20 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sayahead.server.hub import Hub
 from sayahead.server.operation.connection import most_connections
-from sayahead.server.protocols import cartesia, deepgram, elevenlabs, health, kyutai, native, openai, page, wyoming
+from sayahead.server.protocols import (
+    cartesia,
+    deepgram,
+    elevenlabs,
+    health,
+    jambonz,
+    kyutai,
+    native,
+    openai,
+    page,
+    wyoming,
+)
 
-PROTOCOLS = (health, native, openai, elevenlabs, cartesia, deepgram, kyutai, page)
+PROTOCOLS = (health, native, openai, elevenlabs, cartesia, deepgram, kyutai, jambonz, page)
 """Modules with ``routes(hub)``."""
 LISTENERS: tuple[Any, ...] = (wyoming,)
 """Modules with ``listening(hub)``: a context manager in which the hub is served other than by HTTP."""

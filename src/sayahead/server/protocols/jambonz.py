@@ -1,0 +1,86 @@
+"""jambonz' socket for custom speech, ``/v1/jambonz``: text in JSON, bare 16-bit samples out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, WebSocketRoute
+from starlette.websockets import WebSocket
+
+from sayahead.errors import ConfigError
+from sayahead.server import messages as m
+from sayahead.server.hub import Hub
+from sayahead.server.synthesis.formats import AudioFormat
+from sayahead.server.synthesis.offers import choices
+from sayahead.server.websocket import SocketProtocol, serve_socket
+from sayahead.server.wire import MessageError, text_frame, whole
+
+RATE = 16000
+# The socket lives as long as the call, and the caller may talk for minutes.
+IDLE_S = 3600.0
+# A connection speaks one text after another.
+ONLY = ""
+
+
+class Jambonz(SocketProtocol):
+    """One connection."""
+
+    name: ClassVar[str] = "jambonz"
+    idle_s = IDLE_S
+
+    def __init__(self, query: Mapping[str, str]) -> None:
+        """``voice``, ``language`` and ``sampleRate`` come in the address. ConfigError for a rate that is none."""
+        self._rate = whole(query.get("sampleRate")) or RATE
+        form = AudioFormat("pcm_s16le", self._rate)
+        form.check()
+        self._options = m.Options(
+            voice=query.get("voice"), any_voice=True, format=form, frame_s=0.02, idle_s=IDLE_S, **choices(query)
+        )
+
+    def greeting(self) -> Iterable[str]:
+        """What the samples will be."""
+        yield json.dumps({"type": "connect", "data": {"sample_rate": self._rate, "base64_encoding": False}})
+
+    def read(self, message: str | bytes) -> Iterable[m.Command]:
+        data = text_frame(message)
+        match data.get("type"):
+            case "stream":
+                text = data.get("text")
+                if not isinstance(text, str):
+                    raise MessageError("stream needs a text, a string.")
+                yield m.Open(ONLY, self._options)
+                # A message is whole words, with or without a blank at the end.
+                yield m.Text(ONLY, text if text[-1:].isspace() else text + " ")
+            case "flush":
+                yield m.Open(ONLY, self._options)
+                yield m.Flush(ONLY, end=True)
+            case "stop":
+                yield m.Open(ONLY, self._options)
+                yield m.Cancel(ONLY)
+                yield m.End()
+            case _:
+                raise MessageError("A message has a type: stream, flush or stop.")
+
+    def write(self, event: m.Event) -> Iterable[str | bytes]:
+        match event:
+            case m.Audio(_, data):
+                yield data
+            case m.Failed(_, message):
+                yield json.dumps({"type": "error", "error": message})
+
+
+def routes(hub: Hub) -> list[BaseRoute]:
+    """``/v1/jambonz``."""
+
+    async def speak(websocket: WebSocket) -> None:
+        try:
+            protocol = Jambonz(websocket.query_params)
+        except ConfigError as error:
+            await websocket.send_denial_response(JSONResponse({"error": str(error)}, 400))
+            return
+        await serve_socket(hub, websocket, protocol)
+
+    return [WebSocketRoute("/v1/jambonz", speak)]
