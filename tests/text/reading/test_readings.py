@@ -92,6 +92,27 @@ def test_no_figure_and_no_sign_goes_unsaid(language: str) -> None:
     check()
 
 
+ODD = "0123456789.,:;-–/()'\"%€$£°ºª²½①٣xXhIVeErR &@+<>=*_#~|\n\u00a0«»¿!?…—äéñ"
+
+
+@pytest.mark.parametrize("language", [*LANGUAGES, "ru", "zh", "ar", "pl"])
+def test_any_text_is_taken(language: str) -> None:
+    """No text raises, words keep their order in it, and one fragment or many are the same."""
+
+    @settings(max_examples=examples(150), deadline=None)
+    @given(st.text(st.sampled_from(ODD), max_size=30) | st.text(max_size=20))
+    def check(text: str) -> None:
+        whole = words_of(language, text)
+        if language in LANGUAGES:
+            assert not re.search(r"[0-9]", " ".join(word.text for word in whole))
+        assert all(0 <= word.start <= word.end <= len(text) for word in whole)
+        assert all(a.end <= b.start or b.start == b.end for a, b in itertools.pairwise(whole))
+        normalizer = front_end(language).normalizer()
+        assert [word for char in text for word in normalizer.push(char)] + normalizer.flush() == whole
+
+    check()
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_words_wait_only_where_the_record_needs_it(language: str) -> None:
     """Plain words are handed out with the white space behind them, numbers of one form within a character more."""

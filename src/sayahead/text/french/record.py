@@ -260,13 +260,14 @@ FRENCH = Record(
     ),
     genders=dict.fromkeys(
         """
-    heure heures minute minutes seconde secondes tonne tonnes livre livres fois année années semaine semaines
+    heure heures minute minutes seconde secondes tonne tonnes fois année années semaine semaines
     page pages personne personnes femme femmes fille filles maison maisons table tables place places nuit nuits
     voiture voitures main ville villes chose choses idée idées tasse tasses bouteille bouteilles voix question
     questions chambre chambres
     """.split(),
         "f",
     )
+    | {"livre": "m", "livres": "m"}
     | dict.fromkeys("et ou à de des est sont sur pour dans par du la le les que qui".split(), "m"),
     cues=cues(
         day="le du au dès",

@@ -130,6 +130,7 @@ _EN = frozenset(
     keinem keinen keiner ins
     """.split()
 )
+_NOMINATIVE = frozenset("wurde wurden wird werden ist war als bin bist sind blieb bleibt".split())
 _LED = frozenset("in mit von aus nach während zu auf an bei seit wegen trotz".split())
 
 
@@ -144,6 +145,8 @@ def dotted(left: Left, right: str) -> str:
         return "en"
     if word in _E:
         return "e"
+    if word in _NOMINATIVE:
+        return "er"
     if word in ("ein", "kein", "sein", "ihr", "mein"):
         return "er" if gender(right, left) != "n" or right.endswith(("er", "tag", "ling")) else "es"
     return "er" if right.lower() in {month.lower() for month in MONTHS} or not right else "e"

@@ -336,5 +336,6 @@ GERMAN = Record(
     """.split()
     ),
     hour_words=frozenset({"Uhr"}),
+    number_suffixes=frozenset("er ern fach mal jährig jährige jähriger jähriges jährigen".split()),
 )
 """German. Swiss readers find their own grouping of figures ("1'000") understood."""

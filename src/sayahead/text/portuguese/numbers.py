@@ -166,6 +166,8 @@ def gender(noun: str, left: Left) -> str:
         return "f"
     if word in _MASCULINE:
         return "m"
+    if not left.one and not word.endswith("s"):
+        return ""
     return "f" if word.endswith(_FEMININE) else "m"
 
 

@@ -15,7 +15,7 @@ SCALED_CURRENCY = re.compile(rf"(Mio|Mrd|Mds?|M|mln|mld|mi|bi|bn)\.?([{SIGNS}])"
 _SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6}
 _FRACTION = re.compile(r"(?:([0-9]{1,4})[ +])?([0-9]{1,4})/([0-9]{1,4})")
 _ENGLISH_MONEY = re.compile(r"([+-]?)([A-Z]{0,3}\$|£|¥|€)([0-9]+\.[0-9]{2}|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{2})?)")
-_VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8), "⅕": (1, 5), "⅜": (3, 8)}
+VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8), "⅕": (1, 5), "⅜": (3, 8)}
 
 
 def spoken(record: Record) -> Numbers:
@@ -26,7 +26,7 @@ def spoken(record: Record) -> Numbers:
 
 def figures(text: str, record: Record) -> str:
     """Figures one by one."""
-    return " ".join(spoken(record).cardinal(int(char), "") for char in text if char.isdigit())
+    return " ".join(spoken(record).cardinal(int(char), "") for char in text if char.isdecimal())
 
 
 def parse(text: str, record: Record) -> tuple[int, str] | None:
@@ -100,7 +100,7 @@ def noun_behind(noun: Noun, left: Left, record: Record) -> str:
 
 def after_number(text: str, core: str, left: Left, record: Record) -> Left:
     """What a number means for what follows."""
-    one = spoken(record).singular(value_of(text, record)) if any(map(str.isdigit, text)) else False
+    one = spoken(record).singular(value_of(text, record)) if any(map(str.isdecimal, text)) else False
     return Left("number", core, one, round_million(text, record), left.word)
 
 
@@ -152,8 +152,8 @@ def time(core: str, record: Record, *, dot: bool = False) -> tuple[int, int | No
 
 def fraction(core: str, record: Record) -> str:
     """``3/4``, ``1½``; nothing if it is none that has a name."""
-    if core and core[-1] in _VULGAR and (core[:-1].isdigit() or len(core) == 1):
-        above, below = _VULGAR[core[-1]]
+    if core and core[-1] in VULGAR and (core[:-1].isdecimal() or len(core) == 1):
+        above, below = VULGAR[core[-1]]
         head = core[:-1]
     elif m := _FRACTION.fullmatch(core):
         head, above, below = m[1] or "", int(m[2]), int(m[3])
@@ -214,7 +214,7 @@ def dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said:
     month = record.months.get(right.body.lower())
     form = forms(left, record.month_names[month - 1] if month else right.body) if forms else ""
     said = spoken(record).ordinal(int(core), form)
-    if left.kind == "day" and left.word[:1].isdigit():  # A month by its number: a noun.
+    if left.kind == "day" and left.word[:1].isdecimal():  # A month by its number: a noun.
         said = spoken(record).ordinal(int(core), "en" if left.form == "en" else "er").capitalize()
         return Said(said, Left("month", core + ".", before=left.word))
     return Said(said, Left("day", core + ".", before=left.word, form=form))

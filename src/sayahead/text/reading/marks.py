@@ -88,6 +88,8 @@ def fold(raw: str) -> str:
 def _kept(char: str) -> str:
     """A character as it may be read: figures of any script as ASCII, full width undone, emoji gone."""
     kind = unicodedata.category(char)
+    if kind == "No" and char not in "⁰¹²³⁴⁵⁶⁷⁸⁹½⅓⅔¼¾⅛⅕⅜" and unicodedata.normalize("NFKC", char).isdecimal():
+        return unicodedata.normalize("NFKC", char)
     if kind == "Nd":
         return str(unicodedata.decimal(char))
     if kind in ("Cs", "Cn", "Co", "Cc") or (kind == "Cf" and char not in "\u200c\u200d"):

@@ -201,7 +201,7 @@ class Reader:
     def _marked(self, token: Token, out: list[Word]) -> bool | None:
         """Whether the first token of a line is a marker, with the line's kind and the sentence's end settled."""
         right = self._right()
-        if (token.raw[0].isdigit() or token.raw == ">") and not (token.closed or self._breath):
+        if (token.raw[0].isdecimal() or token.raw == ">") and not (token.closed or self._breath):
             dated = rules.dated(token.raw, right, self._record)
             if dated is None:
                 return None
@@ -225,7 +225,7 @@ class Reader:
         if marker == "quote":
             token.raw = token.raw.lstrip(">")
             return not token.raw
-        if marker == "item" and token.raw[0].isdigit():
+        if marker == "item" and token.raw[0].isdecimal():
             said = rules.listed(token.raw[:-1], self._record)
             self._emit(token, said + ".", Left(), out, last=False)
             return True

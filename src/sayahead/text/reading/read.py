@@ -20,10 +20,11 @@ _TOP = frozenset(
     """.split()
 )
 _ELIDED = re.compile(r"([^\W\d_]+')([0-9].*)")
-_DAY_AND_MONTH = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}")
+DAY_AND_MONTH = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}")
+"""``3.5.`` without its last full stop."""
 _DATE = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})?")
 _ISO = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})")
-_RANGE = re.compile(r"(.+?)(--|[-–—]|/)(.+)")
+RANGE = re.compile(r"(.+?)(--|[-–—]|/)(.+)")
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _PHONE = re.compile(r"\(?\+?[0-9][0-9()/.-]{2,}[0-9]")
@@ -46,12 +47,15 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     if m := _ELIDED.fullmatch(core):
         rest = read(m[2], Left(word=m[1], before=left.word), record)
         return Said(m[1] + rest.text, rest.left)
-    if dotted and record.dot_ordinals and _DAY_AND_MONTH.fullmatch(core) and record.cues.get(left.word.lower()):
-        return _dated(core + ".", left, record, form) or plain
+    if dotted and record.dot_ordinals and DAY_AND_MONTH.fullmatch(core):
+        if found := _dated(core + ".", left, record, form):
+            return found
     if left.kind in ("number", "hours") and (found := _unit(core, left, record)):
         return found
     if left.word.lower() == record.per and core in record.units:
         return Said(record.units[core].one, Left(word=core, before=left.word))
+    if core[-1] in amounts.VULGAR and (part := amounts.fraction(core, record)):
+        return Said(part, Left("number", core, one=True, before=left.word))
     if _WORD.fullmatch(core):
         numeral = core[0] in "IVXLC" and not core.isupper() and _ordinal(core, left, record, form)
         if numeral:
@@ -65,12 +69,12 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
 
 def _unit(core: str, left: Left, record: Record) -> Said | None:
     """What is counted, behind its number: ``km``, ``€``, ``Mio.``"""
-    if left.kind == "hours" and core.isdigit():
+    if left.kind == "hours" and core.isdecimal():
         return None
     if core in record.scales:
         said = amounts.noun_behind(record.scales[core], replace(left, big=False), record)
         return Said(said, replace(left, word=core, one=False, big=record.scales[core].gender != ""))
-    if core in record.glued_only and not left.word[-1:].isdigit():
+    if core in record.glued_only and not left.word[-1:].isdecimal():
         return None
     scale = amounts.SCALED_CURRENCY.fullmatch(core)
     if scale and scale[1] in record.scales and scale[2] in record.currencies:
@@ -121,20 +125,20 @@ def _figures(core: str, left: Left, record: Record, form: str) -> Said | None:
     text = core.lstrip("+-±")
     if not re.fullmatch(record.number, text) or core[: len(core) - len(text)] not in ("", "+", "-", "±"):
         return None
-    if left.kind == "phone" or (left.kind == "code" and text.isdigit() and len(text) > 2):
+    if left.kind == "phone" or (left.kind == "code" and text.isdecimal() and len(text) > 2):
         sign = f"{record.signs[core[0]]} " if core[0] in "+-" else ""
         return Said(sign + telephone(text, record), Left(left.kind, core, before=left.word))
-    if left.kind == "hours" and text.isdigit() and len(text) == 2:
+    if left.kind == "hours" and text.isdecimal() and len(text) == 2:
         return Said(number(text.lstrip("0") or "0", record), amounts.after_number(text, core, left, record))
-    day = text.isdigit() and len(text) == 2 and text[0] == "0" and text != "00"
+    day = text.isdecimal() and len(text) == 2 and text[0] == "0" and text != "00"
     if day and record.cues.get(left.word.lower()) in ("ordinal", "day"):
         return Said(number(text[1], record), Left("number", core, before=left.word))
-    if text.isdigit() and text[0] == "0" and len(text) > 1:
+    if text.isdecimal() and text[0] == "0" and len(text) > 1:
         return Said(figures(core, record), Left("phone", core, before=left.word))
     if form == "month":
         return Said(spoken(record).ordinal(1, "month"), Left("day", core, before=left.word))
     year = spoken(record).year
-    if year and text.isdigit() and len(text) == 4 and core == text and 1100 <= int(text) <= 1999:
+    if year and text.isdecimal() and len(text) == 4 and core == text and 1100 <= int(text) <= 1999:
         return Said(year(int(text)), replace(amounts.after_number(text, core, left, record), big=False))
     return Said(signed(core, record, form), amounts.after_number(text, core, left, record))
 
@@ -161,7 +165,7 @@ def _addressed(core: str, left: Left, record: Record, form: str) -> Said | None:
 
 
 def _addressed_piece(piece: str, record: Record) -> str:
-    if piece.isdigit():
+    if piece.isdecimal():
         return number(piece, record)
     return record.signs.get(piece, piece if piece.isalpha() else "")
 
@@ -198,10 +202,12 @@ def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
 def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
     """``1er``, ``3ª``, ``XXe``."""
     m = re.fullmatch(r"([0-9]{1,4}|[IVXLC]+)[.-]?([^\W\d]+|[º°ªᵉ]+[.]?)", core)
+    if m and m[1].isdecimal() and m[2] in record.number_suffixes:
+        return Said(spoken(record).cardinal(int(m[1]), "n") + m[2], Left(word=core, before=left.word))
     if m is None or m[2] not in record.ordinal_suffixes:
         return None
-    value = int(m[1]) if m[1].isdigit() else roman(m[1])
-    if len(m[1]) == 1 and not m[1].isdigit() and (m[1] not in "IVX" or m[2] not in ("e", "er", "re", "ᵉ")):
+    value = int(m[1]) if m[1].isdecimal() else roman(m[1])
+    if len(m[1]) == 1 and not m[1].isdecimal() and (m[1] not in "IVX" or m[2] not in ("e", "er", "re", "ᵉ")):
         return None
     if not value or (m[2] == "°" and left.kind == "number"):
         return None
@@ -219,8 +225,8 @@ def _paid(core: str, left: Left, record: Record, form: str) -> Said | None:
 
 def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
     """``5-7``, ``10–15 %``, ``1990/91``, ``Mo-Fr``: two atoms and what is between them."""
-    m = _RANGE.fullmatch(core)
-    if m is None or not (m[1][-1].isdigit() or m[1][0].isdigit()) or not m[3][0].isdigit():
+    m = RANGE.fullmatch(core)
+    if m is None or not (m[1][-1].isdecimal() or m[1][0].isdecimal()) or not m[3][0].isdecimal():
         return None
     if _PHONE.fullmatch(core) and (core.count("-") + core.count("/") > 1 or (core[0] == "0" and len(core) > 6)):
         return None
@@ -244,7 +250,7 @@ def _atom(text: str, left: Left, record: Record) -> Said | None:
 
 def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
     """Telephone numbers in one piece, versions, letters with figures, figures with a word behind them."""
-    if _PHONE.fullmatch(core) and re.fullmatch(r"\(?[+0][0-9()/.-]+", core) and sum(map(str.isdigit, core)) > 5:
+    if _PHONE.fullmatch(core) and re.fullmatch(r"\(?[+0][0-9()/.-]+", core) and sum(map(str.isdecimal, core)) > 5:
         plus = f"{record.signs['+']} " if "+" in core else ""
         return Said(plus + " ".join(telephone(part, record) for part in re.findall(r"\d+", core)), Left("phone", core))
     if re.fullmatch(r"[0-9]+(?:\.[0-9]+)+", core):
@@ -267,7 +273,7 @@ def pieces(core: str, record: Record) -> str:
     """Piece by piece: letters as they are, figures as numbers, signs by name."""
     said, before = list[str](), ""
     for piece in _PIECE.findall(core.translate(_POWERS)):
-        if piece[0].isdigit():
+        if piece[0].isdecimal():
             parts = re.findall(r"[0-9]+|[.,]", piece)
             named = {".": record.dot, ",": record.point}
             said += [named.get(part) or _part(part, record) for part in parts]

@@ -147,6 +147,8 @@ class Record:
     """Words in lower case that say what the figures behind them are: ``phone``, ``code``, ``label``, ``roman``."""
     ordinal_suffixes: Mapping[str, str] = field(default_factory=dict)
     """What makes figures an ordinal when it follows them, and its form."""
+    number_suffixes: frozenset[str] = frozenset()
+    """What is said right behind a number in words, with nothing between: ``90er``."""
     pairs: bool = False
     """Whether figures of telephone numbers are read in pairs."""
     hour_signs: tuple[str, ...] = ()

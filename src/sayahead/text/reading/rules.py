@@ -10,7 +10,7 @@ import unicodedata
 
 from sayahead.text.reading import amounts
 from sayahead.text.reading.marks import ENDING, Parts, shown
-from sayahead.text.reading.read import read, roman
+from sayahead.text.reading.read import DAY_AND_MONTH, RANGE, read, roman
 from sayahead.text.reading.record import Left, Record, prefixes
 from sayahead.text.reading.tokens import GLUED, Joined, Right, Said, Token
 
@@ -44,7 +44,7 @@ def join(parts: Parts, token: Token, left: Left, right: Right, record: Record) -
 
 
 def _counts(char: str) -> bool:
-    return char.isdigit() or char in "$€£¥" or char.isupper()
+    return char.isdecimal() or char in "$€£¥" or char.isupper()
 
 
 def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
@@ -59,11 +59,14 @@ def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined | bo
 
 def _timed(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
     """``14:30 Uhr``: the word that the reading has in it already."""
-    time = amounts.time(core, record, dot=True)
-    if time is None or not record.hour_words or record.numbers is None:
+    if not record.hour_words or record.numbers is None:
+        return False
+    last = m[3] if (m := RANGE.fullmatch(core)) else core
+    time = amounts.time(last, record, dot=last == core)
+    if time is None:
         return False
     found = right.one_of(record.hour_words, _prefixes(record, "hour words"))
-    said = record.numbers.clock(*time, left)
+    said = record.numbers.clock(*time, left) if last == core else read(core, left, record).text
     return found and Joined(right.body, Said(said, Left("time", right.body, before=left.word)))
 
 
@@ -84,7 +87,7 @@ def _priced(core: str, left: Left, right: Right, record: Record) -> Joined | boo
         return False
     if right.done:
         return bool(re.match(r"[0-9]", right.body)) and Joined(core + right.body)
-    return None if not right.text or right.text[0].isdigit() else False
+    return None if not right.text or right.text[0].isdecimal() else False
 
 
 def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
@@ -110,7 +113,7 @@ def said(parts: Parts, token: Token, left: Left, right: Right, record: Record) -
         initial = right.initial()
         if initial is None:
             return None
-        if initial.isdigit():
+        if initial.isdecimal():
             parts.mark = ""
             return Said(numbered, Left("label", core, before=left.word))
     if parts.dotted and form in record.abbreviations:
@@ -123,21 +126,32 @@ def said(parts: Parts, token: Token, left: Left, right: Right, record: Record) -
             return None
         if found:
             return Said(amounts.spoken(record).ordinal(roman(core), "m"), Left(word=core, before=left.word))
-    if record.numbers is None or not core[-1].isdigit():
+    if record.numbers is None or not core[-1].isdecimal():
         return read(core, left, record, dotted=parts.dotted)
-    if core.isdigit() and parts.dotted and record.dot_ordinals:
+    if core.isdecimal() and parts.dotted and record.dot_ordinals:
         return _dot_ordinal(core, left, right, record)
     if _PHONE.fullmatch(core) and not parts.mark:
         initial = right.initial()
         if initial is None:
             return None
-        if initial.isdigit():
+        if initial.isdecimal():
             return read(core, Left("phone"), record)
+    if record.dot_ordinals and parts.dotted and DAY_AND_MONTH.fullmatch(core):
+        dated = _is_date(parts, left, right, record)
+        return None if dated is None else read(core, left, record, dotted=dated)
     value = amounts.whole(core, record)
     if value is not None and not parts.mark and record.numbers.varies(value) and left.kind not in ("phone", "code"):
         gender = _gender(right, value, record)
         return None if gender is None else read(core, left, record, form=gender)
     return read(core, left, record, dotted=parts.dotted)
+
+
+def _is_date(parts: Parts, left: Left, right: Right, record: Record) -> bool | None:
+    """Whether ``12.6.`` is a day and a month, or ``2.0.`` a number at the end of its sentence."""
+    if parts.mark != "." or record.cues.get(left.word.lower()) in ("ordinal", "day"):
+        return True
+    initial = right.initial()
+    return None if initial is None else initial.islower() or initial.isdecimal()
 
 
 def _gender(right: Right, value: int, record: Record) -> str | None:
@@ -150,14 +164,14 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
     word = right.body
     if value == 1 and word.lower() in record.months:
         return "month"
+    if gender := record.genders.get(word.lower()):
+        return gender
     if word in record.units:
         return record.units[word].gender
     if word in record.currency_words:
         return record.currency_words[word].main.gender
     if word in record.scales:
         return record.scales[word].gender
-    if gender := record.genders.get(word.lower()):
-        return gender
     counted = record.numbers.counted if record.numbers else None
     return counted(word, Left(one=value == 1)) if counted and word.isalpha() else ""
 
@@ -175,7 +189,7 @@ def _is_ordinal(core: str, left: Left, right: Right, record: Record) -> bool | N
     """Whether figures with a full stop are an ordinal: by the word before them, or by what goes on behind them."""
     if left.kind in ("label", "code", "phone", "hours") or len(core) > 4:
         return False
-    if left.kind == "day" and left.word[:1].isdigit() and int(core) <= 12:
+    if left.kind == "day" and left.word[:1].isdecimal() and int(core) <= 12:
         return True
     if record.cues.get(left.word.lower()) in ("ordinal", "day", "noun") and len(core) < 4:
         return True
@@ -189,7 +203,7 @@ def _is_ordinal(core: str, left: Left, right: Right, record: Record) -> bool | N
         return None
     if opens or not initial or core[0] == "0":
         return False
-    if initial.isdigit():
+    if initial.isdecimal():
         dated = re.match(r"[0-9]{1,2}(\.|$)", right.text)
         return dated[1] == "." or (None if not right.done else False) if dated else False
     return initial.islower() or int(core) <= 31
@@ -223,8 +237,8 @@ def ends(parts: Parts, token: Token, said: str, left: Left, right: Right, record
         return False
     if len(core) == 1 and core.isupper() and record.spaced and left.kind != "label":
         return starts(right, record) if left.word.lower() in record.cues else False
-    figures = core.replace(".", "", 1) if record.cues.get(left.word.lower()) == "ordinal" else core
-    if figures.isdigit() and record.dot_ordinals and record.numbers:
+    figures = core.replace(".", "", 1) if DAY_AND_MONTH.fullmatch(core) else core
+    if figures.isdecimal() and record.dot_ordinals and record.numbers:
         return _ends_behind_figures(core, said, left, right, record)
     if record.dot_ordinals and roman(core) and said != core:
         return starts(right, record)
@@ -250,13 +264,13 @@ def _ends_anyhow(core: str, right: Right, record: Record) -> bool | None:
         and not any(unicodedata.normalize("NFD", c)[0] in _VOWELS for c in core.lower())
     ):
         return False
-    ordinal = core.isdigit() and record.dot_ordinals and len(core) < 4
+    ordinal = core.isdecimal() and record.dot_ordinals and len(core) < 4
     if not (ordinal or (core.isalpha() and len(core) <= _LONGEST_ABBREVIATION)):
         return True
     initial = right.initial()
     if initial is None:
         return None
-    return right.last or not (initial.islower() or (initial.isdigit() and not ordinal))
+    return right.last or not (initial.islower() or (initial.isdecimal() and not ordinal))
 
 
 def _sign(token: Token, left: Left, right: Right, record: Record) -> Said | None:
@@ -266,14 +280,14 @@ def _sign(token: Token, left: Left, right: Right, record: Record) -> Said | None
         initial = right.initial()
         if initial is None:
             return None
-        if initial.isdigit():
+        if initial.isdecimal():
             minus = raw != "–" and not left.before and left.kind == "number"
             return Said(record.signs["-"] if minus or raw == "−" else record.until, Left("dash"))
     if raw in ("<", ">", "~") and raw in record.signs:
         initial = right.initial()
         if initial is None:
             return None
-        if initial.isdigit():
+        if initial.isdecimal():
             return Said(record.signs[raw], Left(word=raw))
     return Said("")
 
@@ -282,8 +296,8 @@ def dated(raw: str, right: Right, record: Record) -> bool | None:
     """Whether the figures that open a line are no marker of a list: a date, where a full stop makes ordinals."""
     if raw == ">" and record.numbers:
         initial = right.initial()
-        return None if initial is None else initial.isdigit()
-    if not record.dot_ordinals or not raw.rstrip(".").isdigit() or not record.months:
+        return None if initial is None else initial.isdecimal()
+    if not record.dot_ordinals or not raw.rstrip(".").isdecimal() or not record.months:
         return False
     return Right(right.text.lower(), right.done).one_of(record.months, _prefixes(record, "months"))
 

@@ -86,7 +86,7 @@ class Right:
         if self.text[:1] and self.text[0] in _QUOTES:
             return True
         initial = self.initial()
-        return None if initial is None else initial != "" and not initial.islower() and not initial.isdigit()
+        return None if initial is None else initial != "" and not initial.islower() and not initial.isdecimal()
 
     def one_of(self, full: Container[str], starts: Container[str]) -> bool | None:
         """Whether it is one of some words, marks behind it aside; ``starts`` are all their beginnings."""
