@@ -47,9 +47,9 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     if m := _ELIDED.fullmatch(core):
         rest = read(m[2], Left(word=m[1], before=left.word), record)
         return Said(m[1] + rest.text, rest.left)
-    if dotted and record.dot_ordinals and DAY_AND_MONTH.fullmatch(core):
-        if found := _dated(core + ".", left, record, form):
-            return found
+    dated = dotted and record.dot_ordinals and DAY_AND_MONTH.fullmatch(core)
+    if dated and (found := _dated(core + ".", left, record, form)):
+        return found
     if left.kind in ("number", "hours") and (found := _unit(core, left, record)):
         return found
     if left.word.lower() == record.per and core in record.units:
