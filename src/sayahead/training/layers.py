@@ -146,9 +146,24 @@ class Block(nn.Module):
         self.gamma = nn.Parameter(torch.full((channels,), 0.1))
 
     def forward(self, x: Tensor) -> Tensor:
-        mixed = self.dw(functional.pad(x.transpose(1, 2), (self.left, self.right))).transpose(1, 2)
+        return self.mixed(x, self.dw(functional.pad(x.transpose(1, 2), (self.left, self.right))).transpose(1, 2))
+
+    def beside(self, x: Tensor, neighbours: Tensor) -> Tensor:
+        """The same where the rows (B, T, K) that each row sees are named; T stands for a row of zeros."""
+        mixed = torch.einsum("btkd,dk->btd", beside(x, neighbours), self.dw.weight[:, 0]) + self.dw.bias
+        return self.mixed(x, mixed)
+
+    def mixed(self, x: Tensor, mixed: Tensor) -> Tensor:
+        """What follows the convolution."""
         out: Tensor = x + self.gamma * self.pw2(functional.gelu(self.pw1(self.norm(mixed))))
         return out
+
+
+def beside(x: Tensor, rows: Tensor) -> Tensor:
+    """(B, N, K, D) the rows (B, N, K) of x (B, T, D); T stands for a row of zeros."""
+    padded = functional.pad(x, (0, 0, 0, 1))
+    index = rows.flatten(1)[..., None].expand(-1, -1, x.shape[-1])
+    return padded.gather(1, index).view(*rows.shape, x.shape[-1])
 
 
 class MaskedNorm(nn.Module):

@@ -9,15 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead.training.layers import Block
+from sayahead.training.layers import Block, beside
 
 DILATIONS = (1, 2, 4, 8, 1, 2)
+
+
+class Steps(NamedTuple):
+    """All steps of a stream as rows one after the other (``streams.Stream``), N rows of each of B sentences."""
+
+    number: Tensor
+    """(B, N) step of each row."""
+    neighbours: Tensor
+    """(B, N, 5) rows that a convolution sees, two to each side; N where there is none."""
+    seen: Tensor
+    """(B, N, N) whether a row attends to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +65,23 @@ class TextEncoder(nn.Module):
         self.in_proj, self.out_proj = nn.Linear(channels, 3 * channels), nn.Linear(channels, channels)
         self.linear1, self.linear2 = nn.Linear(channels, 2 * channels), nn.Linear(2 * channels, channels)
 
-    def forward(self, ids: Tensor, known: Tensor, context: Tensor) -> Tensor:
-        """(B, P, D) of ids (B, P), where known (B, P) is 1 for rows that are there; context (B, C)."""
-        tokens = self.future + self.context(context).view(len(context), self.futures, -1)
-        future = (ids - SYMBOLS).clamp(min=0)[..., None].expand(-1, -1, tokens.shape[-1])
-        x = torch.where((ids >= SYMBOLS)[..., None], tokens.gather(1, future), self.emb(ids.clamp(max=SYMBOLS - 1)))
+    def forward(self, ids: Tensor, known: Tensor, context: Tensor, steps: Steps | None = None) -> Tensor:
+        """(B, P, D) of ids (B, P), where known (B, P) is 1 for rows that are there; context (B, C).
+
+        With ``steps``, rows are those of all steps of a stream, one after the other, and context is (B, S, C).
+        """
+        tokens = self.future + self.context(context).view(*context.shape[:-1], self.futures, -1)
+        future = (ids - SYMBOLS).clamp(min=0)
+        if steps is not None:
+            future = future + self.futures * steps.number
+        future = future[..., None].expand(-1, -1, tokens.shape[-1])
+        tokens = tokens.view(len(ids), -1, tokens.shape[-1]).gather(1, future)
+        x = torch.where((ids >= SYMBOLS)[..., None], tokens, self.emb(ids.clamp(max=SYMBOLS - 1)))
         rows = known[..., None].to(x.dtype)
         for block in self.convs:
-            x = block(x * rows)
-        seen = known.bool()[:, None, None, :]
+            assert isinstance(block, Block)
+            x = block(x * rows) if steps is None else block.beside(x * rows, steps.neighbours)
+        seen = known.bool()[:, None, None, :] if steps is None else steps.seen[:, None]
         for _ in range(self.layers):
             q, k, v = self.in_proj(self.norm1(x)).view(*x.shape[:2], 3, 2, -1).permute(2, 0, 3, 1, 4)
             mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
@@ -119,10 +139,19 @@ class Heart(nn.Module):
         self.prosody = Prosody()
         self.expect = ContextNetwork(config)
 
-    def encode(self, ids: Tensor, known: Tensor, context: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def encode(
+        self, ids: Tensor, known: Tensor, context: Tensor, steps: Steps | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Sound encoding (B, P, 128), prosody encoding (B, P, 192), log(1 + units) of each phoneme (B, P)."""
-        sound, text = self.sound(ids, known, context), self.text(ids, known, context)
-        hidden = functional.gelu(self.dur_in(text.transpose(1, 2)).transpose(1, 2))
+        sound, text = self.sound(ids, known, context, steps), self.text(ids, known, context, steps)
+        if steps is None:
+            hidden = functional.gelu(self.dur_in(text.transpose(1, 2)).transpose(1, 2))
+        else:
+            around = beside(text, steps.neighbours[..., 1:4])
+            mixed = functional.linear(
+                around.transpose(2, 3).flatten(2), self.dur_in.weight.flatten(1), self.dur_in.bias
+            )
+            hidden = functional.gelu(mixed)
         return sound, text, self.dur_out(hidden)[..., 0]
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -133,6 +162,8 @@ class Heart(nn.Module):
         ``sound``, ``log_units``; ``prosody`` (B, W, 4) around what is spoken now, ``at`` (B, W) each unit's number
         from the cut's begin, ``weight`` (B, W): 1 where it is spoken now, less behind, 0 where it only leads there.
         """
+        if "number" in batch:
+            return self.stream(batch)
         context = batch.get("context")
         if context is None:
             context = self.expect(batch["future"], batch["future_lengths"])
@@ -143,6 +174,26 @@ class Heart(nn.Module):
         prosody = self.prosody(spread, seen)
         out = {"sound": sound, "log_units": logs, "prosody": prosody, "at": at, "weight": weight}
         return out | {"context": context}
+
+    def stream(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The same for all steps of streams (``memory.HeartMemory.unfolded``); prosody of the steps that are spoken."""
+        sentences, steps = batch["future_lengths"].shape
+        context = self.expect(batch["future"].flatten(0, 1), batch["future_lengths"].flatten())
+        unfolded = Steps(batch["number"], batch["neighbours"], batch["seen"])
+        sound, text, logs = self.encode(batch["ids"], batch["known"], context.view(sentences, steps, -1), unfolded)
+        owner, index, begin = batch["view_owner"], batch["view_index"], batch["view_begin"]
+        at = torch.arange(index.shape[1], device=index.device)[None]
+        known = at < batch["view_seen"][:, None]
+        # Spoken words are as long as the teacher says them.
+        units = batch["taught_units"][owner]
+        units = units.gather(1, (at + begin[:, None]).clamp(max=units.shape[1] - 1))
+        view = {"known": known, "units": units * (at < batch["view_first"][:, None])}
+        view |= {"first": batch["view_first"], "end": batch["view_end"]}
+        rows, number, weight = windows(logs.detach().float()[owner[:, None], index], view)
+        seen = (rows >= 0).to(text.dtype)
+        spread = text[owner[:, None], index.gather(1, rows.clamp(min=0))] * seen[..., None]
+        prosody = self.prosody(spread, seen)
+        return {"sound": sound, "log_units": logs, "prosody": prosody, "at": number, "weight": weight}
 
 
 REACH, HELD, BEHIND = 54, 4, 12
