@@ -66,11 +66,19 @@ def show(figures: dict[str, Any]) -> None:
     """Print the figures for a person."""
     first, word, rtf = figures["first_audio_ms"], figures["word_ms"], figures["rtf"]
     low, high = first["slope_ci95"]
+    ratio = figures["ratio"]
+    print(
+        f"{ratio['streamed']:.2f} times hibari-tts's cost word by word, {ratio['oneshot']:.2f} times as whole "
+        "sentences (processor time a second of sound)"
+    )
     print(f"{figures['machine']['cpu']}, one core; voice {figures['voice']}, lookahead {figures['lookahead']}")
     print(f"first audible sample   p50 {first['p50']:.1f} ms, p95 {first['p95']:.1f} ms after its lookahead word")
     slope = f"{first['slope_ms_per_word']:+.4f} ms a word, 95 % interval {low:+.4f} to {high:+.4f}"
     print(f"  over sentence length {slope}")
     print(f"time per word          p50 {word['p50']:.1f} ms, p95 {word['p95']:.1f} ms, p99 {word['p99']:.1f} ms")
+    parts = sorted(figures["parts_ms"].items(), key=lambda part: -part[1])
+    costs = ", ".join(f"{name} {cost:.2f}" for name, cost in parts if name != "all")
+    print(f"processor time a word  {figures['parts_ms']['all']:.2f} ms: {costs}")
     others = f"whole sentences {rtf['oneshot']:.4f}, hibari-tts {rtf['peer_oneshot']:.4f}"
     print(f"computing / audio time streamed {rtf['streamed']:.4f}, {others}")
     if "cold_start_s" in figures:

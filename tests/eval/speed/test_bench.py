@@ -21,6 +21,7 @@ SHORT = (3, 5, 8)
 def quick(monkeypatch: pytest.MonkeyPatch, heart: Voice) -> None:
     """The fixture's voice, short sentences, and no binding of the process that runs the tests."""
     monkeypatch.setattr(bench, "LENGTHS", SHORT)
+    monkeypatch.setattr(bench, "PARTS_WORDS", 5)
     monkeypatch.setattr("sayahead.voice.load_voice", lambda name: heart)
     monkeypatch.setattr("sayahead.eval.experiment.machine.pin", lambda core: core)
 
@@ -35,7 +36,13 @@ def test_the_command_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert 0 < figures["first_audio_ms"]["p50"] <= figures["first_audio_ms"]["p95"]
     assert 0 < figures["word_ms"]["p50"] <= figures["word_ms"]["p99"]
     assert all(0 < ratio < math.inf for ratio in figures["rtf"].values())
-    assert "first audible sample   p50" in capsys.readouterr().out
+    assert all(0 < ratio < math.inf for ratio in figures["ratio"].values())
+    parts = figures["parts_ms"]
+    assert {"text", "prosody", "decoder", "source and filter", "phonemes", "rest", "all"} <= parts.keys()
+    assert sum(parts.values()) == pytest.approx(2 * parts["all"])
+    shown = capsys.readouterr().out
+    assert " times hibari-tts's cost word by word" in shown.splitlines()[0]
+    assert "first audible sample   p50" in shown
     assert main(["bench", "--rounds", "1", "--no-cold", "--json", "-"]) == 0
     assert json.loads(capsys.readouterr().out)["rtf"].keys() == figures["rtf"].keys()
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from sayahead.engine.session import Session
 from sayahead.eval.measures.statistics import quantile, regress
+from sayahead.eval.speed.parts import part_costs
 from sayahead.policies.rules import LookaheadK, WaitAll
 from sayahead.sound.files import OutputError
 from sayahead.sound.pcm import audible, from_pcm16
@@ -19,6 +20,8 @@ from sayahead.voice import Voice
 
 LENGTHS = (5, 10, 20, 30, 40, 60, 80)
 """Words of the sentences that are said."""
+PARTS_WORDS = 40
+"""Words of the sentences whose cost is divided by parts."""
 
 # Lewis Carroll, Alice's Adventures in Wonderland (1865), punctuation removed: sentences of any length are cut from it.
 PASSAGE = """
@@ -40,19 +43,23 @@ class Speed:
 
     computing_s: float = 0.0
     """Time it took."""
+    processor_s: float = 0.0
+    """Processor time it took: what others do on the same core is not in it."""
     audio_s: float = 0.0
     """Length of the sound."""
 
-    def add(self, computing_s: float, audio_s: float) -> None:
+    def add(self, computing_s: float, audio_s: float, processor_s: float) -> None:
         """Count one more text."""
         self.computing_s += computing_s
         self.audio_s += audio_s
+        self.processor_s += processor_s
 
 
 def measure(voice: Voice, lookahead: int, rounds: int) -> dict[str, Any]:
     """First sound, time per SPEAK and real-time factors over ``rounds`` sentences of each length, times in ms.
 
-    The same sentences are streamed with ``lookahead`` words, said whole, and said by hibari-tts.
+    The same sentences are streamed with ``lookahead`` words, said whole, and said by hibari-tts; ``ratio`` is the
+    processor time a second of sound over hibari's. ``parts_ms`` are processor times a word, of sentences of their own.
     """
 
     def session() -> Session:
@@ -75,20 +82,25 @@ def measure(voice: Voice, lookahead: int, rounds: int) -> dict[str, Any]:
     for number in range(rounds):
         for length in order.sample(LENGTHS, len(LENGTHS)):
             text = texts[length][number]
+            begun_s = time.process_time()
             steps_s, audio_s, first_s = streamed(session(), text)
+            processor_s = time.process_time() - begun_s
             lengths.append(length)
             first_ms.append(1000 * first_s)
             step_ms += [1000 * seconds for seconds in steps_s]
-            speeds["streamed"].add(sum(steps_s), audio_s)
+            speeds["streamed"].add(sum(steps_s), audio_s, processor_s)
             speeds["oneshot"].add(*oneshot(whole, text, voice.sample_rate))
             speeds["peer_oneshot"].add(*oneshot(peer, text, voice.sample_rate))
     slope, low, high = regress(lengths, first_ms)
+    shares = {name: speed.processor_s / speed.audio_s for name, speed in speeds.items()}
     first = {"p50": quantile(first_ms, 0.5), "p95": quantile(first_ms, 0.95)}
     return {
+        "ratio": {name: shares[name] / shares["peer_oneshot"] for name in ("streamed", "oneshot")},
         "sentences": {"lengths": list(LENGTHS), "of_each": rounds},
         "first_audio_ms": {**first, "slope_ms_per_word": slope, "slope_ci95": [low, high]},
         "word_ms": {f"p{percent}": quantile(step_ms, percent / 100) for percent in (50, 95, 99)},
         "rtf": {name: speed.computing_s / speed.audio_s for name, speed in speeds.items()},
+        "parts_ms": part_costs(lambda text: streamed(session(), text), sentences(PARTS_WORDS, rounds)),
     }
 
 
@@ -120,11 +132,11 @@ def streamed(session: Session, text: str) -> tuple[list[float], float, float]:
     return steps_s, audio_s, first_s or 0.0
 
 
-def oneshot(synthesize: Callable[[str], Any], text: str, rate: int) -> tuple[float, float]:
-    """Computing time and length of a whole text's sound, in s."""
-    begun = time.perf_counter()
+def oneshot(synthesize: Callable[[str], Any], text: str, rate: int) -> tuple[float, float, float]:
+    """Computing time and length of a whole text's sound, and processor time, in s."""
+    begun, processor = time.perf_counter(), time.process_time()
     samples = synthesize(text)
-    return time.perf_counter() - begun, len(samples) / rate
+    return time.perf_counter() - begun, len(samples) / rate, time.process_time() - processor
 
 
 def load_peer() -> Callable[[str], Any]:
