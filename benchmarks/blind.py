@@ -67,7 +67,7 @@ class Told(HeartAcoustic):
         self.told: tuple[str, ...] = ()
         self.recording = False
         self._whole: dict[str, Any] = {}
-        self._first_unit = self._units = 0
+        self._first_unit = self._units = self._first_row = 0
 
     def step(self, segment: Segment, state: HeartState, *given: Any, **options: Any) -> Any:
         """See AcousticModel; notes where in the sentence it is."""
@@ -75,17 +75,24 @@ class Told(HeartAcoustic):
         if not self.recording:
             units = np.maximum(np.rint(self._whole["durations"]), 1).astype(int)
             units[0] = self._lead_units
-            self._units = int(units[: max(1, len(state.ids)) + segment.speak].sum())
-        return super().step(segment, state, *given, **options)
+            begins = state.done + state.held == 0
+            self._first_row = 0 if begins else self._first_row
+            end = self._first_row + begins + len(state.ids) + segment.speak
+            self._units = int(units[:end].sum())
+        frames, kept = super().step(segment, state, *given, **options)
+        if not self.recording:
+            # Rows that are final now are not given to the networks again.
+            self._first_row = end - len(kept.ids)
+        return frames, kept
 
-    def _encode(self, ids: Any, speed: Floats, first: Any, **more: Any) -> dict[str, Floats]:
+    def _encode(self, ids: Any, **more: Any) -> dict[str, Floats]:
+        out = dict(self._text_graph(ids=ids, **more))
         if self.recording:
-            self._whole |= self._text_graph(ids=ids, speed=speed, first=np.zeros_like(first), **more)
-            return dict(self._whole)
-        out, begin = dict(self._text_graph(ids=ids, speed=speed, first=first, **more)), int(first[0])
-        known = int((ids < 178).sum())
+            self._whole |= out
+            return out
+        begin, known = self._first_row, int((ids < 178).sum())
         for name in set(self.told) & set(out):
-            out[name] = np.concatenate([self._whole[name][begin:known], out[name][known - begin :]])
+            out[name] = np.concatenate([self._whole[name][begin : begin + known], out[name][known:]])
         return out
 
     def _say(self, **given: Any) -> dict[str, Floats]:

@@ -1,10 +1,11 @@
 """SHA-256 of what every voice says: five texts, each policy, context, k2 and delta that fits the voice.
 
     python benchmarks/fingerprints.py --json benchmarks/results/fingerprints.json
-    python benchmarks/fingerprints.py --check benchmarks/results/fingerprints.json
+    python benchmarks/fingerprints.py --check benchmarks/results/fingerprints.json [--voice NAME]
 
-A change that should not be heard leaves every one of them as it was. The last bits of a sum depend on the processor, so
-they are compared on one machine, before and after; the file that is kept says which it was.
+With ``--voice``, the other voices' digests stay as they are in the file. A change that should not be heard leaves every
+one of them as it was. The last bits of a sum depend on the processor, so they are compared on one machine, before and
+after; the file that is kept says which it was.
 """
 
 from __future__ import annotations
@@ -73,9 +74,11 @@ CONDITIONS: dict[str, dict[str, dict[str, Any]]] = {
 RENDERING = ("speed", "seed", "k2", "delta", "hold_back_s")
 
 
-def fingerprints() -> Iterator[tuple[str, str]]:
-    """What was said, ``voice / condition / text``, and the digest of its samples."""
+def fingerprints(only: str | None) -> Iterator[tuple[str, str]]:
+    """What was said, ``voice / condition / text``, and the digest of its samples; of one voice or of all."""
     for name, conditions in CONDITIONS.items():
+        if only not in (None, name):
+            continue
         voice = load_voice(name)
         for label, condition in conditions.items():
             for key, text in TEXTS.items():
@@ -100,14 +103,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path, help="write the digests here")
     parser.add_argument("--check", type=Path, help="compare with the digests in this file")
+    parser.add_argument("--voice", choices=CONDITIONS, help="only this one's")
     arguments = parser.parse_args()
-    digests = dict(fingerprints())
+    digests = dict(fingerprints(arguments.voice))
     machine = f"{platform.processor() or platform.machine()}, onnxruntime {onnxruntime.__version__}"
     if arguments.json:
+        if arguments.voice:
+            digests = json.loads(arguments.json.read_text())["digests"] | digests
         arguments.json.write_text(json.dumps({"machine": machine, "digests": digests}, indent=1) + "\n")
     if arguments.check is None:
         return 0
     known = json.loads(arguments.check.read_text())["digests"]
+    known = {name: digest for name, digest in known.items() if arguments.voice in (None, name.partition(" / ")[0])}
     different = [name for name in known.keys() | digests.keys() if known.get(name) != digests.get(name)]
     for name in sorted(different):
         print(f"differs: {name}")

@@ -15,6 +15,7 @@ from support.toy import HOP, ToyAcoustic, ToyVocoder
 from sayahead import Voice
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.types import Floats, Rendering, Segment
+from sayahead.vocoders.heart import HeartVocoder
 
 RENDERING = Rendering(hold_back_s=0.1)
 
@@ -36,6 +37,9 @@ def stages(name: str, voices: Voices) -> tuple[Any, Any]:
     if name == "toy":
         return ToyAcoustic(), ToyVocoder()
     synthesizer: Any = voices[name].synthesizer
+    if name == "heart":
+        # The voice gives its decoder ten provisional frames; the contract is about all that it can see.
+        return synthesizer._acoustic, HeartVocoder(synthesizer._vocoder._graph)
     return synthesizer._acoustic, synthesizer._vocoder
 
 

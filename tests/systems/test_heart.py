@@ -15,11 +15,13 @@ from support.effort import examples
 from support.texts import splits, texts
 
 from sayahead import AudioChunk, LookaheadK, Policy, RandomWords, Read, Speak, View, Voice, WaitAll
+from sayahead.engine.onnx import count
 from sayahead.engine.policy import READ
 from sayahead.engine.stages import moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.eval.measures.prosody import recorded
 from sayahead.types import Floats, Ids, Word
+from sayahead.vocoders.heart import HeartVocoder
 
 AUDIBLE = 10 ** (-50 / 20)
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody minded. Then it slept."
@@ -125,6 +127,27 @@ def test_the_seed_changes_the_noise_and_nothing_else(heart: Voice) -> None:
     assert np.array_equal(one, same)
     assert len(one) == len(other)
     assert 0 < np.abs(one - other).max() < 0.3
+
+
+@pytest.mark.parametrize("size", [7, 22])
+def test_frames_in_a_window_are_those_of_the_whole_to_the_bit(heart: Voice, size: int) -> None:
+    """Linear layers compute in integers by fixed ranges: no row depends on others, but for what convolutions see."""
+    graph = heart.synthesizer._vocoder._graph  # type: ignore[attr-defined]
+    draw, frames = np.random.default_rng(0), 90
+    encoding = np.repeat(draw.normal(size=(frames // 6, 128)), 6, axis=0).astype(np.float32)
+    f0 = (180 + 40 * np.sin(np.arange(frames) / 9)).astype(np.float32)
+    names = ("sound_encoding", "f0", "energy")
+    given = dict(zip(names, (encoding, f0, np.ones(frames, np.float32)), strict=True))
+    begun = {"input_cache": np.zeros((3, 130), np.float32), "cache": np.zeros((24, 256), np.float32)}
+    whole = graph(**given, rows=count(frames), commit=count(frames), **begun)["spectrum"]
+    made, caches = [], begun
+    for at in range(0, frames, size):
+        new = min(size, frames - at)
+        part = {name: values[at : at + new + HeartVocoder.REACH] for name, values in given.items()}
+        out = graph(**part, rows=count(new), commit=count(new), **caches)
+        caches = {"input_cache": out["next_input_cache"], "cache": out["next_cache"]}
+        made.append(out["spectrum"])
+    assert np.array_equal(np.concatenate(made), whole)
 
 
 def test_joins_carry_no_clicks(heart: Voice) -> None:

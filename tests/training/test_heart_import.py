@@ -18,6 +18,8 @@ from onnx import helper, numpy_helper
 from sayahead import installed_voices, load_voice
 from sayahead.cli import main
 from sayahead.engine.onnx import OnnxGraph, count
+from sayahead.systems.heart import HeartAcoustic
+from sayahead.training.heart.export import export
 
 SETTINGS = Path(__file__).parents[2] / "recipes" / "heart" / "voice.toml"
 ASSETS = Path(hibari.__file__).parent / "assets"
@@ -91,19 +93,34 @@ def test_the_import_is_a_voice_and_the_shipped_one_has_its_sound(imported: Path)
     assert len(load_voice(imported).synthesize("It speaks.")) > 12000
 
 
-def test_text_graph(reference: dict[str, Array], imported: Path) -> None:
-    made = OnnxGraph(imported / "text.onnx")(ids=reference["ids"], speed=np.ones(1, np.float32), first=count(0))
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the graphs as they are without ranges: in float32."""
+    folder = tmp_path_factory.mktemp("exact")
+    export(None, folder)
+    return folder
+
+
+def encoded(reference: dict[str, Array], exact: Path) -> dict[str, Array]:
+    """What the text graph says of the sentence, all at once."""
+    sound, prosody = (np.zeros(shape, np.float32) for shape in HeartAcoustic.MEMORY)
+    past = {"sound_memory": sound, "memory": prosody, "recent": np.zeros(HeartAcoustic.RECENT, np.float32)}
+    return OnnxGraph(exact / "text.onnx")(ids=reference["ids"], speed=np.ones(1, np.float32), **past)
+
+
+def test_text_graph(reference: dict[str, Array], exact: Path) -> None:
+    made = encoded(reference, exact)
     assert made["durations"].shape == reference["ids"].shape
     assert np.abs(made["durations"] - reference["/Div_40_output_0"]).max() < 1e-3
 
 
 @pytest.mark.parametrize("steps", [[10_000], [7] * 60, [3, 50, 1, 30, 10_000]])
-def test_frame_graphs_whole_and_in_steps(reference: dict[str, Array], imported: Path, steps: list[int]) -> None:
+def test_frame_graphs_whole_and_in_steps(reference: dict[str, Array], exact: Path, steps: list[int]) -> None:
     """With their full right context, steps of any size make the frames of the whole."""
-    text = OnnxGraph(imported / "text.onnx")(ids=reference["ids"], speed=np.ones(1, np.float32), first=count(0))
+    text = encoded(reference, exact)
     units = np.maximum(np.rint(text["durations"]), 1).astype(np.int64)
     rows = np.repeat(np.arange(len(units)), units)
-    prosody, decoder = OnnxGraph(imported / "prosody.onnx"), OnnxGraph(imported / "decoder.onnx")
+    prosody, decoder = OnnxGraph(exact / "prosody.onnx"), OnnxGraph(exact / "decoder.onnx")
     f0, energy, cache, at = list[Array](), list[Array](), np.zeros((54, 192), np.float32), 0
     for size in steps:
         new = min(size, len(rows) - at)

@@ -23,6 +23,11 @@ def cores() -> int:
 class OnnxGraph:
     """A loaded graph; stateless, so that any number of threads may call it at once."""
 
+    inputs: frozenset[str]
+    """Names of what it takes."""
+    name: str
+    """Its file's, without the ending."""
+
     def __init__(self, path: Path, *, threads: int = 1) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
@@ -36,6 +41,8 @@ class OnnxGraph:
             self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         except Exception as error:
             raise VoiceError(f"{path} cannot be loaded by ONNX Runtime {onnxruntime.__version__}: {error}") from error
+        self.name = path.stem
+        self.inputs = frozenset(given.name for given in self._session.get_inputs())
         self._outputs = [output.name for output in self._session.get_outputs()]
         self.shapes: dict[str, tuple[int | str, ...]] = {
             given.name: tuple(given.shape) for given in self._session.get_inputs()

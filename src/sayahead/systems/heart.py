@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph, count
 from sayahead.engine.stages import Frames
+from sayahead.errors import VoiceError
 from sayahead.systems.loading import Loaded, ids_of, phoneme_voice
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders.heart import HeartVocoder
@@ -22,15 +23,20 @@ class HeartState:
     """The past of a sentence in the default voice."""
 
     ids: Ids
-    """(P,) spoken phonemes that the text encoders still see, including the first pad while it is in the window."""
+    """(P,) spoken phonemes whose sound is not entirely final; they are encoded again."""
     units: Ids
-    """(P,) their frozen durations in units of two frames."""
+    """(P,) their durations so far, in units of two frames."""
     speeds: Floats
     """(P,) how many times as fast as the session's speed they are said."""
     held: int
     """Units at the end of ``units`` that are not final yet."""
     done: int
     """Units that are final, over the whole sentence."""
+    memory: tuple[Floats, Floats]
+    """(16, M, 64) and (24, M, 96): keys and values of the last final phonemes, as they were when they became final,
+    in each layer and head of the two text encoders."""
+    recent: Floats
+    """(2, 832) what the text encoders' convolutions see of the last two; the prosody encoding comes last."""
     cache: Floats
     """(54, 192) the past of the prosody convolutions, at the last final unit."""
     pitch: float = 0.0
@@ -46,13 +52,15 @@ class HeartConfig:
     lead_units: int
     """Duration of the first pad, in units of two frames."""
     window: int
-    """Phonemes of the past that the text encoders see."""
+    """Final phonemes whose keys and values the text encoders see."""
     continuation: str
     """Phonemes that follow the visible words while the sentence goes on."""
     blind_continuation: str
     """The same if no word after the spoken ones is visible."""
     early: int
     """Frames by which the sound of a phoneme is ahead of its nominal place, for word timings."""
+    right: int = 27
+    """Provisional frames that the decoder sees behind those whose spectra it makes; 27 is all that it could."""
     glide_s: float = 0.0
     """Time constant of the glide from the pitch spoken before a join to the one expected after it; 0: a jump."""
     futures: tuple[int, ...] = ()
@@ -70,7 +78,8 @@ class HeartAcoustic:
     # Units that the prosody convolutions see to each side.
     REACH = 54
     CACHE = (54, 192)
-    FEATURES = 130
+    MEMORY, RECENT = ((16, 0, 64), (24, 0, 96)), (2, 832)
+    FEATURES, PITCH = 130, 128
 
     def __init__(
         self, graphs: Mapping[str, OnnxGraph], config: HeartConfig, phonemes: Mapping[str, int], *, right_frames: int
@@ -89,58 +98,41 @@ class HeartAcoustic:
         self._futures = np.array(config.futures, np.int64) if config.futures else None
 
     def initial(self) -> HeartState:
-        empty = np.zeros(0, np.int64)
-        cache, speeds = np.zeros(self.CACHE, np.float32), np.zeros(0, np.float32)
-        return HeartState(ids=empty, units=empty, speeds=speeds, held=0, done=0, cache=cache)
+        empty, speeds = np.zeros(0, np.int64), np.zeros(0, np.float32)
+        sound, prosody, recent, cache = (np.zeros(size, np.float32) for size in (*self.MEMORY, self.RECENT, self.CACHE))
+        return HeartState(empty, empty, speeds, 0, 0, (sound, prosody), recent, cache)
 
     def step(
         self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, HeartState]:
-        """See AcousticModel; encodings of spoken phonemes are computed again, and held-back sound may last longer."""
+        """See AcousticModel; held-back sound is made again, and may last longer."""
         ended = segment.ends and segment.speak == len(segment.ids)
         if not (segment.speak or ended or (segment.breath and state.held)):
             # Words without sound: nothing to say, and nothing new about the future.
             end = max(0, (state.done + state.held) * self.FRAMES_PER_UNIT - self._early)
             nothing = np.zeros((0, self.FEATURES), np.float32)
             return Frames(nothing, nothing, ((end, end),) * len(segment.words), False), state
-        first = state.done + state.held == 0
         left, left_units, left_speeds, held = state.ids, state.units, state.speeds, state.held
+        first = state.done + held == 0
         if first:
             left, left_units = np.array([self._pad], np.int64), np.array([self._lead_units], np.int64)
             left_speeds, held = np.ones(1, np.float32), self._lead_units
         ids, seen = self._seen(left, segment)
         speeds = speeds_of(left_speeds, segment, len(ids))
+        # Of the first phoneme, this much is final already.
         past = int(left_units.sum()) - held
-        # The last final unit's prosody is computed once more, to see how it has changed with what is known now.
-        again = min(1, state.done)
-        # Durations count from the first phoneme that is not entirely final; the encoders' first row lacks a neighbour.
-        edges = np.cumsum(left_units)
-        redo = len(left) if first else max(1, int(np.searchsorted(edges, past, side="right")))
-        begin = max(0, min(int(np.searchsorted(edges, past - again, side="right")), redo - 1))
-        text = self._text(ids=ids, speed=np.array([rendering.speed], np.float32), first=count(begin), **seen)
-        lasting = text["durations"] / speeds[begin:]
-        lasting[: len(left) - begin] *= np.float32(segment.stretch)
-        said = np.maximum(np.rint(lasting), 1).astype(np.int64)
-        units = np.concatenate([left_units, said[len(left) - begin :]])
+        seen |= {"speed": np.array([rendering.speed], np.float32), "recent": state.recent}
+        text = self._text(ids=ids, sound_memory=state.memory[0], memory=state.memory[1], **seen)
+        lasting = text["durations"] / speeds
+        lasting[: len(left)] *= np.float32(segment.stretch)
+        units = np.maximum(np.rint(lasting), 1).astype(np.int64)
         # Held-back sound may be lengthened by what is known now. It is never shortened: its end has been reported.
-        units[redo : len(left)] = np.maximum(left_units[redo:], said[redo - begin : len(left) - begin])
+        units[: len(left)] = left_units if first else np.maximum(left_units, units[: len(left)])
         end = len(ids) if ended else len(left) + segment.speak
         spoken = int(units[:end].sum())
         commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
+        features, cache = self._features(text, units, state, past, commit)
 
-        wanted = commit + self._right_units
-        rows = np.repeat(np.arange(len(ids)) - begin, units)[past - again : past + wanted + self.REACH]
-        wanted = min(wanted, len(rows) - again)
-        prosody = self._prosody(
-            prosody_encoding=text["prosody_encoding"][rows],
-            rows=count(wanted + again),
-            commit=count(max(0, commit + again - 1)),
-            cache=state.cache,
-        )
-        rows = np.repeat(rows[again : wanted + again], self.FRAMES_PER_UNIT)
-        energy = prosody["energy"][again * self.FRAMES_PER_UNIT :]
-        f0 = self._glided(prosody["f0"], again * self.FRAMES_PER_UNIT, state.pitch)
-        features = np.concatenate([text["sound_encoding"][rows], f0[:, None], energy[:, None]], axis=1)
         cut = commit * self.FRAMES_PER_UNIT
         heard, before = (self._heard(these, state.done - past) for these in (units, left_units))
         words = tuple((int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words)
@@ -149,10 +141,56 @@ class HeartAcoustic:
         frames = Frames(features[:cut], features[cut:], words, ended, drawn=drawn)
         if ended:
             return frames, self.initial()
-        pitch = float(f0[cut - 1]) if cut else state.pitch
-        held, done = spoken - past - commit, state.done + commit
-        state = HeartState(ids[:end], units[:end], speeds[:end], held, done, prosody["next_cache"], pitch)
-        return frames, self._forget(state)
+        # Phonemes that are entirely final now are never encoded again.
+        final = min(end, int(np.searchsorted(np.cumsum(units), past + commit, side="right")))
+        return frames, HeartState(
+            ids=ids[final:end],
+            units=units[final:end],
+            speeds=speeds[final:end],
+            held=spoken - past - commit,
+            done=state.done + commit,
+            memory=(
+                self._remembered(state.memory[0], text["next_sound_memory"][:, :final]),
+                self._remembered(state.memory[1], text["next_memory"][:, :final]),
+            ),
+            recent=np.concatenate([state.recent, text["next_recent"][:final]])[-2:],
+            cache=cache,
+            pitch=float(features[cut - 1, self.PITCH]) if cut else state.pitch,
+        )
+
+    def _features(
+        self, text: Mapping[str, Floats], units: Ids, state: HeartState, past: int, commit: int
+    ) -> tuple[Floats, Floats]:
+        """(T, 130) of the units that become final and those expected behind them, and the prosody's next cache.
+
+        ``units`` (N,): durations of the encoded rows; ``past`` of them are final already.
+        """
+        # The last final unit's prosody is computed once more, to see how it has changed with what is known now.
+        again = min(1, state.done)
+        rows = np.repeat(np.arange(len(units)), units)[max(0, past - again) :]
+        encoding = text["prosody_encoding"]
+        if again and not past:
+            # It is the last of a phoneme that is not encoded again.
+            encoding, rows = np.concatenate([state.recent[1:, -encoding.shape[1] :], encoding]), np.append(0, rows + 1)
+        wanted = min(commit + self._right_units, len(rows) - again)
+        prosody = self._prosody(
+            prosody_encoding=encoding[rows[: again + commit + self._right_units + self.REACH]],
+            rows=count(wanted + again),
+            commit=count(max(0, commit + again - 1)),
+            cache=state.cache,
+        )
+        sound = text["sound_encoding"]
+        frames = np.repeat(rows[again : again + wanted] - (len(encoding) - len(sound)), self.FRAMES_PER_UNIT)
+        energy = prosody["energy"][again * self.FRAMES_PER_UNIT :]
+        f0 = self._glided(prosody["f0"], again * self.FRAMES_PER_UNIT, state.pitch)
+        return np.concatenate([sound[frames], f0[:, None], energy[:, None]], axis=1), prosody["next_cache"]
+
+    def _remembered(self, before: Floats, new: Floats) -> Floats:
+        """(K, M, D) the last keys and values (K, N, D) of all."""
+        most = self._window - new.shape[1]
+        if most <= 0:
+            return np.ascontiguousarray(new[:, -self._window :])
+        return np.concatenate([before[:, max(0, before.shape[1] - most) :], new], axis=1)
 
     def _heard(self, units: Ids, begin: int) -> Ids:
         """(P + 1,) frames at which phonemes of these durations audibly begin, and at which the last one ends.
@@ -175,7 +213,7 @@ class HeartAcoustic:
         return np.where(new > self.VOICED_HZ, new * np.exp(gap * np.exp(-frames)), new).astype(np.float32)
 
     def _seen(self, left: Ids, segment: Segment) -> tuple[Ids, dict[str, Floats]]:
-        """(P,) what the text encoders read, and the context embedding if the voice takes one."""
+        """(N,) what the text encoders read, and the context embedding if the voice takes one."""
         if self._futures is None:
             tail = self._continuation if segment.speak < len(segment.ids) else self._blind_continuation
             if segment.ends:
@@ -190,15 +228,6 @@ class HeartAcoustic:
         if embedding is None or closed:
             embedding = np.zeros(self._context, np.float32)
         return np.concatenate([left, real, tail]), {"context": embedding}
-
-    def _forget(self, state: HeartState) -> HeartState:
-        """Drop the oldest phonemes beyond the window, but none whose sound is still held back."""
-        over = len(state.ids) - self._window
-        if over <= 0:
-            return state
-        free = int(np.searchsorted(np.cumsum(state.units), int(state.units.sum()) - state.held - 1, side="right"))
-        over = min(over, free)
-        return replace(state, ids=state.ids[over:], units=state.units[over:], speeds=state.speeds[over:])
 
 
 def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:
@@ -218,6 +247,8 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     heart = from_mapping(HeartConfig, config.model, where="model")
     names = ("text", "prosody", "decoder", *(["expect"] if heart.context else []))
     graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in names}
-    vocoder = HeartVocoder(graphs["decoder"])
+    if "memory" not in graphs["text"].inputs:
+        raise VoiceError(f"{folder} was made by an earlier version: make it again with `sayahead train voice --heart`.")
+    vocoder = HeartVocoder(graphs["decoder"], right=heart.right)
     acoustic = HeartAcoustic(graphs, heart, config.phonemes, right_frames=vocoder.context)
     return phoneme_voice(config, acoustic, vocoder)

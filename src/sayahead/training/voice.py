@@ -191,10 +191,12 @@ def make_heart(
 ) -> None:
     """Write the default voice: as hibari-tts has it, or with what a run of the task ``heart`` learned of prefixes.
 
-    ``settings``: a TOML file of what voice.json says besides, recipes/heart/voice.toml. ``student``, ``policy``: see
-    ``extras``. ConfigError for a run of another task, and settings that cannot be read.
+    ``settings``: a TOML file of what voice.json says besides, recipes/heart/voice.toml; its ``ranges`` names a file
+    beside it, with which the linear layers are computed in integers. ``student``, ``policy``: see ``extras``.
+    ConfigError for a run of another task, and settings that cannot be read.
     """
     from sayahead.training.heart.export import export
+    from sayahead.training.heart.ranges import load_ranges
     from sayahead.training.hibari import assets
 
     try:
@@ -204,7 +206,9 @@ def make_heart(
     if student is not None and acoustic is None:
         raise ConfigError("--student goes with --acoustic, the voice that it was taught by.")
     folder.mkdir(parents=True, exist_ok=True)
-    files, table = export(acoustic, folder)
+    named = config.pop("ranges", None)
+    ranges = None if named is None else load_ranges(settings.parent / named)
+    files, table = export(acoustic, folder, ranges=ranges)
     others, tables = extras(folder, student=student, policy=policy)
     config["model"] |= table
     config |= {**tables, "phonemes": json.loads((assets() / "vocab.json").read_text(encoding="utf-8"))}

@@ -10,8 +10,12 @@ from sayahead.vocoders.spectral import SpectralVocoder
 class HeartVocoder(SpectralVocoder):
     """See Vocoder; frames are (encoding 128, f0, energy)."""
 
-    def __init__(self, decoder: OnnxGraph) -> None:
-        super().__init__(decoder, right=27, input_cache=(3, 130), cache=(24, 256))
+    REACH = 27
+    """Frames that the decoder sees to each side."""
+
+    def __init__(self, decoder: OnnxGraph, *, right: int = REACH) -> None:
+        """``right``: how many of the provisional frames it is given; what is left out changes the last of them most."""
+        super().__init__(decoder, right=right, input_cache=(3, 130), cache=(24, 256))
 
     def inputs(self, frames: Floats) -> dict[str, Array]:
         """See SpectralVocoder."""

@@ -72,12 +72,11 @@ class SourceFilter:
         """
         begins = not len(state.f0)
         reach = final + self.REACH
-        pitch = np.concatenate([f0[:1] if begins else state.f0, f0[:reach]])
-        pitch = np.pad(pitch, (0, max(0, reach + 1 - len(pitch))), mode="edge")
+        pitch = held(np.concatenate([f0[:1] if begins else state.f0, f0[:reach]]), reach + 1)
         # Source from the first new frame up to the end of the last spectrum's window; turns of the phase as it goes.
         source, turns = self._pulses(pitch[: final + self.OVERHANG + 3], state.phase)
         last = final if ended else final + self.OVERHANG
-        rows = np.pad(spectrum[:last], ((0, max(0, last - len(spectrum))), (0, 0)), mode="edge")
+        rows = held(spectrum[:last], last)
         if ended:
             source[final * self.HOP :] = 0
         if begins:
@@ -121,7 +120,7 @@ class SourceFilter:
             return np.zeros((0, self.BINS), np.complex64)
         views = np.lib.stride_tricks.sliding_window_view(source, self.N_FFT)[:: self.HOP][: len(rows)]
         spectra: Spectra = np.fft.rfft(views * self._analysis, axis=1).astype(np.complex64, copy=False)
-        lh, theta, ln, lr, phi = np.split(rows, 5, axis=1)
+        lh, theta, ln, lr, phi = (rows[:, at : at + self.BINS] for at in range(0, rows.shape[1], self.BINS))
         spectra *= polar(lh, np.float32(np.pi) * np.tanh(theta))
         spectra += loudness(ln) * self._noise(frame, len(rows), seed)
         spectra += polar(lr, phi)
@@ -130,8 +129,10 @@ class SourceFilter:
     def _noise(self, frame: int, frames: int, seed: int) -> Spectra:
         """(T, 601) standard complex noise for absolute frames, whatever the steps they come in."""
         first, last = frame // self.NOISE_BLOCK, (frame + frames - 1) // self.NOISE_BLOCK
-        blocks = np.concatenate([noise_block(seed, block) for block in range(first, last + 1)])
         start = frame - first * self.NOISE_BLOCK
+        if first == last:
+            return noise_block(seed, first)[start : start + frames]
+        blocks = np.concatenate([noise_block(seed, block) for block in range(first, last + 1)])
         return blocks[start : start + frames]
 
     def _overlap_add(self, spectra: Spectra, tail: Floats, skip: int) -> Floats:
@@ -148,6 +149,12 @@ class SourceFilter:
                 drop = max(0, -at)
                 sums[at + drop : at + frames] += pieces[drop:, k]
         return sums
+
+
+def held(rows: Floats, count: int) -> Floats:
+    """The rows, the last one repeated where there are fewer than ``count``."""
+    missing = count - len(rows)
+    return rows if missing <= 0 else np.concatenate([rows, np.repeat(rows[-1:], missing, axis=0)])
 
 
 def polar(log_magnitude: Floats, angle: Floats) -> Spectra:

@@ -8,7 +8,7 @@ and the new cache is cut at a *commit* row: rows right of it are provisional and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import onnx
@@ -42,14 +42,42 @@ def fields(config: object, names: str) -> dict[str, Any]:
     return {name: getattr(config, name) for name in names.split()}
 
 
-class Graph:
-    """Collects nodes and weights under unique names and writes a checked model; linear layers keep int8 weights."""
+class Range(NamedTuple):
+    """What a linear layer's inputs were found to be: they become 7 bits between these."""
 
-    def __init__(self) -> None:
+    low: float
+    high: float
+
+    @property
+    def step(self) -> np.float32:
+        """The width of one of the 127 steps."""
+        return np.float32(max(self.high - self.low, 1e-6) / LEVELS)
+
+    @property
+    def zero(self) -> np.uint8:
+        """Which of the levels stands for 0."""
+        return np.uint8(np.clip(np.rint(-self.low / self.step), 0, LEVELS))
+
+
+LEVELS = 127
+"""Of inputs to integer products. With all 255, processors without VNNI overflow where two products are added; what
+lies above the range still has its level."""
+
+
+class Graph:
+    """Collects nodes and weights under unique names and writes a checked model; linear layers keep int8 weights.
+
+    A linear layer that is named and has a range here is computed in integers; with ``observed``, the inputs of those
+    that are named become outputs (``in:NAME``), for finding the ranges.
+    """
+
+    def __init__(self, ranges: Mapping[str, Range] | None = None, *, observed: bool = False) -> None:
+        self.ranges, self.observed = ranges or {}, observed
         self.nodes: list[onnx.NodeProto] = []
         self.initializers: list[onnx.TensorProto] = []
         self.inputs: list[onnx.ValueInfoProto] = []
         self.outputs: list[onnx.ValueInfoProto] = []
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
         self._count = 0
 
     def input(self, name: str, kind: type, shape: list[int | str]) -> str:
@@ -61,13 +89,17 @@ class Graph:
         self.outputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape))
 
     def constant(self, value: Any) -> str:
+        """The name of a constant; equal ones are one."""
         array = np.asarray(value)
         if array.dtype == np.float64:
             array = array.astype(np.float32)
-        self._count += 1
-        name = f"c{self._count}"
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
-        return name
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._constants:
+            self._count += 1
+            self._constants[key] = f"c{self._count}"
+            kept = np.ascontiguousarray(array).reshape(array.shape)
+            self.initializers.append(numpy_helper.from_array(kept, self._constants[key]))
+        return self._constants[key]
 
     def op(self, kind: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> Any:
         """The name of the result of one node, or a list of names where it has several outputs."""
@@ -85,14 +117,31 @@ class Graph:
         end = self.op("Add", rows, self.constant(np.array([more])))
         return self.cut(x, self.constant(np.array([0])), str(end))
 
-    def linear(self, x: str, quantized: Array, scale: Array, bias: Array | None) -> str:
-        """x W + b for int8 weights (K, N) with one scale per column (N,), computed in float32: rows are independent."""
+    def linear(self, x: str, quantized: Array, scale: Array, bias: Array | None, name: str = "") -> str:
+        """x W + b for int8 weights (K, N) with one scale per column (N,): rows are independent.
+
+        Computed in float32, or, where the layer's ``name`` has a range, in integers.
+        """
+        if self.observed and name:
+            self.output(x, f"in:{name}", np.float32, ["I", quantized.shape[0]])
+        if name in self.ranges:
+            return self._integer(x, quantized, scale, bias, self.ranges[name])
         # Not DequantizeLinear: ONNX Runtime would fuse it with the product into one that quantizes activations.
         weight = self.op(
             "Mul", self.op("Cast", self.constant(quantized), to=onnx.TensorProto.FLOAT), self.constant(scale)
         )
         product = self.op("MatMul", x, weight)
         return str(product if bias is None else self.op("Add", product, self.constant(bias)))
+
+    def _integer(self, x: str, quantized: Array, scale: Array, bias: Array | None, found: Range) -> str:
+        """The same in integers; its one float32 operation a number, at the end, is the same for any count of rows."""
+        step, zero = self.constant(found.step), self.constant(found.zero)
+        given = self.op("QuantizeLinear", x, step, zero)
+        columns = self.constant(np.zeros(len(scale), np.int8))
+        inputs = [given, self.constant(quantized), step, self.constant(scale), zero, columns]
+        if bias is not None:
+            inputs.append(self.constant(bias))
+        return str(self.op("MatMulIntegerToFloat", *inputs, domain="com.microsoft"))
 
     def norm(self, x: str, weight: Array, bias: Array) -> str:
         scale, shift = self.constant(weight), self.constant(bias)
@@ -103,12 +152,14 @@ class Graph:
 
     def conv(self, x: str, weight: Array, bias: Array, *, group: int = 1, dilation: int = 1, pad: bool = True) -> str:
         """Convolution over the rows of x (T, D); ``pad`` keeps T, otherwise T shrinks by the receptive field."""
-        axis = self.constant(np.array([0]))
+        axes = self.constant(np.array([0, 1]))
         margin = dilation * (weight.shape[2] - 1) // 2 if pad else 0
-        turned = self.op("Unsqueeze", self.op("Transpose", x, perm=[1, 0]), axis)
-        inputs = (turned, self.constant(weight), self.constant(bias))
-        done = self.op("Conv", *inputs, group=group, dilations=[dilation], pads=[margin, margin])
-        return str(self.op("Transpose", self.op("Squeeze", done, axis), perm=[1, 0]))
+        # As an image of one line: ONNX Runtime has a layout for images in which depthwise convolutions are fast.
+        turned = self.op("Transpose", self.op("Unsqueeze", x, axes), perm=[0, 3, 1, 2])
+        inputs = (turned, self.constant(weight[:, :, None]), self.constant(bias))
+        sizes = {"kernel_shape": [1, weight.shape[2]], "dilations": [1, dilation], "pads": [0, margin, 0, margin]}
+        done = self.op("Conv", *inputs, group=group, **sizes)
+        return str(self.op("Squeeze", self.op("Transpose", done, perm=[0, 2, 3, 1]), axes))
 
     def streaming_conv(
         self,
@@ -136,11 +187,13 @@ class Graph:
 
     def pointwise(self, weights: Weights, x: str, name: str) -> str:
         """norm, linear, GELU, linear, scale: the half of a block that acts on each row by itself."""
-        t = weights
+        t, first, second = weights, f"{name}.pw1", f"{name}.pw2"
         x = self.norm(x, t[f"{name}.norm.weight"], t[f"{name}.norm.bias"])
-        x = self.gelu(self.linear(x, *t.linears[f"{name}.pw1"], t[f"{name}.pw1.bias"]))
-        x = self.linear(x, *t.linears[f"{name}.pw2"], t[f"{name}.pw2.bias"])
-        return str(self.op("Mul", x, self.constant(t[f"{name}.gamma"])))
+        x = self.gelu(self.linear(x, *t.linears[first], t[f"{first}.bias"], first))
+        (weight, scale), gamma = t.linears[second], t[f"{name}.gamma"]
+        if second in self.ranges:
+            return self.linear(x, weight, scale * gamma, t[f"{second}.bias"] * gamma, second)
+        return str(self.op("Mul", self.linear(x, weight, scale, t[f"{second}.bias"], second), self.constant(gamma)))
 
     def save(self, path: str) -> None:
         graph = helper.make_graph(self.nodes, "sayahead", self.inputs, self.outputs, self.initializers)

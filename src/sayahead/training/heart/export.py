@@ -2,18 +2,20 @@
 
 Its one graph (ids to spectral parts, a whole sentence at a time) becomes three with explicit state: ``text.onnx``
 (phoneme ids to two encodings and durations), ``prosody.onnx`` (encoding per 25 ms unit to pitch and energy) and
-``decoder.onnx`` (encoding, pitch and energy per 12.5 ms frame to the five spectral parts). Weights stay int8.
+``decoder.onnx`` (encoding, pitch and energy per 12.5 ms frame to the five spectral parts). Weights stay int8; products
+are made in integers where the ranges of what is multiplied are known (``ranges.py``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sayahead.errors import ConfigError
-from sayahead.training.graph.builder import Graph, Weights
+from sayahead.training.graph.builder import Array, Graph, Range, Weights
 from sayahead.training.heart.network import DILATIONS, SYMBOLS, Heart
 from sayahead.training.heart.weights import TrainedWeights
 from sayahead.training.hibari import Teacher, heart_weights
@@ -22,76 +24,140 @@ from sayahead.training.part import Written
 
 BLOCKS = 8
 LAYERS = {"m": 4, "pn": 6}
+"""Applications of the attention layer of the sound's text encoder, and of prosody's."""
+WIDTHS = {"m": 128, "pn": 192}
+HEADS = 2
+MEMORIES = {"m": "sound_", "pn": ""}
+"""Names of what the encoders remember begin so."""
+RECENT = [WIDTHS["m"]] * 2 + [WIDTHS["pn"]] * 3
+"""Inputs of the convolutions: two blocks of each encoder, and the durations'."""
+Ranges = Mapping[str, Range] | None
 
 
-def encoder(g: Graph, t: Weights, ids: str, first: str, part: str, context: str | None, heads: int = 2) -> str:
-    """Embedding, two convolution blocks, and one attention layer applied several times; rows from ``first`` on."""
+class Past(NamedTuple):
+    """What an encoder knows of the rows before."""
+
+    inputs: Sequence[str]
+    """Of each convolution block, (2, D)."""
+    keys: Sequence[str]
+    """And values, of each attention layer: (2 H, M, D / H)."""
+
+
+class Encoded(NamedTuple):
+    """What an encoder makes of its rows, and what those behind need of them."""
+
+    rows: str
+    """(N, D)"""
+    inputs: Sequence[str]
+    """(N, D) of each convolution block."""
+    keys: Sequence[str]
+    """And values, (2 H, N, D / H) of each attention layer."""
+
+
+def encoder(g: Graph, t: Weights, ids: str, part: str, past: Past, context: str | None) -> Encoded:
+    """Embedding, two convolution blocks, and one attention layer applied several times."""
     table = g.constant(t[f"{part}.text.emb.weight"])
     if context is not None:
         # The future tokens: what they say in general, and what the context embedding says of this place.
         tokens = t[f"{part}.text.future"]
-        expected = g.op("MatMul", g.constant(t[f"{part}.text.context"]), context)
+        # A matrix on the right is packed once; on the left, at every call.
+        meaning = g.constant(np.ascontiguousarray(t[f"{part}.text.context"].T))
+        expected = g.op("MatMul", g.op("Unsqueeze", context, g.constant(np.array([0]))), meaning)
         expected = g.op("Add", g.op("Reshape", expected, g.constant(np.array(tokens.shape))), g.constant(tokens))
         table = str(g.op("Concat", table, expected, axis=0))
-    x = g.op("Gather", table, ids)
-    for i in range(2):
+    x, inputs, keys = g.op("Gather", table, ids), list[str](), list[str]()
+    for i, before in enumerate(past.inputs):
         name = f"{part}.text.convs.{i}"
-        width = t[f"{name}.dw.weight"].shape[0]
-        mixed = g.conv(x, t[f"{name}.dw.weight"], t[f"{name}.dw.bias"], group=width)
+        weight = t[f"{name}.dw.weight"]
+        inputs.append(x)
+        width = weight.shape[0]
+        behind = g.constant(np.zeros((weight.shape[2] // 2, width), np.float32))
+        rows = g.op("Concat", before, x, behind, axis=0)
+        mixed = g.conv(rows, weight, t[f"{name}.dw.bias"], group=width, pad=False)
         x = g.op("Add", x, g.pointwise(t, mixed, name))
-    name = f"{part}.text.attn"
-    width = t[f"{name}.norm1.weight"].shape[0]
-    split = g.constant(np.array([0, heads, width // heads]))
-    end = g.constant(np.array([np.iinfo(np.int64).max]))
-    for layer in range(LAYERS[part]):
-        normed = g.norm(x, t[f"{name}.norm1.weight"], t[f"{name}.norm1.bias"])
-        projected = g.linear(normed, *t.linears[f"{name}.self_attn.in_proj"], t[f"{name}.self_attn.in_proj_bias"])
-        q, k, v = g.op("Split", projected, outputs=3, axis=1)
-        if layer == LAYERS[part] - 1:
-            # The last time, nothing looks at the other rows any more.
-            q, x = g.cut(q, first, end), g.cut(x, first, end)
-        q = g.op("Transpose", g.op("Reshape", q, split), perm=[1, 0, 2])
-        k = g.op("Transpose", g.op("Reshape", k, split), perm=[1, 2, 0])
-        v = g.op("Transpose", g.op("Reshape", v, split), perm=[1, 0, 2])
-        q = g.op("Mul", q, g.constant(np.float32((width // heads) ** -0.5)))
-        seen = g.op("MatMul", g.op("Softmax", g.op("MatMul", q, k), axis=-1), v)
-        seen = g.op("Reshape", g.op("Transpose", seen, perm=[1, 0, 2]), g.constant(np.array([0, width])))
-        out = f"{name}.self_attn.out_proj"
-        x = g.op("Add", x, g.linear(seen, *t.linears[out], t[f"{out}.bias"]))
-        normed = g.norm(x, t[f"{name}.norm2.weight"], t[f"{name}.norm2.bias"])
-        hidden = g.gelu(g.linear(normed, *t.linears[f"{name}.linear1"], t[f"{name}.linear1.bias"]))
-        x = g.op("Add", x, g.linear(hidden, *t.linears[f"{name}.linear2"], t[f"{name}.linear2.bias"]))
-    return g.norm(x, t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"])
+    for layer, before in enumerate(past.keys):
+        x, kept = attention_layer(g, t, x, f"{part}.text.attn", before, layer)
+        keys.append(kept)
+    return Encoded(g.norm(x, t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"]), inputs, keys)
 
 
-def text_graph(t: Weights, *, expects: bool = False) -> Graph:
-    """ids (P,), speed, first -> sound encoding (R, 128), prosody encoding (R, 192), durations (R,), R = P - first.
+def attention_layer(g: Graph, t: Weights, x: str, name: str, before: str, layer: int) -> tuple[str, str]:
+    """The rows x (N, D) after attention to themselves and what was ``before``, and their own keys and values.
 
-    Where it ``expects``, a context embedding (C,) is an input too. Durations are in units of 25 ms; that of row
-    ``first`` is right only where ``first`` is 0: it misses a neighbour.
+    Keys and values are (2 H, N, D / H), those of what was before (2 H, M, D / H).
     """
-    g = Graph()
+    width, heads = t[f"{name}.norm1.weight"].shape[0], HEADS
+
+    def linear(x: str, layer_name: str, bias: str, scale: Array | float = 1.0) -> str:
+        weight, scales = t.linears[f"{name}.{layer_name}"]
+        values = np.asarray(t[f"{name}.{bias}"] * scale, np.float32)
+        return g.linear(x, weight, np.asarray(scales * scale, np.float32), values, f"{name}.{layer_name}@{layer}")
+
+    normed = g.norm(x, t[f"{name}.norm1.weight"], t[f"{name}.norm1.bias"])
+    # The scale of the dot product is in the projection of the queries.
+    scaled = np.repeat(np.array([(width // heads) ** -0.5, 1, 1], np.float32), width)
+    projected = linear(normed, "self_attn.in_proj", "self_attn.in_proj_bias", scaled)
+    # Heads first, so that what is remembered only has to be joined: (3 H, N, D / H), queries, keys and values.
+    turned = g.op("Reshape", projected, g.constant(np.array([0, 3 * heads, width // heads])))
+    turned = g.op("Transpose", turned, perm=[1, 0, 2])
+    q, own = g.op("Split", turned, g.constant(np.array([heads, 2 * heads])), outputs=2, axis=0)
+    k, v = g.op("Split", g.op("Concat", before, own, axis=1), outputs=2, axis=0)
+    agreed = g.op("FusedMatMul", q, k, transB=1, domain="com.microsoft")
+    seen = g.op("MatMul", g.op("Softmax", agreed, axis=-1), v)
+    seen = g.op("Reshape", g.op("Transpose", seen, perm=[1, 0, 2]), g.constant(np.array([0, width])))
+    x = g.op("Add", x, linear(seen, "self_attn.out_proj", "self_attn.out_proj.bias"))
+    normed = g.norm(x, t[f"{name}.norm2.weight"], t[f"{name}.norm2.bias"])
+    hidden = g.gelu(linear(normed, "linear1", "linear1.bias"))
+    return str(g.op("Add", x, linear(hidden, "linear2", "linear2.bias"))), own
+
+
+def memory_shape(part: str, rows: str) -> list[int | str]:
+    """The shape of what an encoder remembers: keys and values of each layer and head."""
+    return [2 * HEADS * LAYERS[part], rows, WIDTHS[part] // HEADS]
+
+
+def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, observed: bool = False) -> Graph:
+    """ids (N,), speed and the past -> encodings (N, 128), (N, 192), durations (N,), and each row's part of the past.
+
+    The past: ``sound_memory`` (16, M, 64) and ``memory`` (24, M, 96), keys and values of every attention layer and
+    head; ``recent`` (2, 832), inputs of the convolutions, zeros at a sentence's begin, where M is 0. Where the graph
+    ``expects``, a context embedding (C,) is an input too. Durations are in units of 25 ms.
+    """
+    g = Graph(ranges, observed=observed)
     ids, speed = g.input("ids", np.int64, ["P"]), g.input("speed", np.float32, [1])
-    first = g.input("first", np.int64, [1])
+    recent = g.input("recent", np.float32, [2, sum(RECENT)])
     context = g.input("context", np.float32, ["C"]) if expects else None
-    g.output(encoder(g, t, ids, first, "m", context), "sound_encoding", np.float32, ["R", 128])
-    prosody = encoder(g, t, ids, first, "pn", context)
-    g.output(prosody, "prosody_encoding", np.float32, ["R", 192])
-    hidden = g.gelu(g.conv(prosody, t["pn.dur.0.weight"], t["pn.dur.0.bias"]))
+    memories = {part: g.input(f"{name}memory", np.float32, memory_shape(part, "M")) for part, name in MEMORIES.items()}
+    keys = {part: g.op("Split", memory, outputs=LAYERS[part], axis=0) for part, memory in memories.items()}
+    inputs = g.op("Split", recent, g.constant(np.array(RECENT)), outputs=len(RECENT), axis=1)
+    sound = encoder(g, t, ids, "m", Past(inputs[:2], keys["m"]), context)
+    prosody = encoder(g, t, ids, "pn", Past(inputs[2:4], keys["pn"]), context)
+    g.output(sound.rows, "sound_encoding", np.float32, ["N", WIDTHS["m"]])
+    g.output(prosody.rows, "prosody_encoding", np.float32, ["N", WIDTHS["pn"]])
+    # The durations' convolution sees one row to each side.
+    last = g.cut(inputs[4], g.constant(np.array([1])), g.constant(np.array([2])))
+    behind = g.constant(np.zeros((1, WIDTHS["pn"]), np.float32))
+    rows = g.op("Concat", last, prosody.rows, behind, axis=0)
+    hidden = g.gelu(g.conv(rows, t["pn.dur.0.weight"], t["pn.dur.0.bias"], pad=False))
     weight = g.constant(np.ascontiguousarray(t["pn.dur.2.weight"][0]))
     logs = g.op("Add", g.op("MatMul", hidden, weight), g.constant(t["pn.dur.2.bias"]))
     flat = g.op("Squeeze", logs, g.constant(np.array([1])))
     units = g.op("Div", g.op("Sub", g.op("Exp", flat), g.constant(np.float32(1))), speed)
-    g.output(units, "durations", np.float32, ["R"])
+    g.output(units, "durations", np.float32, ["N"])
+    for part, made in (("m", sound), ("pn", prosody)):
+        kept = g.op("Concat", *made.keys, axis=0)
+        g.output(kept, f"next_{MEMORIES[part]}memory", np.float32, memory_shape(part, "N"))
+    seen = g.op("Concat", *sound.inputs, *prosody.inputs, prosody.rows, axis=1)
+    g.output(seen, "next_recent", np.float32, ["N", sum(RECENT)])
     return g
 
 
-def prosody_graph(t: Weights) -> Graph:
+def prosody_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> Graph:
     """prosody encoding (U, 192), rows, commit, cache -> f0 (2 rows,) Hz, energy (2 rows,), cache (54, 192).
 
     Each layer computes no more rows than those after it can see: of the right context, half.
     """
-    g = Graph()
+    g = Graph(ranges, observed=observed)
     x = g.input("prosody_encoding", np.float32, ["U", 192])
     rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
     margins = [3 * d for d in DILATIONS]
@@ -132,12 +198,12 @@ def expect_graph(t: Weights) -> Graph:
     return g
 
 
-def decoder_graph(t: Teacher) -> Graph:
+def decoder_graph(t: Teacher, *, ranges: Ranges = None, observed: bool = False) -> Graph:
     """sound encoding (T, 128), f0 (T,), energy (T,), rows, commit, caches -> spectrum (rows, 3005), caches.
 
     Rows are as in ``prosody_graph``.
     """
-    g = Graph()
+    g = Graph(ranges, observed=observed)
     encoding = g.input("sound_encoding", np.float32, ["T", 128])
     f0, energy = g.input("f0", np.float32, ["T"]), g.input("energy", np.float32, ["T"])
     rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
@@ -160,14 +226,16 @@ def decoder_graph(t: Teacher) -> Graph:
         x = g.op("Add", g.head(x, rows, more), g.pointwise(t, g.head(mixed, rows, more), name))
     g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [3 * BLOCKS, 256])
     x = g.norm(x, t["m.dec_norm.weight"], t["m.dec_norm.bias"])
-    g.output(g.linear(x, *t.linears["m.head"], t["m.head.bias"]), "spectrum", np.float32, ["C", 3005])
+    g.output(g.linear(x, *t.linears["m.head"], t["m.head.bias"], "m.head"), "spectrum", np.float32, ["C", 3005])
     return g
 
 
-def export(run: Trained[Any, Any] | None, folder: Path) -> Written:
+def export(run: Trained[Any, Any] | None, folder: Path, *, ranges: Ranges = None, observed: bool = False) -> Written:
     """Write the graphs, with what a run of the task ``heart`` learned or as hibari has them.
 
-    Their paths, and what the voice's ``model`` table says of the future tokens. ConfigError for a run of another task.
+    ``ranges``: of what linear layers are given (``ranges.observe``), which computes them in integers; ``observed``: see
+    Graph. Their paths, and what the voice's ``model`` table says of the future tokens. ConfigError for a run of another
+    task.
     """
     teacher, table, weights = heart_weights(), dict[str, Any](), None
     if run is not None:
@@ -175,8 +243,12 @@ def export(run: Trained[Any, Any] | None, folder: Path) -> Written:
             raise ConfigError(f"{run.recipe.name} is a run of {run.recipe.task}, but one of heart is needed.")
         weights, futures = TrainedWeights(run.model), run.model.config.futures
         table = {"futures": list(range(SYMBOLS, SYMBOLS + futures)), "context": run.model.config.context}
-    graphs = {"decoder": decoder_graph(teacher), "prosody": prosody_graph(weights or teacher)}
-    graphs["text"] = text_graph(weights or teacher, expects=weights is not None)
+    own, told = weights or teacher, weights is not None
+    graphs = {
+        "decoder": decoder_graph(teacher, ranges=ranges, observed=observed),
+        "prosody": prosody_graph(own, ranges=ranges, observed=observed),
+        "text": text_graph(own, expects=told, ranges=ranges, observed=observed),
+    }
     if weights is not None:
         graphs["expect"] = expect_graph(weights)
     for name, graph in graphs.items():

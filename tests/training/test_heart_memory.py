@@ -1,0 +1,152 @@
+"""Sentences unfolded into the steps of a stream: they are what the voice's graphs do step by step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from support.sentences import ITEMS, PAD, PHONEMES, SPACE
+
+from sayahead.engine.onnx import OnnxGraph
+from sayahead.errors import ConfigError
+from sayahead.systems.heart import HeartAcoustic
+from sayahead.training.graph.builder import Graph, Range, quantized
+from sayahead.training.heart import export as importer
+from sayahead.training.heart.memory import HeartMemory
+from sayahead.training.heart.network import SYMBOLS, Heart
+from sayahead.training.heart.prefixes import word_starts
+from sayahead.training.heart.ranges import Observer, load_ranges, save_ranges
+from sayahead.training.heart.streams import Streaming
+from sayahead.training.heart.weights import TrainedWeights, linear_names
+
+
+@pytest.fixture(scope="module")
+def task() -> HeartMemory:
+    info = SimpleNamespace(phonemes=PHONEMES, punctuation="all", pad=PAD)
+    corpus: Any = SimpleNamespace(info=info)
+    return HeartMemory({}, {"nothing_share": 1.0}, corpus)
+
+
+@pytest.fixture(scope="module")
+def model(task: HeartMemory) -> Heart:
+    """The imported voice with future tokens, in weights that int8 holds."""
+    torch.manual_seed(1)
+    model = task.model().eval()
+    with torch.no_grad():
+        for encoder in (model.sound, model.text):
+            encoder.future.normal_()
+        for name, _ in linear_names():
+            weight = model.get_parameter(f"{name}.weight")
+            rounded, scale = quantized(weight.T.numpy())
+            weight.copy_(torch.from_numpy((rounded.astype(np.float32) * scale).T.copy()))
+    return model
+
+
+@pytest.mark.parametrize(("ahead", "held", "window"), [(0, 0, 80), (1, 2, 80), (2, 1, 6), (0, 3, 6)])
+def test_a_stream_in_one_pass_is_the_graph_step_by_step(
+    task: HeartMemory, model: Heart, tmp_path: Path, ahead: int, held: int, window: int
+) -> None:
+    stream = task.streamer.at(ITEMS[0], [1, 2, 1, 1, 1, 1, 1, 1], ahead=ahead, held=held, window=window)
+    batch = task.unfolded(ITEMS[:1], [stream], np.random.default_rng(0))
+    with torch.no_grad():
+        out = model({**batch, "taught_units": task.teach(batch["whole"], batch["lengths"])["units"]})
+    importer.text_graph(TrainedWeights(model), expects=True).save(str(tmp_path / "text.onnx"))
+    graph = OnnxGraph(tmp_path / "text.onnx")
+    sound, prosody = (np.zeros(shape, np.float32) for shape in HeartAcoustic.MEMORY)
+    recent = np.zeros(HeartAcoustic.RECENT, np.float32)
+    plain = {"speed": np.ones(1, np.float32), "context": np.zeros(64, np.float32)}
+    for number, step in enumerate(stream.steps):
+        rows = np.flatnonzero(stream.number == number)
+        made = graph(ids=stream.ids[rows], sound_memory=sound, memory=prosody, recent=recent, **plain)
+        assert np.abs(made["sound_encoding"] - out["sound"][0, rows].numpy()).max() < 1e-4
+        assert np.abs(made["durations"] - torch.expm1(out["log_units"])[0, rows].numpy()).max() < 1e-3
+        last = number + 1 == len(stream.steps)
+        final = len(rows) if last else stream.steps[number + 1].first - step.first
+        sound, prosody = (
+            np.concatenate([past, made[name][:, :final]], axis=1)[:, -window:]
+            for past, name in ((sound, "next_sound_memory"), (prosody, "next_memory"))
+        )
+        recent = np.concatenate([recent, made["next_recent"][:final]])[-2:]
+
+
+def test_one_step_is_the_whole_sentence(task: HeartMemory, model: Heart) -> None:
+    streams = [task.streamer.at(item, [len(item.words)], ahead=0, held=0, window=1) for item in ITEMS]
+    batch = task.unfolded(ITEMS, streams, np.random.default_rng(0))
+    with torch.no_grad():
+        out = model({**batch, "taught_units": task.teach(batch["whole"], batch["lengths"])["units"]})
+        known = torch.arange(batch["whole"].shape[1])[None] < batch["lengths"][:, None]
+        sound, _, logs = model.encode(batch["whole"], known, torch.zeros(2, 64))
+    assert float((out["sound"] - sound)[batch["known"]].abs().max()) < 1e-4
+    assert float((out["log_units"] - logs)[batch["known"]].abs().max()) < 1e-4
+
+
+def test_steps_show_words_and_keep_what_is_final(task: HeartMemory) -> None:
+    starts = word_starts(ITEMS[0], SPACE)
+    stream = task.streamer.at(ITEMS[0], [1] * 9, ahead=1, held=2, window=80)
+    assert [step.end for step in stream.steps] == [*starts[1:-1], starts[-1] + 1]
+    assert [step.seen for step in stream.steps[:3]] == [starts[2], starts[3], starts[4]]
+    assert [step.first for step in stream.steps[:3]] == [0, starts[1] - 2, starts[2] - 2]
+    # Every row is kept as the step had it that made it final, and tokens stand behind what is seen.
+    assert (stream.ids[stream.kept] == np.concatenate([[PAD], ITEMS[0].ids, [PAD]])).all()
+    tokens = stream.ids[stream.number == 0][-4:]
+    assert tokens.tolist() == [SYMBOLS, SYMBOLS + 1, SYMBOLS + 2, SYMBOLS + 3]
+
+
+def test_a_stream_is_something_to_learn(task: HeartMemory) -> None:
+    torch.manual_seed(0)
+    network = task.model()
+    streams = [task.streamer.at(item, [1] * 9, ahead=0, held=1, window=24) for item in ITEMS]
+    batch = task.unfolded(ITEMS, streams, np.random.default_rng(0))
+    optimizer = torch.optim.Adam(network.parameters(), 3e-4)
+    losses = []
+    for _ in range(6):
+        loss, parts = task.loss(network, batch, 0)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.8 * losses[0]
+    assert set(parts) == {"durations", "pitch", "energy", "sound"}
+
+
+def test_streams_are_drawn_by_the_recipe() -> None:
+    with pytest.raises(ConfigError, match="shares"):
+        Streaming(lookahead=())
+    with pytest.raises(ConfigError, match="at least 1"):
+        Streaming(windows=(0,))
+
+
+def test_integer_products_are_near_and_the_same_for_any_rows(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    weight, bias = draw.normal(size=(96, 40)).astype(np.float32), draw.normal(size=40).astype(np.float32)
+    x = draw.normal(size=(50, 96)).astype(np.float32)
+    graph = Graph({"layer": Range(float(x.min()), float(x.max()))})
+    given = graph.input("x", np.float32, ["T", 96])
+    graph.output(graph.linear(given, *quantized(weight), bias, "layer"), "y", np.float32, ["T", 40])
+    graph.save(str(tmp_path / "layer.onnx"))
+    layer = OnnxGraph(tmp_path / "layer.onnx")
+    whole = layer(x=x)["y"]
+    wrong = whole - (x @ weight + bias)
+    assert 0 < np.abs(wrong).mean() < 0.02 * np.abs(whole).mean()
+    assert np.array_equal(layer(x=x[7:12])["y"], whole[7:12])
+    # What lies above the range still has its level.
+    x = np.where(x > 0, 1.5 * x, x)
+    assert np.abs(layer(x=x)["y"] - (x @ weight + bias)).mean() < 0.2
+
+
+def test_ranges_are_what_was_seen_and_stay_in_their_file(tmp_path: Path) -> None:
+    observer = Observer()
+    observer.add("one", np.linspace(-1, 3, 1000, dtype=np.float32))
+    observer.add("two", np.full((3, 4), 2, np.float32))
+    ranges = observer.ranges()
+    assert ranges["one"] == pytest.approx((-1, 3), abs=0.01)
+    assert ranges["two"].low == 0
+    save_ranges(ranges, tmp_path / "ranges.json")
+    assert load_ranges(tmp_path / "ranges.json") == ranges
+    (tmp_path / "ranges.json").write_text("[1]")
+    with pytest.raises(ConfigError, match="ranges of linear layers"):
+        load_ranges(tmp_path / "ranges.json")
