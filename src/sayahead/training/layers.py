@@ -150,8 +150,8 @@ class Block(nn.Module):
 
     def beside(self, x: Tensor, neighbours: Tensor) -> Tensor:
         """The same where the rows (B, T, K) that each row sees are named; T stands for a row of zeros."""
-        mixed = torch.einsum("btkd,dk->btd", beside(x, neighbours), self.dw.weight[:, 0]) + self.dw.bias
-        return self.mixed(x, mixed)
+        mixed = torch.einsum("btkd,dk->btd", beside(x, neighbours), self.dw.weight[:, 0])
+        return self.mixed(x, mixed if self.dw.bias is None else mixed + self.dw.bias)
 
     def mixed(self, x: Tensor, mixed: Tensor) -> Tensor:
         """What follows the convolution."""

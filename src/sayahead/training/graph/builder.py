@@ -157,8 +157,8 @@ class Graph:
         # As an image of one line: ONNX Runtime has a layout for images in which depthwise convolutions are fast.
         turned = self.op("Transpose", self.op("Unsqueeze", x, axes), perm=[0, 3, 1, 2])
         inputs = (turned, self.constant(weight[:, :, None]), self.constant(bias))
-        sizes = {"kernel_shape": [1, weight.shape[2]], "dilations": [1, dilation], "pads": [0, margin, 0, margin]}
-        done = self.op("Conv", *inputs, group=group, **sizes)
+        pads, shape = [0, margin, 0, margin], [1, weight.shape[2]]
+        done = self.op("Conv", *inputs, group=group, kernel_shape=shape, dilations=[1, dilation], pads=pads)
         return str(self.op("Squeeze", self.op("Transpose", done, perm=[0, 2, 3, 1]), axes))
 
     def streaming_conv(

@@ -184,10 +184,10 @@ class Heart(nn.Module):
         owner, index, begin = batch["view_owner"], batch["view_index"], batch["view_begin"]
         at = torch.arange(index.shape[1], device=index.device)[None]
         known = at < batch["view_seen"][:, None]
-        # Spoken words are as long as the teacher says them.
+        # All that is spoken is as long as the teacher says it, so that pitch is compared at the same place.
         units = batch["taught_units"][owner]
         units = units.gather(1, (at + begin[:, None]).clamp(max=units.shape[1] - 1))
-        view = {"known": known, "units": units * (at < batch["view_first"][:, None])}
+        view = {"known": known, "units": units * (at < batch["view_end"][:, None])}
         view |= {"first": batch["view_first"], "end": batch["view_end"]}
         rows, number, weight = windows(logs.detach().float()[owner[:, None], index], view)
         seen = (rows >= 0).to(text.dtype)
