@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
+import sys
 import tomllib
 from dataclasses import fields, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import support.toytask  # noqa: F401 (makes the task toy known)
 import torch
+from support.toytask import toy_corpus
 
+from sayahead.cli import main
 from sayahead.errors import ConfigError
-from sayahead.training.loop.curves import Log, draw_losses, read_log
+from sayahead.training.loop.curves import Log, draw_losses, read_log, scalar_writer
+from sayahead.training.loop.optimizer import optimizer
 from sayahead.training.loop.parallel import ahead
 from sayahead.training.loop.recipe import Recipe, as_toml, load_recipe, recipe_from
-from sayahead.training.loop.run import optimizer
+from sayahead.training.loop.run import train
 from sayahead.training.loop.schedule import Budget
 from sayahead.training.loop.task import Settings
+from sayahead.training.loop.trained import load_trained
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 TOML = """task = "toy"
@@ -155,6 +160,53 @@ def test_a_log_that_was_cut_off_goes_on_whole(tmp_path: Path) -> None:
     assert read_log(log.path) == [{"step": 1, "loss": None}, {"step": 2, "loss": 2.0}]
     draw_losses(log.path, tmp_path / "loss.png")
     assert (tmp_path / "loss.png").exists()
+
+
+def test_a_log_goes_to_tensorboard_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = list[tuple[str, float, int]]()
+
+    class Writer:
+        def __init__(self, folder: str) -> None:
+            self.folder = folder
+
+        def add_scalar(self, name: str, value: float, step: int) -> None:
+            found.append((name, value, step))
+
+        def flush(self) -> None:
+            pass
+
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))
+    log = Log(tmp_path / "log.jsonl")
+    log.scalars = scalar_writer(tmp_path)
+    assert log.scalars.folder == str(tmp_path / "tensorboard")
+    log.write({"step": 3, "loss": 0.5, "parts": {"stop": 0.25}})
+    assert found == [("loss", 0.5, 3), ("parts/stop", 0.25, 3)]
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(ConfigError, match="pip install tensorboard"):
+        scalar_writer(tmp_path)
+
+
+def test_a_published_run_is_a_start_and_a_part_but_not_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus, out = toy_corpus(tmp_path / "corpus"), tmp_path / "release"
+    recipe = Recipe("toy", "toy", Settings(8, 3, ema=0.9, learning_rate=0.1))
+    train(recipe, corpus, tmp_path / "run")
+    assert main(["train", "publish", str(tmp_path / "run"), "-o", str(out)]) == 0
+    assert main(["train", "publish", "--check", str(out)]) == 0
+    meant, found = load_trained(tmp_path / "run"), load_trained(out / "toy")
+    assert found.step == 3
+    for one, two in zip(meant.model.parameters(), found.model.parameters(), strict=True):
+        assert torch.equal(one.half().float(), two)
+    assert (out / "toy" / "checkpoint.pt").stat().st_size < (tmp_path / "run" / "checkpoint.pt").stat().st_size
+    train(replace(recipe, train=replace(recipe.train, start=str(out / "toy"))), corpus, tmp_path / "next")
+    with pytest.raises(ConfigError, match="is a published run, which cannot be resumed"):
+        train(recipe.shortened(9), corpus, out / "toy", resume=True)
+    assert main(["train", "publish", str(tmp_path / "run"), "-o", str(out)]) == 2
+    assert "is there already" in capsys.readouterr().err
+    (out / "toy" / "recipe.toml").write_text("")
+    assert main(["train", "publish", "--check", str(out)]) == 2
+    assert "recipe.toml is missing or damaged" in capsys.readouterr().err
 
 
 def test_batches_made_ahead_come_in_order_with_their_errors() -> None:

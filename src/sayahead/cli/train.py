@@ -18,6 +18,7 @@ PARTS = {
     "corpus": "sayahead.cli.corpus",
     "voice": "sayahead.cli.make_voice",
     "futures": "sayahead.cli.futures",
+    "publish": "sayahead.cli.publish",
     "tables": "sayahead.cli.tables",
     "vectors": "sayahead.cli.vectors",
 }
@@ -49,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     device, explained = one_of("cpu", "cuda", "auto"), "where to compute (default: auto, a GPU if there is one)"
     add("--device", metavar="cpu|cuda|auto", type=device, default="auto", help=explained)
     add("--threads", metavar="N", type=number(int, 1), help="CPU threads (default: torch's)")
+    add("--tensorboard", action="store_true", help="also write the log for TensorBoard, into the run's folder")
 
 
 class Progress:
@@ -80,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     log = logging.getLogger("sayahead")
     log.addHandler(console)
     try:
-        options = {name: getattr(arguments, name) for name in ("minutes", "resume", "device", "threads")}
+        options = {name: getattr(arguments, name) for name in ("minutes", "resume", "device", "threads", "tensorboard")}
         corpus, show = arguments.corpus or Path(recipe.corpus), Progress(console)
         outcome = train(recipe, corpus, out, **options, progress=show, note=console.note)
     except TrainingError as error:

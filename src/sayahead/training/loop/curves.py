@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from sayahead.errors import ConfigError
 
 class Log:
     """``log.jsonl`` of a run."""
+
+    scalars: Any = None
+    """Also gets the numbers: a SummaryWriter of TensorBoard, or none."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -31,6 +34,28 @@ class Log:
         """Add a line; numbers that are not finite, which JSON does not know, become null."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(finite(line)) + "\n")
+        if self.scalars is not None:
+            for name, value in flat_numbers(line):
+                self.scalars.add_scalar(name, value, int(line["step"]))
+            self.scalars.flush()
+
+
+def flat_numbers(line: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
+    """Path and value of each number of a line, but for the step; parts of tables are joined by strokes."""
+    for key, value in line.items():
+        if isinstance(value, Mapping):
+            yield from flat_numbers(value, f"{prefix}{key}/")
+        elif isinstance(value, int | float) and not isinstance(value, bool) and key != "step":
+            yield prefix + key, float(value)
+
+
+def scalar_writer(folder: Path) -> Any:
+    """TensorBoard's writer into a run's folder; ConfigError where the package is missing."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise ConfigError("--tensorboard needs the package: pip install tensorboard.") from error
+    return SummaryWriter(str(folder / "tensorboard"))
 
 
 def finite(value: Any) -> Any:

@@ -7,7 +7,7 @@ import math
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import chain, islice
@@ -20,11 +20,12 @@ from torch import Tensor, nn
 from sayahead import __version__
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.training.loop import checkpoint as checkpoints
-from sayahead.training.loop.curves import Log, draw_losses
+from sayahead.training.loop.curves import Log, draw_losses, scalar_writer
+from sayahead.training.loop.optimizer import optimizer
 from sayahead.training.loop.parallel import Ranks, ahead, emulates_bfloat16, join
 from sayahead.training.loop.recipe import Recipe, as_toml, first_difference, recipe_from
 from sayahead.training.loop.schedule import Budget, Counters, Interrupt, ema_decay
-from sayahead.training.loop.task import Batch, Settings, Task, task_maker
+from sayahead.training.loop.task import Batch, Task, task_maker
 from sayahead.training.loop.trained import DESCRIPTION, check_corpus, corpus_record, load_weights
 
 BAD_STEPS = 20
@@ -69,13 +70,15 @@ def train(
     resume: bool = False,
     device: str = "auto",
     threads: int | None = None,
+    tensorboard: bool = False,
     progress: Teller = silent,
     note: Teller = silent,
 ) -> Outcome:
     """How the run ended; its checkpoint, log, curve and samples are in the folder ``out``.
 
     ``minutes`` bounds this invocation, whatever earlier ones took. ``progress`` gets a line that replaces the one
-    before, ``note`` lines that stay. ConfigError for what does not fit, TrainingError where the loss stays not finite.
+    before, ``note`` lines that stay. ``tensorboard``: the log is written for it, too. ConfigError for what does not
+    fit, TrainingError where the loss stays not finite.
     """
     budget, interrupt = Budget(recipe.train, minutes, time.monotonic()), Interrupt()
     if not resume and checkpoints.has_checkpoint(out):
@@ -86,16 +89,9 @@ def train(
         run = Run(recipe, corpus_folder, out, ranks, budget, interrupt)
         if ranks.rank == 0:
             run.progress, run.note = progress, note
+            run.log.scalars = scalar_writer(out) if tensorboard else None
         run.prepare(resume)
         return run.fit()
-
-
-def optimizer(settings: Settings, weights: Iterable[Tensor]) -> torch.optim.Optimizer:
-    """Adam, with L2 regularization in the gradient or with AdamW's decoupled decay; the loop sets its rate."""
-    kind = torch.optim.AdamW if settings.weight_decay else torch.optim.Adam
-    decay = settings.weight_decay or settings.l2
-    betas = (settings.betas[0], settings.betas[1])
-    return kind(weights, lr=0.0, betas=betas, eps=settings.eps, weight_decay=decay, fused=True)
 
 
 class Run:
@@ -181,6 +177,10 @@ class Run:
 
     def _load(self, state: dict[str, Any]) -> None:
         """Take over weights, optimizer and counters; ConfigError where recipe or corpus is another."""
+        if not state["optimizer"]:
+            raise ConfigError(
+                f"{self.out} is a published run, which cannot be resumed: begin another one with [train] start."
+            )
         # Keys that came after the checkpoint was made have their defaults.
         earlier = recipe_from(state["recipe"], name=state["name"], where=str(self.out)).resolved()
         difference = first_difference(earlier, self.recipe.resolved())
