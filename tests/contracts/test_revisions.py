@@ -23,6 +23,7 @@ from sayahead import (
     WaitEnd,
     WaitKSteps,
 )
+from sayahead.engine.revision import unspoken
 from sayahead.types import Segment, WordTiming
 
 POLICIES: list[Policy] = [LookaheadK(0), LookaheadK(1), LookaheadK(2), WaitAll(), Independent(2)]
@@ -137,6 +138,38 @@ def test_letters_that_would_lengthen_a_spoken_word_stay_silent() -> None:
     assert session.revise(7, "fold three ") == 7
     assert said(session) == ["three"]
     assert session.text == "one two three "
+
+
+def test_a_sign_behind_a_spoken_word_is_not_taken_for_a_word() -> None:
+    session = toy_session(LookaheadK(1))
+    session.push("the block books which were the ")
+    assert said(session) == ["the", "block", "books", "which", "were"]
+    assert session.revise(15, ", which were the true ") == 26
+    assert session.text == "the block books which were the true "
+    session.revise(6, "ody of books which were the false ")
+    assert session.text == "the block books which were the false "
+    session.finish()
+    assert said(session) == ["the", "false"]
+
+
+@pytest.mark.parametrize(
+    ("at", "text", "left"),
+    [
+        (0, "one two three four", " four"),
+        (4, "to three four", " four"),  # a word was misheard
+        (4, "or two three four", " four"),  # one was missed
+        (4, "three four", " four"),  # one was invented
+        (4, "too. Three, four", " four"),
+        (0, "seven eight nine ten", " ten"),  # all is new
+        (8, "tree", ""),
+        (13, "s four", " four"),
+        (5, "", ""),
+        (4, "   ", "   "),
+    ],
+)
+def test_what_stands_for_the_spoken_words_is_left_out(at: int, text: str, left: str) -> None:
+    source = "one two three"
+    assert unspoken(source[:at], source[at:], text) == left
 
 
 def test_bad_revisions_are_named_and_lose_nothing() -> None:

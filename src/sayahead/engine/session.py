@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,6 +13,7 @@ import numpy as np
 from sayahead.config import check_whole
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.keep_up import KeepUp, Pace
+from sayahead.engine.revision import unspoken
 from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.errors import SessionError, TextError
@@ -28,15 +28,6 @@ class Flush(Enum):
 
     END = "the sentence ends"
     BREATH = "the sentence goes on"
-
-
-WORD = re.compile(r"\S+")
-
-
-def without(text: str, words: int) -> str:
-    """A text without its first words; of one that has no more, the white space at its end is left."""
-    ends = [match.end() for match in WORD.finditer(text)]
-    return text[ends[min(words, len(ends)) - 1] :] if words and ends else text
 
 
 class Session:
@@ -104,8 +95,8 @@ class Session:
     def revise(self, at: int, text: str) -> int:
         """From character ``at`` of the text on, it is now this one: what was there and was not spoken is taken back.
 
-        What was spoken stays, and is never spoken again: where the change begins before its end, as many words of the
-        new text are left out as were spoken of the old one, and letters that would only lengthen the last spoken word.
+        What was spoken stays, and is never spoken again: where the change begins before its end, those words of
+        the new text are left out that stand for spoken ones, and letters that would only lengthen the last of these.
         Returns the character of ``text``, the property, from which on it was changed. A flush that waits is taken back,
         too. ConfigError where ``at`` is no place of the text, TextError where the new text is none, SessionError after
         the end.
@@ -113,10 +104,8 @@ class Session:
         self._check_open("revise", text)
         source, (begin, spoken) = self.text, self._sentence.kept
         check_whole("at", at, 0, len(source))
-        if at < spoken:
-            text = without(text, len(WORD.findall(source[at:spoken])))
-        elif at == spoken and spoken:
-            text = text if text[:1].isspace() else without(text, 1)
+        if at <= spoken:
+            text = unspoken(source[:at], source[at:spoken], text)
         at = max(at, spoken)
         self._transcript.rewrite(source[:at] + text)
         self._inbox.clear()

@@ -1,0 +1,40 @@
+"""Revisions of text of which a part was spoken: which words of the new text stand for those."""
+
+from __future__ import annotations
+
+import re
+
+WORD = re.compile(r"\S+")
+MOST_ALIGNED = 200
+"""Words that differ and are aligned, which takes the square of them; of more, as many are left out as were spoken."""
+
+
+def unspoken(before: str, spoken: str, text: str) -> str:
+    """What is left to speak of a new text, where behind ``before`` the old one went on with ``spoken``.
+
+    The words left out are those nearest to the spoken ones in edit distance; of equally near ones, as many as were
+    spoken. A word that goes on behind ``before`` was spoken with its beginning: its rest is left out, too.
+    """
+    words, ends = WORD.findall(spoken), [match.end() for match in WORD.finditer(text)]
+    new = [text[match.start() : match.end()] for match in WORD.finditer(text)]
+    glued = bool(before) and not before[-1].isspace()
+    rest_spoken, rest_new = (int(bool(part) and glued and not part[0].isspace()) for part in (spoken, text))
+    left_out = rest_new + counterparts(words[rest_spoken:], new[rest_new:])
+    return text[ends[min(left_out, len(ends)) - 1] :] if left_out and ends else text
+
+
+def counterparts(spoken: list[str], new: list[str]) -> int:
+    """How many words at the beginning of ``new`` stand for the spoken ones."""
+    one, other = ([re.sub(r"\W", "", word).casefold() for word in words] for words in (spoken, new))
+    same = 0
+    while same < min(len(one), len(other)) and one[same] == other[same]:
+        same += 1
+    one, other = one[same:], other[same : 2 * len(one) + 8]
+    if len(one) > MOST_ALIGNED:
+        return len(spoken)
+    row = list(range(len(other) + 1))
+    for count, word in enumerate(one, 1):
+        above, row = row, [count]
+        for place, candidate in enumerate(other):
+            row.append(min(above[place] + (word != candidate), above[place + 1] + 1, row[place] + 1))
+    return same + min(range(len(row)), key=lambda place: (row[place], abs(place - len(one))))
