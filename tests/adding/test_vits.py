@@ -178,13 +178,22 @@ def with_pooling(model: Any) -> None:
     model.graph.node.insert(list(model.graph.node).index(tanh), mean)
 
 
+def with_strides_of_none(model: Any) -> None:
+    for node in model.graph.node:
+        if node.op_type == "ConvTranspose":
+            kept = [attribute for attribute in node.attribute if attribute.name != "strides"]
+            del node.attribute[:]
+            node.attribute.extend(kept)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (without_ceil, "no a node that rounds durations up"),
-        (without_prior, "no the prior's noise"),
-        (without_decoder, "no a decoder"),
+        (without_ceil, "it lacks a node that rounds durations up"),
+        (without_prior, "it lacks the prior's noise"),
+        (without_decoder, "it lacks a decoder"),
         (with_pooling, "has Softmax nodes"),
+        (with_strides_of_none, "is no VITS that this version knows: 'strides'"),
     ],
 )
 def test_graphs_that_are_no_vits_are_refused(

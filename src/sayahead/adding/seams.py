@@ -57,7 +57,7 @@ def find_seams(graph: Graph) -> Seams:
     token = [name for name in noises if name in before]
     prior = only(graph, [name for name in noises if name not in before], "the prior's noise")
     if len(token) > 1:
-        raise strange(graph, f"{len(token)} kinds of noise in its durations")
+        raise strange(graph, f"has {len(token)} kinds of noise in its durations")
     add = found(graph, graph.next(prior, "Add"), "the sum of the prior's mean and noise")
     latent, behind_noise = add.output[0], graph.after(prior)
     means = [tensor for tensor in add.input if tensor not in behind_noise]
@@ -74,10 +74,10 @@ def find_seams(graph: Graph) -> Seams:
     pre = graph.nearest(up.input[0], lambda node: node.op_type == "Conv" and node.input[0] in after)
     z = found(graph, pre, "a convolution in front of the decoder").input[0]
     if z not in after or latent not in graph.behind(z):
-        raise strange(graph, "no flow between the prior and the decoder")
+        raise strange(graph, "has no flow between the prior and the decoder")
     channels = graph.value(found(graph, pre, "a decoder").input[1])
     if channels is None or len(graph.outputs) != 1:
-        raise strange(graph, "no decoder with fixed weights and one output")
+        raise strange(graph, "has no decoder with fixed weights and one output")
     masks = sorted(boundary(graph, graph.outputs[0], latent) & graph.after(ceil.output[0]))
     return Seams(
         frames,
@@ -135,20 +135,19 @@ def ids_and_lengths(graph: Graph) -> tuple[str, str]:
 def only(graph: Graph, candidates: list[Any], what: str) -> Any:
     """The one candidate; VoiceError if there is none, or more."""
     if len(candidates) != 1:
-        count = "no" if not candidates else f"{len(candidates)} times"
-        raise strange(graph, f"{count} {what}" if not candidates else f"{what} {count}")
+        raise strange(graph, f"has {len(candidates)} times {what}" if candidates else f"lacks {what}")
     return candidates[0]
 
 
 def found(graph: Graph, candidate: Any | None, what: str) -> Any:
     """The candidate; VoiceError if there is none."""
     if candidate is None:
-        raise strange(graph, f"no {what}")
+        raise strange(graph, f"lacks {what}")
     return candidate
 
 
 def strange(graph: Graph, what: str) -> VoiceError:
-    return VoiceError(f"{graph.where} is no VITS that this version knows: it has {what}.")
+    return VoiceError(f"{graph.where} is no VITS that this version knows: it {what}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from sayahead.adding.piper import BEGIN, END, PAD, PiperConfig, read_piper
 from sayahead.adding.seams import Seams, cut, find_seams
 from sayahead.adding.splines import with_short_splines
 from sayahead.engine.onnx import OnnxGraph, count, simplify
-from sayahead.errors import VoiceError
+from sayahead.errors import SayaheadError, VoiceError
 from sayahead.types import Floats
 from sayahead.vocoders.latent import LatentVocoder
 from sayahead.voices import FORMAT
@@ -58,17 +58,20 @@ def add_piper(onnx: Path, config: Path | None, folder: Path) -> None:
     if not onnx.is_file():
         raise VoiceError(f"{onnx} is missing.")
     graph = read_graph(onnx)
-    seams = find_seams(graph)
     if ("sid" in graph.inputs) != bool(piper.speakers):
         takes = "takes a speaker's number" if "sid" in graph.inputs else "has one speaker"
         raise VoiceError(f"{described} names {len(piper.speakers) or 1} speakers, but {onnx.name} {takes}.")
     check_ids(graph, piper)
     folder.mkdir(parents=True)
     try:
-        write(graph, seams, piper, folder, original=onnx)
-    except BaseException:
+        write(graph, find_seams(graph), piper, folder, original=onnx)
+    except Exception as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise
+        if isinstance(error, SayaheadError | OSError):
+            raise
+        # Graphs that are not what they seem fail in as many ways as there are.
+        problem = str(error).partition("\n")[0] or type(error).__name__
+        raise VoiceError(f"{onnx} is no VITS that this version knows: {problem}.") from error
 
 
 def write(graph: Graph, seams: Seams, piper: PiperConfig, folder: Path, *, original: Path) -> None:
