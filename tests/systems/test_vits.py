@@ -145,6 +145,19 @@ def test_the_window_forgets_tokens_but_none_that_is_held() -> None:
     assert state.token > 150
 
 
+def test_a_sentence_of_nothing_that_the_voice_knows_is_silent() -> None:
+    voice = voice_of("medium")
+    samples, words = spoken(voice, ["One two. ", "\u0416\u0416. ", "Three."])
+    assert [word.text for word in words] in (["One", "two.", "\u0416\u0416.", "Three."], ["One", "two.", "Three."])
+    frames, state = acoustic_of(voice).step(
+        segment([], 0, ends=True), acoustic_of(voice).initial(), Rendering(), hold_back=0
+    )
+    assert frames.ended
+    assert len(frames.final) == 0
+    assert not len(state.ids)
+    assert len(samples) > 1000
+
+
 def test_speeds_of_words_are_followed() -> None:
     acoustic, rendering = acoustic_of(voice_of("medium, fixed durations")), Rendering()
     lengths = []

@@ -110,11 +110,12 @@ class VitsAcoustic:
     ) -> tuple[Frames, VitsState]:
         """See AcousticModel; held-back sound may become longer or shorter."""
         ended = segment.ends and segment.speak == len(segment.ids)
-        if not (segment.speak or ended or (segment.breath and state.held)):
+        first = not len(state.ids)
+        closes = ended and not (first and not len(segment.ids))
+        if not (segment.speak or closes or (segment.breath and state.held)):
             # Words without sound: nothing to say, and nothing new about the future.
             at, nothing = state.done + state.held, np.zeros((0, self._width), np.float32)
-            return Frames(nothing, nothing, ((at, at),) * len(segment.words), False), state
-        first = not len(state.ids)
+            return Frames(nothing, nothing, ((at, at),) * len(segment.words), ended), state
         left = np.array([self._config.begin, self._config.pad], np.int64) if first else state.ids
         before = np.zeros(2, np.int64) if first else state.units
         past = int(before.sum()) - state.held
