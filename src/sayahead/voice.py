@@ -145,7 +145,8 @@ class Voice:
         policy is returned as it is. ConfigError for an unknown name or option, or one that this voice does not have.
         """
         if spec is None:
-            spec = "lookahead" if not self.characters else "agent" if "agent" in self._policies else "wait-k-steps"
+            usual = "lookahead" if not self.characters else "agent" if "agent" in self._policies else "wait-k-steps"
+            spec = self.loaded.policy or usual
         policy: Any = policies.policy(spec, self._policies, self._whose, **options) if is_spec(spec) else spec
         check_policy(policy, self.loaded.unit)
         return policy  # type: ignore[no-any-return]

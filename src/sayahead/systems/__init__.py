@@ -9,6 +9,7 @@ from sayahead.systems.heart import load_heart
 from sayahead.systems.loading import Loaded
 from sayahead.systems.ma import load_ma
 from sayahead.systems.mohan import load_mohan
+from sayahead.systems.process import load_process
 from sayahead.systems.saeki import load_saeki
 from sayahead.systems.vits import load_vits
 from sayahead.voices import VoiceConfig
@@ -19,6 +20,7 @@ KINDS: dict[str, Callable[[VoiceConfig, Path, int], Loaded]] = {
     "saeki": load_saeki,
     "mohan": load_mohan,
     "vits": load_vits,
+    "process": load_process,
 }
 """Each kind's loader by its name in voice.json; it takes a voice's description, its folder and CPU threads."""
 

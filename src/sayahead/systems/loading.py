@@ -31,6 +31,8 @@ class Loaded:
     """Makes letters of words, if it reads characters."""
     openers: frozenset[str] = frozenset()
     """See FrontEnd."""
+    policy: str = ""
+    """The policy of sessions that choose none; empty: what is usual for what the voice reads."""
 
     @property
     def unit(self) -> Unit:

@@ -220,7 +220,7 @@ def load_vits(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         text, vits, tails(vits.tail, phonemizer), right_frames=vocoder.context, speakers=max(1, len(config.speakers))
     )
     synthesizer = two_stages(config, acoustic, vocoder, first_frames=vits.first_frames)
-    return Loaded(synthesizer, front.normalizer, phonemizer)
+    return Loaded(synthesizer, front.normalizer, phonemizer, openers=front.openers)
 
 
 def tails(text: str, phonemizer: Phonemizer) -> tuple[Ids, Ids]:

@@ -1,0 +1,140 @@
+"""Any engine that speaks whole texts, as a voice: a command that writes WAV, or a function that returns samples.
+
+It says each SPEAK as an utterance of its own, so it is for whole sentences (``wait-all``, its default) or for pieces of
+them (``independent``): a fallback, and a peer to compare with.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import wave
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sayahead.config import from_mapping
+from sayahead.errors import ConfigError, VoiceError
+from sayahead.sound.pcm import audible, from_pcm16
+from sayahead.systems.loading import Loaded
+from sayahead.text import front_end
+from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, Speech, Word
+from sayahead.voices import VoiceConfig
+
+Speaks = Callable[[str], Floats]
+"""A text to its samples (S,) in [-1, 1]."""
+ALLOWED = "SAYAHEAD_COMMANDS"
+"""Environment variable: programs, separated by commas, that voices' folders may run."""
+LONGEST_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessConfig:
+    """The ``model`` table of a voice that is a command."""
+
+    command: tuple[str, ...]
+    """Program and arguments: reads a text on standard input, writes 16-bit mono WAV on standard output. An argument
+    ``{text}`` stands for the text, which is then not on standard input."""
+
+
+class Characters:
+    """See Phonemizer: a word's characters, with a space before each but the first of a sentence."""
+
+    def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
+        """See Phonemizer."""
+        made, inside = list[Pronunciation](), bool(left)
+        for word in words:
+            text = " " * inside + word.text
+            made.append(Pronunciation(self.ids(text), int(inside), len(text)))
+            inside = True
+        return made
+
+    def phonemes(self, word: Word) -> int:
+        """See Phonemizer: characters."""
+        return len(word.text)
+
+    def ids(self, phonemes: str) -> Ids:
+        """See Phonemizer: code points."""
+        return np.array([ord(c) for c in phonemes], np.int64)
+
+
+class WholeTexts:
+    """See Synthesizer: an engine asked once for each SPEAK; its state is the number of samples so far.
+
+    Word timings are shares of the audible sound by letters: the engine tells none.
+    """
+
+    def __init__(self, speaks: Speaks, *, sample_rate: int) -> None:
+        self.sample_rate, self._speaks = sample_rate, speaks
+
+    def initial(self, rendering: Rendering) -> int:
+        """See Synthesizer."""
+        return 0
+
+    def step(self, segment: Segment, state: int) -> tuple[Speech, int]:
+        """See Synthesizer."""
+        ended = segment.ends and segment.speak == len(segment.ids)
+        text = "".join(map(chr, segment.ids[: segment.speak])).strip()
+        if not text:
+            return Speech(np.zeros(0, np.float32), ((state, state),) * len(segment.words), ended=ended), state
+        samples = np.asarray(self._speaks(text), np.float32).reshape(-1)
+        heard = audible(samples)
+        first, last = (int(heard[0]), int(heard[-1]) + 1) if len(heard) else (0, len(samples))
+        letter = (last - first) / segment.speak
+        words = tuple((state + first + round(a * letter), state + first + round(b * letter)) for a, b in segment.words)
+        return Speech(samples, words, ended=ended), state + len(samples)
+
+
+def by_command(command: Sequence[str], *, sample_rate: int) -> Speaks:
+    """A function that runs a command for each text; VoiceError where it fails, or writes no WAV of this rate."""
+    program = command[0]
+
+    def speaks(text: str) -> Floats:
+        asked = [text if argument == "{text}" else argument for argument in command]
+        given = b"" if "{text}" in command else text.encode()
+        try:
+            done = subprocess.run(asked, input=given, capture_output=True, timeout=LONGEST_S, check=False)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise VoiceError(f"{program} cannot be run: {error}.") from error
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            raise VoiceError(f"{program} ended with code {done.returncode}: {said or 'it said nothing'}.")
+        return samples_of(done.stdout, program, sample_rate)
+
+    return speaks
+
+
+def samples_of(data: bytes, program: str, sample_rate: int) -> Floats:
+    """The samples of a WAV file, whatever length its header claims, as programs write it to a pipe."""
+    try:
+        with wave.open(io.BytesIO(data)) as file:
+            found = (file.getframerate(), file.getnchannels(), file.getsampwidth())
+    except (EOFError, wave.Error) as error:
+        raise VoiceError(
+            f"{program} wrote {len(data)} bytes that are no WAV file: {error or 'it is empty'}."
+        ) from error
+    if found != (sample_rate, 1, 2):
+        raise VoiceError(
+            f"{program} wrote {found[0]} Hz, {found[1]} channels, {8 * found[2]} bits, not {sample_rate}, 1, 16."
+        )
+    return from_pcm16(data[data.index(b"data") + 8 :])
+
+
+def whole_texts(speaks: Speaks, *, sample_rate: int, language: str) -> Loaded:
+    """The parts of a voice that says each SPEAK by a function; words are those of the language's front end."""
+    synthesizer, front = WholeTexts(speaks, sample_rate=sample_rate), front_end(language)
+    return Loaded(synthesizer, front.normalizer, Characters(), openers=front.openers, policy="wait-all")
+
+
+def load_process(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
+    """A voice that is a command. ConfigError unless ``SAYAHEAD_COMMANDS`` names its program: a folder is untrusted."""
+    command = from_mapping(ProcessConfig, config.model, where="model").command
+    if not command:
+        raise ConfigError("model: command is empty, but must be a program and its arguments.")
+    if command[0] not in [name.strip() for name in os.environ.get(ALLOWED, "").split(",")]:
+        raise ConfigError(f"it runs {command[0]!r}: set {ALLOWED}={command[0]} to let voices do so.")
+    speaks = by_command(command, sample_rate=config.sample_rate)
+    return whole_texts(speaks, sample_rate=config.sample_rate, language=config.language)
