@@ -83,6 +83,11 @@ def caller_of(hub: Hub, request: Request, *, tokens: bool = True) -> Caller:
 
 async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
     """The request's body. MessageError if it is not a JSON object, RequestError if it is too big or late."""
+    return json_object(await body_of(hub, request))
+
+
+async def body_of(hub: Hub, request: Request) -> bytes:
+    """The bytes of a request's body. RequestError if it is too big or late."""
     body = bytearray()
     try:
         async with asyncio.timeout(hub.limits.first_message_s):
@@ -94,7 +99,7 @@ async def json_body(hub: Hub, request: Request) -> dict[str, Any]:
         raise RequestError("idle", f"The body did not arrive within {hub.limits.first_message_s:g} seconds.") from error
     except ClientDisconnect as error:
         raise RequestError("invalid_message", "The body is incomplete.") from error
-    return json_object(bytes(body))
+    return bytes(body)
 
 
 def text_of(hub: Hub, body: dict[str, Any], field: str) -> str:

@@ -19,11 +19,14 @@ from sayahead.server import messages as m
 from sayahead.server.http import RequestError, Sound, SpeechResponse, Wrapping, answers, json_body, text_of
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
+from sayahead.server.protocols import dictionaries
 from sayahead.server.protocols.alignment import Aligner, Alignment
+from sayahead.server.protocols.dictionaries import Dictionaries
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import choices
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name, whole
+from sayahead.text.lexicon import Lexicon
 from sayahead.voices import VoiceConfig
 
 # Clients have limits of their own on the audio in one message.
@@ -78,8 +81,9 @@ class Multi(SocketProtocol):
     key_in_first_message: ClassVar[bool] = True
     sole: ClassVar[bool] = False
 
-    def __init__(self, voice: str, query: Mapping[str, str]) -> None:
-        self._voice, self._query = voice, query
+    def __init__(self, voice: str, query: Mapping[str, str], dictionaries: Dictionaries) -> None:
+        self._voice, self._query, self._dictionaries = voice, query, dictionaries
+        self._lexicon: Lexicon | None = None
         self._absolute = query.get("sync_alignment", "").lower() == "true"
         self.idle_s = min(whole(query.get("inactivity_timeout")) or 0, 180) or None
         # Open utterances, and whether all their text was flushed; those that take no more text.
@@ -107,7 +111,7 @@ class Multi(SocketProtocol):
         language = self._query.get("language_code")
         tags = "ssml" if self._query.get("enable_ssml_parsing", "").lower() == "true" else "none"
         options = replace(OPTIONS, voice=self._voice, language=language, idle_s=self.idle_s, sole=self.sole)
-        options = replace(options, markup=tags)
+        options = replace(options, markup=tags, lexicon=self._lexicon)
         return replace(options, format=form, speed=speed, seed=seed, **choices(self._query))
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
@@ -133,6 +137,8 @@ class Multi(SocketProtocol):
 
     def _speak(self, context: str | None, data: dict[str, Any]) -> Iterable[m.Command]:
         text, name = data.get("text"), context or ""
+        if (locators := data.get("pronunciation_dictionary_locators")) is not None:
+            self._lexicon = self._dictionaries.lexicon(locators)
         if text:
             begins = name not in self._flushed
             yield m.Open(name, self._options(data.get("voice_settings")))
@@ -258,11 +264,13 @@ def voice_row(name: str, config: VoiceConfig) -> dict[str, Any]:
 def routes(hub: Hub) -> list[BaseRoute]:
     """ElevenLabs' endpoints."""
 
+    kept = dictionaries.Dictionaries(hub)
+
     async def single(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, Single(websocket.path_params["voice"], websocket.query_params))
+        await serve_socket(hub, websocket, Single(websocket.path_params["voice"], websocket.query_params, kept))
 
     async def multi(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, Multi(websocket.path_params["voice"], websocket.query_params))
+        await serve_socket(hub, websocket, Multi(websocket.path_params["voice"], websocket.query_params, kept))
 
     @answers(hub, failure)
     async def speech(request: Request, caller: Caller) -> ASGIApp:
@@ -273,6 +281,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
         named, language = choices(request.query_params), body.get("language_code")
         named["language"] = language if isinstance(language, str) else None
         options = replace(OPTIONS, voice=voice, format=form, speed=speed, seed=seed, markup="ssml", **named)
+        options = replace(options, lexicon=kept.lexicon(body.get("pronunciation_dictionary_locators")))
         wrapping: Wrapping = Timed() if request.url.path.endswith("with-timestamps") else Sound(form)
         return SpeechResponse(hub, caller, "elevenlabs", text, options, wrapping=wrapping, failure=failure)
 
@@ -297,4 +306,5 @@ def routes(hub: Hub) -> list[BaseRoute]:
         *(Route(path + rest, speech, methods=["POST"]) for rest in ("", "/stream", "/stream/with-timestamps")),
         *(Route(place, voices) for place in ("/v1/voices", "/v2/voices", "/v1/voices/{voice}")),
         Route("/v1/single-use-token/{kind}", token, methods=["POST"]),
+        *dictionaries.routes(hub, kept, failure),
     ]

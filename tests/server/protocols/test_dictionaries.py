@@ -1,0 +1,136 @@
+"""ElevenLabs' pronunciation dictionaries and tags, by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from support.servers import Running, serving, toy_voice
+from websockets.asyncio.client import connect
+from websockets.exceptions import ConnectionClosed
+
+from sayahead.types import Floats
+
+PATH = "/v1/pronunciation-dictionaries"
+RULES = [
+    {"type": "alias", "string_to_replace": "SQL", "alias": "sequel"},
+    {"type": "alias", "string_to_replace": "Fine", "alias": "grand", "case_sensitive": False},
+]
+MANY = [{"type": "alias", "string_to_replace": f"a{i}", "alias": "b"} for i in range(1001)]
+PLS = """<?xml version="1.0"?><lexicon version="1.0" alphabet="ipa">
+<lexeme><grapheme>SQL</grapheme><alias>squeal</alias></lexeme></lexicon>"""
+QUERY = {"output_format": "pcm_8000"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def http(server: Running) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.http) as client:
+        yield client
+
+
+def floats(data: bytes) -> Floats:
+    return np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32767)
+
+
+def same(sound: Floats, text: str) -> bool:
+    wanted = toy_voice().synthesize(text)
+    return len(sound) == len(wanted) and bool(np.abs(sound - wanted).max() < 1e-4)
+
+
+def spoken(server: Running, first: dict[str, Any], text: str, query: str = "") -> tuple[Floats, dict[str, Any]]:
+    """The sound of a text on ``stream-input``, and the last message."""
+
+    async def run() -> tuple[Floats, dict[str, Any]]:
+        address = f"{server.ws}/v1/text-to-speech/x/stream-input?output_format=pcm_8000{query}"
+        async with connect(address) as socket:
+            heard, last = b"", dict[str, Any]()
+            with contextlib.suppress(ConnectionClosed):
+                for message in ({"text": " ", **first}, {"text": text[:5]}, {"text": text[5:]}, {"text": ""}):
+                    await socket.send(json.dumps(message))
+            with contextlib.suppress(ConnectionClosed):
+                async for answer in socket:
+                    last = json.loads(answer)
+                    heard += base64.b64decode(last.get("audio") or "")
+            return floats(heard), last
+
+    return asyncio.run(asyncio.wait_for(run(), 30))
+
+
+def test_a_dictionary_is_made_named_and_used(server: Running, http: httpx.Client) -> None:
+    made = http.post(PATH + "/add-from-rules", json={"name": "mine", "rules": RULES}).json()
+    assert (made["name"], made["version_rules_num"]) == ("mine", 2)
+    locators = [{"pronunciation_dictionary_id": made["id"], "version_id": made["version_id"]}]
+    chosen = {"pronunciation_dictionary_locators": locators}
+    assert same(spoken(server, chosen, "My SQL is fine.")[0], "My sequel is grand.")
+    body = {"text": "My SQL is fine.", **chosen}
+    assert same(floats(http.post("/v1/text-to-speech/x", params=QUERY, json=body).content), "My sequel is grand.")
+
+
+def test_a_dictionary_is_changed_listed_and_dropped(http: httpx.Client) -> None:
+    form = {"name": (None, "filed"), "file": ("a.pls", PLS.encode())}
+    made = http.post(PATH + "/add-from-file", files=form).json()
+    own = f"{PATH}/{made['id']}"
+    more = http.post(own + "/add-rules", json={"rules": RULES}).json()
+    assert more["version_rules_num"] == 2
+    less = http.post(own + "/remove-rules", json={"rule_strings": ["fine"]}).json()
+    assert less["version_rules_num"] == 1
+    assert http.get(own).json()["latest_version_id"] == less["version_id"]
+    text = http.get(f"{own}/{made['version_id']}/download").text
+    assert "<grapheme>SQL</grapheme><alias>squeal</alias>" in text
+    assert made["id"] in [row["id"] for row in http.get(PATH).json()["pronunciation_dictionaries"]]
+    two = [
+        {"pronunciation_dictionary_id": made["id"], "version_id": version}
+        for version in (made["version_id"], more["version_id"])
+    ]
+    body = {"text": "SQL is fine.", "pronunciation_dictionary_locators": two}
+    assert same(floats(http.post("/v1/text-to-speech/x", params=QUERY, json=body).content), "squeal is grand.")
+    assert http.patch(own, json={"archived": True}).status_code == 200
+    assert http.get(own).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "why"),
+    [
+        ("add-from-rules", {"name": "x", "rules": []}, "rules must be a list"),
+        ("add-from-rules", {"rules": RULES}, "name must be a text"),
+        ("add-from-rules", {"name": "x", "rules": [{"type": "alias"}]}, "rule 1: expected type"),
+        ("add-from-rules", {"name": "x", "rules": [{**RULES[0], "string_to_replace": "+"}]}, "rule 1: '+'"),
+        ("add-from-rules", {"name": "x", "rules": MANY}, "1000 rules, not 1001"),
+        ("add-from-file", {"name": "x"}, "no form"),
+        ("nothing/add-rules", {"rules": RULES}, "no pronunciation dictionary 'nothing'"),
+    ],
+)
+def test_bad_dictionaries(http: httpx.Client, path: str, body: dict[str, Any], why: str) -> None:
+    answer = http.post(f"{PATH}/{path}", json=body)
+    assert answer.status_code == 400
+    assert why in answer.json()["detail"]["message"]
+
+
+def test_an_unknown_dictionary_is_told(server: Running) -> None:
+    unknown = [{"pronunciation_dictionary_id": "abc"}]
+    sound, last = spoken(server, {"pronunciation_dictionary_locators": unknown}, "Hello there.")
+    assert not len(sound)
+    assert "There is no pronunciation dictionary 'abc' on this server" in last["message"]
+
+
+def test_tags_are_heard_where_they_are_asked_for(server: Running, http: httpx.Client) -> None:
+    text = 'Hello. <break time="1.0s" /> You.'
+    broken, _ = spoken(server, {}, text, "&enable_ssml_parsing=true")
+    plain, _ = spoken(server, {}, text)
+    assert same(plain, text)
+    assert len(broken) - len(plain) == pytest.approx(8000, abs=800)
+    over_http = floats(http.post("/v1/text-to-speech/x", params=QUERY, json={"text": text}).content)
+    assert len(over_http) == len(broken)
