@@ -19,7 +19,7 @@ from websockets.exceptions import ConnectionClosed
 from sayahead.types import Floats
 
 PATH = "/v1/pronunciation-dictionaries"
-RULES = [
+RULES: list[dict[str, Any]] = [
     {"type": "alias", "string_to_replace": "SQL", "alias": "sequel"},
     {"type": "alias", "string_to_replace": "Fine", "alias": "grand", "case_sensitive": False},
 ]
@@ -80,7 +80,7 @@ def test_a_dictionary_is_made_named_and_used(server: Running, http: httpx.Client
 
 
 def test_a_dictionary_is_changed_listed_and_dropped(http: httpx.Client) -> None:
-    form = {"name": (None, "filed"), "file": ("a.pls", PLS.encode())}
+    form: dict[str, Any] = {"name": (None, "filed"), "file": ("a.pls", PLS.encode())}
     made = http.post(PATH + "/add-from-file", files=form).json()
     own = f"{PATH}/{made['id']}"
     more = http.post(own + "/add-rules", json={"rules": RULES}).json()

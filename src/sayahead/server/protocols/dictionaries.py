@@ -186,12 +186,11 @@ def pls_of(lexicon: Lexicon) -> str:
 
 def routes(hub: Hub, kept: Dictionaries, failure: Failure) -> list[BaseRoute]:
     """The endpoints."""
+    return [*of_all(hub, kept, failure), *of_one(hub, kept, failure)]
 
-    def own(request: Request, caller: Caller) -> Dictionary:
-        found = kept.get(request.path_params["id"])
-        if found.owner != caller.name:
-            raise ConfigError("This pronunciation dictionary belongs to another key.")
-        return found
+
+def of_all(hub: Hub, kept: Dictionaries, failure: Failure) -> list[BaseRoute]:
+    """What makes dictionaries, and lists them."""
 
     @answers(hub, failure)
     async def from_rules(request: Request, caller: Caller) -> Response:
@@ -212,6 +211,23 @@ def routes(hub: Hub, kept: Dictionaries, failure: Failure) -> list[BaseRoute]:
     async def listed(request: Request, caller: Caller) -> Response:
         rows = [entry.row() for entry in kept.of(caller)]
         return JSONResponse({"pronunciation_dictionaries": rows, "next_cursor": None, "has_more": False})
+
+    return [
+        Route(f"{PATH}/add-from-rules", from_rules, methods=["POST"]),
+        Route(f"{PATH}/add-from-file", from_file, methods=["POST"]),
+        Route(PATH, listed),
+        Route(PATH + "/", listed),
+    ]
+
+
+def of_one(hub: Hub, kept: Dictionaries, failure: Failure) -> list[BaseRoute]:
+    """What shows and changes a dictionary."""
+
+    def own(request: Request, caller: Caller) -> Dictionary:
+        found = kept.get(request.path_params["id"])
+        if found.owner != caller.name:
+            raise ConfigError("This pronunciation dictionary belongs to another key.")
+        return found
 
     @answers(hub, failure)
     async def one(request: Request, caller: Caller) -> Response:
@@ -245,10 +261,6 @@ def routes(hub: Hub, kept: Dictionaries, failure: Failure) -> list[BaseRoute]:
         return Response(pls_of(found.versions[version]), media_type="application/pls+xml")
 
     return [
-        Route(f"{PATH}/add-from-rules", from_rules, methods=["POST"]),
-        Route(f"{PATH}/add-from-file", from_file, methods=["POST"]),
-        Route(PATH, listed),
-        Route(PATH + "/", listed),
         Route(PATH + "/{id}", one, methods=["GET", "PATCH"]),
         Route(PATH + "/{id}/{change:str}", change, methods=["POST"]),
         Route(PATH + "/{id}/{version}/download", download),
