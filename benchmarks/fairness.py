@@ -39,6 +39,8 @@ TEXTS = {
     "two signs": "≤√" * 30 + " ",
 }
 CONTEXTS, CHARACTERS, MESSAGE = 8, 16000, 2000
+HEADER = "| beside | version | turns | p50, ms | p95, ms | of alone | server, MB |\n|---|---|--:|--:|--:|--:|--:|"
+ROW = "| {text} | {version} | {turns} | {p50_ms} | {p95_ms} | {of_alone} | {rss_mb} |"
 TURN = "Hello there, how are you? "
 
 
@@ -109,7 +111,7 @@ async def run(versions: list[Version], *, turns: int, limit_s: float) -> list[di
             alone.setdefault(version.name, row["p95_ms"])
             row["of_alone"] = round(row["p95_ms"] / alone[version.name], 2)
             rows.append(row)
-            print("| {text} | {version} | {turns} | {p50_ms} | {p95_ms} | {of_alone} | {rss_mb} |".format(**row))
+            print(ROW.format(**row))
     return rows
 
 
@@ -117,7 +119,7 @@ def main() -> None:
     """Measure, and write a file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, help="source folder of an older version")
-    parser.add_argument("--json", type=Path, help="where to write the figures")
+    parser.add_argument("--json", type=Path, help="where to write the figures, and beside it the table")
     parser.add_argument("--turns", type=int, default=20, help="turns for each text (default: 20)")
     parser.add_argument("--limit", type=float, default=15.0, help="seconds for each text (default: 15)")
     parser.add_argument("--attack", nargs=2, metavar=("PORT", "TEXT"), help=argparse.SUPPRESS)
@@ -131,7 +133,7 @@ def main() -> None:
     try:
         for name, source in sources.items():
             versions.append(started(name, source.resolve()))
-        print("| beside | version | turns | p50, ms | p95, ms | of alone | server, MB |\n|---|---|--:|--:|--:|--:|--:|")
+        print(HEADER)
         rows = asyncio.run(run(versions, turns=arguments.turns, limit_s=arguments.limit))
     finally:
         for version in versions:
@@ -140,6 +142,9 @@ def main() -> None:
         load = os.getloadavg()[0]
         data = {"cores": cores(), "load": round(load, 1), "contexts": CONTEXTS, "characters": CHARACTERS, "rows": rows}
         arguments.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        arguments.json.with_suffix(".md").write_text(
+            "\n".join([HEADER, *(ROW.format(**row) for row in rows)]) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

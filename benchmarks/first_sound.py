@@ -100,7 +100,7 @@ def measure(sources: dict[str, Path], texts: list[str]) -> list[dict[str, Any]]:
 def table(rows: list[dict[str, Any]], load: float) -> str:
     """The rows in Markdown."""
     lines = [
-        f"Made by `python benchmarks/first_sound.py`, the machine's load was {load:.1f}. Milliseconds.",
+        f"Milliseconds; the machine's load was {load:.1f} on {os.cpu_count()} cores.",
         "",
         "| policy | version | sentences | first sound p50 | p95 | of it computing p50 | p95 |",
         "|---|---|--:|--:|--:|--:|--:|",

@@ -124,27 +124,23 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the scored experiment")
-    parser.add_argument("--out", type=Path, required=True, help="folder for tables.md and experiment.json")
+    parser.add_argument("--out", type=Path, required=True, help="folder for lag.md, quality.md and stalls.md")
     arguments = parser.parse_args()
     about = read_experiment(arguments.folder)
-    lag = table(
-        "text|speech|slope of the lag, ms a word|mean lag, s|lag at the end, s|largest, s|speech, s".split("|"),
-        lag_rows(arguments.folder, about),
-    )
-    quality = table(
-        "condition|DistillMOS|against k = 1|WER, %|against k = 1".split("|"), quality_rows(arguments.folder, about)
-    )
-    stalls = table(
-        "condition|silences a 100 words|inside a word|inside a phrase|at a pause|inside, s|all, s|mean lag, s".split(
-            "|"
+    made = {
+        "lag": ("text|speech|slope of the lag, ms a word|mean lag, s|lag at the end, s|largest, s|speech, s", lag_rows),
+        "quality": ("condition|DistillMOS|against k = 1|WER, %|against k = 1", quality_rows),
+        "stalls": (
+            "condition|silences in 100 words|in a word|in a phrase|at a pause|in either, s|all, s|mean lag, s",
+            stall_rows,
         ),
-        stall_rows(arguments.folder, about),
-    )
-    parts = ["Made by `python benchmarks/pace/tables.py`.", "## Faster text", lag, quality, "## A typist", stalls]
+    }
     arguments.out.mkdir(parents=True, exist_ok=True)
-    (arguments.out / "tables.md").write_text("\n\n".join(parts), encoding="utf-8")
+    for name, (header, rows) in made.items():
+        text = table(header.split("|"), rows(arguments.folder, about))
+        (arguments.out / f"{name}.md").write_text(text, encoding="utf-8")
+        print(text)
     (arguments.out / "experiment.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    print((arguments.out / "tables.md").read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":

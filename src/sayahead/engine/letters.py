@@ -69,6 +69,11 @@ class Letters:
         return False
 
     @property
+    def opens(self) -> bool:
+        """See Sentence; letters do not wait for each other."""
+        return False
+
+    @property
     def pauses(self) -> bool:
         """See Sentence; its sentences go on as the policy has it."""
         return False

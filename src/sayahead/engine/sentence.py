@@ -59,6 +59,11 @@ class Sentence(Protocol):
         ...
 
     @property
+    def opens(self) -> bool:
+        """Whether a phrase may pause before what is spoken next."""
+        ...
+
+    @property
     def pauses(self) -> bool:
         """Whether a phrase may pause after the last pending word, whatever follows it."""
         ...
@@ -124,6 +129,8 @@ class Words:
         self._seen = 0
         self._begin = self._end = 0
         self._closes = self._breathes = False
+        # Whether a phrase may pause after the last word that was spoken.
+        self._closed = True
         # What the last segment speaks, and how much it shows.
         self._speaking: tuple[Word, ...] = ()
         self._showing = 0
@@ -164,6 +171,11 @@ class Words:
         """See Sentence and EagerPolicy; nothing is read over a breath or an end."""
         most = getattr(self._policy, "eager", 0)
         return bool(most) and len(self._pending) <= most and not (self._closes or self._breathes)
+
+    @property
+    def opens(self) -> bool:
+        """See Sentence."""
+        return self._closed or (bool(self._pending) and self._pending[0].text.lower() in self._openers)
 
     @property
     def pauses(self) -> bool:
@@ -224,7 +236,7 @@ class Words:
             self._pending.popleft()
             self._past.append(word.text)
         self._open = 0 if self._speaking[-1].ends else self._open + len(self._speaking)
-        self._end = self._speaking[-1].end
+        self._end, self._closed = self._speaking[-1].end, closes_phrase(self._speaking[-1])
         self._begin = self._end if self._speaking[-1].ends else self._begin
         self._seen = self._showing
         self._breathes = self._breathes and bool(self._pending)

@@ -66,6 +66,8 @@ class Session:
         self._pace = Pace(keep_up, self.sample_rate)
         # Whether the end of what was spoken has been handed out before its time.
         self._exhaled = False
+        # Whether the player has run dry, and the text has not caught up since.
+        self._slow = False
         self._transcript = Transcript()
         self._ended = self._cancelled = False
 
@@ -236,13 +238,15 @@ class Session:
 
         Where the player is about to run dry, words wait for the end of their phrase, and what is held back does not.
         """
-        keep_up = self._pace.keep_up
-        if keep_up is None or not self._pace.dry:
+        keep_up, dry = self._pace.keep_up, self._pace.dry
+        if keep_up is None or not (dry or self._slow):
             return self._sentence.next(self._observation)
         segment, gathered = None, self._sentence.gathered(keep_up.gather)
-        if gathered:
+        # Once it has run dry, each phrase waits, until there is one in time.
+        self._slow = dry or not (gathered and self._sentence.opens)
+        if gathered or not (dry or self._sentence.opens):
             segment = self._sentence.next(self._observation)
-        if segment is None and not self._inbox:
+        if segment is None and dry and not self._inbox:
             if gathered and self._sentence.pauses:
                 self._sentence.breathe()
                 segment = self._sentence.next(self._observation)
