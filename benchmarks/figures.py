@@ -22,7 +22,10 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = "corpora heart context conversation evaluation policies server papers/ma papers/saeki papers/mohan papers/mohan_agent"
+PAGES = (
+    "corpora heart context conversation evaluation policies server "
+    "papers/ma papers/saeki papers/mohan papers/mohan_agent"
+)
 DOCUMENTS = ("README.md", *(f"docs/{page}.md" for page in PAGES.split()))
 
 

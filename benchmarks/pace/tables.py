@@ -86,16 +86,16 @@ def lag_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
 def quality_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
     rows = list[list[str]]()
     for name in about["conditions"]:
+        if not (out / name / "quality.json").is_file():
+            continue
         quality = json.loads((out / name / "quality.json").read_text(encoding="utf-8"))
         row = [name]
-        for column, factor, digits in (("distillmos", 1, 3), ("wer", 100, 2)):
-            for part in ("summary", "against"):
-                value = quality[part].get(column)
-                if value is None or (part == "against" and name == about["conditions"][0]):
-                    row.append("–")
-                    continue
-                numbers = [f"{factor * value[key]:.{digits}f}" for key in ("value", "low", "high")]
-                row.append("{} ({} to {})".format(*numbers))
+        for part in ("summary", "against"):
+            value = quality[part].get("distillmos")
+            if value is None or (part == "against" and name == about["conditions"][0]):
+                row.append("–")
+                continue
+            row.append("{:.3f} ({:.3f} to {:.3f})".format(*(value[key] for key in ("value", "low", "high"))))
         rows.append(row)
     return rows
 
@@ -129,7 +129,7 @@ def main() -> None:
     about = read_experiment(arguments.folder)
     made = {
         "lag": ("text|speech|slope of the lag, ms a word|mean lag, s|lag at the end, s|largest, s|speech, s", lag_rows),
-        "quality": ("condition|DistillMOS|against k = 1|WER, %|against k = 1", quality_rows),
+        "quality": ("condition|DistillMOS|against k = 1", quality_rows),
         "stalls": (
             "condition|silences in 100 words|in a word|in a phrase|at a pause|in either, s|all, s|mean lag, s",
             stall_rows,
