@@ -109,7 +109,7 @@ def main() -> int:
         write_mp3(FOLDER / f"{name}.mp3", samples, rate)
         results[name] = {"first_sound_s": first_s, "end_s": round(len(samples) / rate, 2)}
         player = f'<audio controls preload="none" src="samples/{name}.mp3"></audio>'
-        rows.append(f"| {title} | {first_s:.2f} s | {results[name]['end_s']:.2f} s | {player} |")
+        rows.append(f"| {title} | {first_s:.2f} s | {results[name]['end_s']:.2f} s | {player} [mp3](samples/{name}.mp3) |")
     (FOLDER / "samples.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     page = DOCS / "samples.md"
     table = "\n".join(["| | first sound | end | |", "|---|---:|---:|---|", *rows])

@@ -33,6 +33,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         kind = "tree" if (ROOT / path).is_dir() else "blob"
         return f"{match.group(1)}{config['repo_url']}/{kind}/main/{path}{match.group(3)}"
 
+    # A page is a folder on the site; Markdown's links are led there, those of HTML are not.
+    markdown = markdown.replace(' src="samples/', ' src="../samples/')
     title = HEADING.search(markdown)
     pages[page.file.src_uri] = (title.group(1) if title else page.file.src_uri, markdown)
     return LINK.sub(outside, markdown)
