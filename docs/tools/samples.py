@@ -108,8 +108,8 @@ def main() -> int:
         first_s = round(float(audible(samples)[0]) / rate, 2)
         write_mp3(FOLDER / f"{name}.mp3", samples, rate)
         results[name] = {"first_sound_s": first_s, "end_s": round(len(samples) / rate, 2)}
-        player = f'<audio controls preload="none" src="samples/{name}.mp3"></audio>'
-        rows.append(f"| {title} | {first_s:.2f} s | {results[name]['end_s']:.2f} s | {player} [mp3](samples/{name}.mp3) |")
+        player = f'<audio controls preload="none" src="samples/{name}.mp3"></audio> [mp3](samples/{name}.mp3)'
+        rows.append(f"| {title} | {first_s:.2f} s | {results[name]['end_s']:.2f} s | {player} |")
     (FOLDER / "samples.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     page = DOCS / "samples.md"
     table = "\n".join(["| | first sound | end | |", "|---|---:|---:|---|", *rows])
