@@ -73,6 +73,7 @@ def examine() -> Iterator[Finding]:
             yield Finding(
                 name, version or f"not installed: pip install 'sayahead[{extra}]'", "ok" if version else "optional"
             )
+    yield espeak()
     yield devices()
     if not installed_voices():
         yield Finding("voices", "none installed: install sayahead again", "broken")
@@ -89,6 +90,18 @@ def installed(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+def espeak() -> Finding:
+    """Which espeak-ng there is."""
+    from sayahead.errors import SayaheadError
+    from sayahead.text.espeak.client import ESPEAK, INSTALL
+
+    try:
+        version, library = ESPEAK.about()
+    except SayaheadError:
+        return Finding("espeak-ng", f"not there (voices of other languages need it): {INSTALL}", "optional")
+    return Finding("espeak-ng", f"{version} ({library})")
 
 
 def devices() -> Finding:

@@ -64,14 +64,18 @@ class Worker:
 
     def __init__(self) -> None:
         """Start it. ConfigError where there is no espeak-ng; WorkerDiedError where it does not come up."""
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(Path(__file__).with_name("worker.py")), *candidates()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
+        command = [sys.executable, "-I", "-S", str(Path(__file__).with_name("worker.py")), *candidates()]
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+        except OSError as error:
+            raise WorkerDiedError(str(error)) from error
         self._answers = queue.SimpleQueue[dict[str, Any] | None]()
         threading.Thread(target=self._listen, name="espeak-ng", daemon=True).start()
         try:
@@ -165,9 +169,12 @@ class Espeak:
         return self._cached(voice, text)
 
     def about(self) -> tuple[str, str]:
-        """Version and file of the library."""
+        """Version and file of the library; ConfigError where there is none, VoiceError where it does not start."""
         with self._lock:
-            worker = self._running()
+            try:
+                worker = self._running()
+            except WorkerDiedError as error:
+                raise VoiceError(f"espeak-ng does not start: {error}.") from error
             return worker.version, worker.library
 
     def close(self) -> None:

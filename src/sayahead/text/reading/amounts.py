@@ -159,7 +159,7 @@ def fraction(core: str, record: Record) -> str:
         head, above, below = m[1] or "", int(m[2]), int(m[3])
     else:
         return ""
-    part = spoken(record).part(above, below)
+    part = spoken(record).part(above, below) if above < below or below < 5 else ""
     if not part:
         return ""
     return f"{number(head, record)} {record.signs['and']} {part}" if head else part

@@ -13,6 +13,7 @@ ENDING = ".!?…。！？।॥؟۔։።᙮‼⁇⁈⁉｡．"
 PAUSING = ",;:—、，；：،؛፣፤·"
 
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,60}>|<!--[^>]*-->|\[\^[^\]]*\]")
+_NO_CENTS = re.compile(r"(?<=[0-9]),(?:--?|–)(?=\W*$)")
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
 _KEYCAP = re.compile("([0-9#*])\ufe0f?\u20e3")
 _LEAD = re.compile(r"""(?:["'‘“„«‹(\[{*_`!?,;:|…–—)\]}»”’\s「『【《〈]|~~+|-+(?![\d.,])|\.\.+|#+(?!\d)|>(?!\s*\d))*""")
@@ -43,7 +44,7 @@ def trim(raw: str) -> Parts:
     text = fold(raw)
     if "<" in text or "[^" in text:
         text = _TAG.sub(" ", text)
-    text = text.strip()
+    text = _NO_CENTS.sub("", text.strip())
     lead = _LEAD.match(text)
     start = lead.end() if lead else 0
     core = text[start:].rstrip(_TRAIL)

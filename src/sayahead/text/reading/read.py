@@ -64,7 +64,7 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     for rule in (_figures, _addressed, _timed, _dated, _ordinal, _paid, _ranged, _coded):
         if found := rule(core, left, record, form):
             return found
-    return Said(pieces(core, record), Left(word=core, before=left.word))
+    return Said(pieces(core, record), Left("code" if left.kind == "code" else "", core, before=left.word))
 
 
 def _unit(core: str, left: Left, record: Record) -> Said | None:
@@ -109,7 +109,8 @@ def _numeral(core: str, left: Left, record: Record) -> bool:
     named = left.word[:1].isupper() and left.word not in record.months
     if len(core) == 1:
         return left.word in record.names
-    return (named and left.before != "" and set(core) <= set("IVX")) or left.word in record.names
+    known = left.word.rpartition("-")[2] in record.names
+    return known or (named and left.before != "" and set(core) <= set("IVX"))
 
 
 def roman(core: str) -> int:
@@ -203,7 +204,8 @@ def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
     """``1er``, ``3ª``, ``XXe``."""
     m = re.fullmatch(r"([0-9]{1,4}|[IVXLC]+)[.-]?([^\W\d]+|[º°ªᵉ]+[.]?)", core)
     if m and m[1].isdecimal() and m[2] in record.number_suffixes:
-        return Said(spoken(record).cardinal(int(m[1]), "n") + m[2], Left(word=core, before=left.word))
+        said = _figures(m[1], Left(), record, "n")
+        return said and Said(said.text + m[2], Left(word=core, before=left.word))
     if m is None or m[2] not in record.ordinal_suffixes:
         return None
     value = int(m[1]) if m[1].isdecimal() else roman(m[1])
@@ -253,6 +255,11 @@ def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
     if _PHONE.fullmatch(core) and re.fullmatch(r"\(?[+0][0-9()/.-]+", core) and sum(map(str.isdecimal, core)) > 5:
         plus = f"{record.signs['+']} " if "+" in core else ""
         return Said(plus + " ".join(telephone(part, record) for part in re.findall(r"\d+", core)), Left("phone", core))
+    if (m := re.fullmatch(r"([^\d\s]+)([0-9].*)", core)) and m[1] in record.before_number:
+        rest = read(m[2], Left("label", m[1]), record)
+        return Said(f"{record.before_number[m[1]]} {rest.text}", rest.left)
+    if (m := re.fullmatch(r"([0-9]{1,3})[x×]", core)) and "x" in record.between:
+        return Said(f"{number(m[1], record, 'f')} {record.between['x']}", Left(word=core, before=left.word))
     if re.fullmatch(r"[0-9]+(?:\.[0-9]+)+", core):
         parts = core.split(".")
         long = len(parts) == 2 and len(parts[1]) > 2

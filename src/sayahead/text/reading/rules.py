@@ -116,10 +116,15 @@ def said(parts: Parts, token: Token, left: Left, right: Right, record: Record) -
         if initial.isdecimal():
             parts.mark = ""
             return Said(numbered, Left("label", core, before=left.word))
-    if parts.dotted and form in record.abbreviations:
-        unit = left.kind == "number" and (form in record.units or core in record.units)
-        if not unit:
-            return Said(record.abbreviations[form], Left(record.cues.get(core.lower(), ""), core, before=left.word))
+    unit = left.kind == "number" and (form in record.units or core in record.units)
+    if parts.dotted and form in record.abbreviations and not unit:
+        return Said(record.abbreviations[form], Left(record.cues.get(core.lower(), ""), core, before=left.word))
+    known = record.abbreviations.get(form[:1].lower() + form[1:])
+    if parts.dotted and known and core[1:].islower() and not unit:
+        return Said(known[0].upper() + known[1:], Left(word=core, before=left.word))
+    numeral = roman(core) if record.dot_ordinals and parts.dotted and len(core) > 1 and record.numbers else 0
+    if numeral and read(core, left, record).text == core:
+        return _dot_ordinal(str(numeral), left, right, record)
     if record.centuries and len(core) > 1 and not parts.mark and roman(core):
         found = right.one_of(record.centuries, prefixes(record.centuries))
         if found is None:
