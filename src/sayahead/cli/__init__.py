@@ -143,10 +143,12 @@ def overview() -> Parser:
 
     lines = "\n".join(f"  {name:8} {text}" for name, (_, text) in COMMANDS.items())
     parser = Parser(
-        prog="sayahead", usage="sayahead COMMAND ...", formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="sayahead",
+        usage="sayahead COMMAND ...",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Text-to-speech for text that is still being written: speech follows one word behind, or none.",
         epilog=f"commands:\n{lines}\n\nTry:  sayahead say 'Hello, world!'\nMore: sayahead COMMAND --help",
-    )  # fmt: skip
+    )
     parser.add_argument("--version", action="version", version=f"sayahead {__version__}")
     return parser
 

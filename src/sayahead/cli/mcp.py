@@ -32,8 +32,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
     add("--voice", default="heart", metavar="NAME", help="the default voice, a name or folder (default: heart)")
-    add("--device", type=one_of("default", "null"), default="default", metavar="KIND",
-        help="default: the sound device; null: play into nothing, in real time, to try it without one")  # fmt: skip
+    add(
+        "--device",
+        type=one_of("default", "null"),
+        default="default",
+        metavar="KIND",
+        help="default: the sound device; null: play into nothing, in real time, to try it without one",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("text").add_argument
     add("text", nargs="*", metavar="TEXT", help="text to say (default: standard input, spoken as it arrives)")
     add("-f", "--file", metavar="FILE", help="speak a text file (UTF-8; - is standard input)")
-    add("--idle", type=number(float, 0.0), default=IDLE_S, metavar="SECONDS",
-        help=f"after so long without text, speak what is there, then go on (default: {IDLE_S:g})")  # fmt: skip
+    idle = f"after so long without text, speak what is there, then go on (default: {IDLE_S:g})"
+    add("--idle", type=number(float, 0.0), default=IDLE_S, metavar="SECONDS", help=idle)
     add = parser.add_argument_group("output (default: the sound device)").add_argument
     add("-o", "--output", metavar="FILE", help="write FILE.wav or FILE.flac, or WAV to standard output (-)")
     add("--raw", action="store_true", help="write raw samples to standard output: 16-bit little-endian mono")
@@ -61,12 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--queue", action="store_true", help="wait until other programs that say --queue, and sayahead mcp, are silent")
     add("-q", "--quiet", action="store_true", help="show nothing but errors")
     add = parser.add_argument_group("voice").add_argument
-    add(
-        "--voice",
-        default="heart",
-        metavar="NAME",
-        help="a voice's name or folder (see: sayahead voices; default: heart)",
-    )
+    add("--voice", default="heart", metavar="NAME", help="name or folder (see: sayahead voices; default: heart)")
     add("--speed", type=float, metavar="X", help="pace: 2 is twice as fast (default: 1)")
     add("--speaker", metavar="NAME", help="a speaker's name or number, if the voice has several (default: the first)")
     add("--pitch", type=float, metavar="SEMITONES", help="higher, or lower where negative (default: 0)")
@@ -81,24 +76,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
     policies = f"{', '.join(POLICIES)}; with options: learned:price=2,words_per_min=120"
     add("--policy", metavar="NAME", help=policies)
-    add("-k", "--k1", "--lookahead", dest="lookahead", type=number(int, 0), metavar="N",
-        help="words of lookahead, the policy's option k: how many must follow before a word is spoken")  # fmt: skip
-    add("--hold-back", type=number(float, 0.0, 2000.0), metavar="MS",
-        help="milliseconds of sound held back until more text arrives")  # fmt: skip
     add(
-        "--k2",
-        type=int,
+        "-k",
+        "--k1",
+        "--lookahead",
+        dest="lookahead",
+        type=number(int, 0),
         metavar="N",
-        help="spoken chunks that must follow before one becomes sound (Ma's second lookahead)",
+        help="words of lookahead, the policy's option k: how many must follow before a word is spoken",
     )
+    add(
+        "--hold-back",
+        type=number(float, 0.0, 2000.0),
+        metavar="MS",
+        help="milliseconds of sound held back until more text arrives",
+    )
+    add("--k2", type=int, metavar="N", help="spoken chunks that must follow before one becomes sound (Ma's k2)")
     add("--delta", type=int, metavar="N", help="frames of right context that the vocoder may use")
     contexts = f"what stands in for words to come: {', '.join(CONTEXTS)}; with options: random:count=3"
     add("--context", metavar="NAME", help=contexts)
-    add(
-        "--lm",
-        metavar="NAME",
-        help="language model, a transformers name or folder: the same as --context lm:model=NAME",
-    )
+    add("--lm", metavar="NAME", help="language model, a name or folder of transformers': --context lm:model=NAME")
 
 
 def run(arguments: argparse.Namespace) -> int:
