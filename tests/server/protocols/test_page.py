@@ -516,7 +516,9 @@ def test_it_works_by_keys_and_everything_has_a_name(server: Running, browser: Br
         ):
             assert line in tree, tree
         # What would be empty is not there yet.
-        assert not seat.page.locator("#timeline").is_visible()
+        for empty in ("#timeline", "#last-first", "#first"):
+            assert not seat.page.locator(empty).is_visible()
+        assert seat.page.inner_text("#by-word .script") == seat.page.inner_text("#by-sentence .script") != ""
         seat.page.focus("#editor")
         seat.page.keyboard.press("Control+Enter")
         seat.until("window.loud() > 0.05")

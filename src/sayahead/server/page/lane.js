@@ -10,23 +10,25 @@ const LETTERS_PER_S = 17; // of speech, for the scale
 const TICK_S = 2;
 
 export class Lane extends Track {
-  /** `element` has a clock, a script, a canvas and a button; `told`: changed(). */
-  constructor(mode, element, told) {
+  /** `element` has a clock, a script, a canvas and a button; `text` is what will be read; `told`: changed(). */
+  constructor(mode, element, { text, ...told }) {
     super(new Player(() => told.changed()), { heard: () => {}, first: (seconds) => this.stop(seconds) });
     const find = (selector) => element.querySelector(selector);
     Object.assign(this, { mode, element, clock: find(".clock"), canvas: find("canvas"), button: find("button") });
     this.mirror = new Mirror(find(".script"));
-    Object.assign(this, { context: null, begun: null, firstS: null, spanS: 8 });
-    this.show("");
+    Object.assign(this, { context: null, begun: null, firstS: null, spanS: 11, drawn: false });
+    // Before it begins, the text is there as what will come.
+    Object.assign(this, { text, arrived: 0, feeder: true });
+    this.show();
   }
 
   /** Before its text comes: a context by a name, silent lanes too. */
-  begin(name, text, { arrivalS, audible }) {
+  begin(name, { arrivalS, audible }) {
     this.player.clear();
     this.reset();
     this.context = new Context(name, 0);
-    Object.assign(this, { text, arrived: 0, feeder: true, done: false, begun: null, firstS: null, audible });
-    this.spanS = arrivalS + text.length / LETTERS_PER_S;
+    Object.assign(this, { arrived: 0, feeder: true, done: false, begun: null, firstS: null, audible });
+    this.spanS = arrivalS + this.text.length / LETTERS_PER_S;
     this.replayed = this.drawn = false;
     this.element.dataset.state = "waiting";
     this.button.hidden = true;
@@ -85,7 +87,11 @@ export class Lane extends Track {
 
   /** Follow the sound, and show how things stand. */
   look() {
-    if (!this.context) return;
+    if (!this.context) {
+      if (!this.drawn) this.draw();
+      this.drawn = true;
+      return;
+    }
     this.follow();
     const seconds = this.firstS ?? (this.begun === null ? 0 : now() - this.begun);
     const text = this.firstS === null ? `${seconds.toFixed(2)} s` : duration(seconds);
@@ -93,14 +99,14 @@ export class Lane extends Track {
     const { busy } = this;
     if (!busy) this.element.dataset.state = "over";
     this.button.hidden = busy;
-    this.show(this.text);
+    this.show();
     if (busy || !this.drawn) this.draw();
     this.drawn = !busy;
   }
 
-  show(text) {
-    const current = text ? this.current : null;
-    this.mirror.show(text, (start, end) => this.state(start, end, current));
+  show() {
+    const { current } = this;
+    this.mirror.show(this.text, (start, end) => this.state(start, end, current));
   }
 
   /** Silence, then sound, on an axis of seconds. */

@@ -14,7 +14,8 @@ export class Race {
    */
   constructor(stream, elements, told) {
     Object.assign(this, { stream, told });
-    this.lanes = [new Lane("incremental", elements.words, told), new Lane("sentence", elements.sentences, told)];
+    const about = { text: TEXT, changed: told.changed };
+    this.lanes = [new Lane("incremental", elements.words, about), new Lane("sentence", elements.sentences, about)];
     for (const lane of this.lanes) lane.button.addEventListener("click", () => this.replay(lane));
     this.feeder = null;
     this.runs = 0;
@@ -40,7 +41,7 @@ export class Race {
     const { next, gapS } = PACES[pace];
     let arrivalS = 0;
     for (let at = 0; at < TEXT.length; at = next(TEXT, at)) arrivalS += gapS();
-    this.lanes.forEach((lane, i) => lane.begin(`race-${run}-${lane.mode}`, TEXT, { arrivalS, audible: i === 0 }));
+    this.lanes.forEach((lane, i) => lane.begin(`race-${run}-${lane.mode}`, { arrivalS, audible: i === 0 }));
     this.feeder = new Feeder(() => this.step(PACES[pace]));
   }
 
