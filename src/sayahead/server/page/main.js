@@ -314,6 +314,7 @@ function look() {
   race.look();
   const racing = race.busy;
   write(get("go").lastElementChild, racing ? "Stop" : "Race");
+  get("go").querySelector("path").setAttribute("d", racing ? SHAPES.stop : SHAPES.play);
   write(get("verdict"), race.verdict);
   document.body.dataset.racing = racing;
   if (busy || racing) wake();
