@@ -131,8 +131,8 @@ def cost() -> str:
     total = sum(map(len, texts))
     sentence, word = 1000 * least[0] / len(texts), 1000 * least[1] / total
     return (
-        f"A German word at k = 1, its clause so far read again, takes {word / sentence:.2f} times what a whole sentence\n"
-        f"of {total / len(texts):.0f} words takes (here {word:.2f} and {sentence:.2f} ms)."
+        f"A German word at k = 1, its clause so far read again, takes {word / sentence:.2f} times what a whole\n"
+        f"sentence of {total / len(texts):.0f} words takes (here {word:.2f} and {sentence:.2f} ms)."
     )
 
 
