@@ -195,3 +195,12 @@ def test_bad_revisions_are_named_and_lose_nothing() -> None:
 def test_the_default_voice_says_the_valid_text_once(heart: Voice, data: st.DataObject) -> None:
     policy = heart.policy(data.draw(st.sampled_from(["lookahead:k=0", "lookahead:k=1", "learned"])))
     check_history(lambda: heart.session(policy=policy), data, most=4)
+
+
+def test_what_touches_the_mark_of_a_spoken_word_is_a_word_of_its_own() -> None:
+    session = toy_session(LookaheadK(0))
+    session.push("Well,")
+    assert said(session) == ["Well,"]
+    assert session.revise(5, "then go.") == 5
+    session.finish()
+    assert said(session) == ["then", "go."]

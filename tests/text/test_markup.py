@@ -107,9 +107,9 @@ TAGS = (
     "<!--_a_--> <x y= <br/>"
 ).split()
 WORDS = "one two, three. New York Nguyen's SQL 12 March 3.5 Dr. Café 😀 (so) “go!” a<b".split()
-MIXED = st.lists(st.tuples(st.sampled_from(TAGS + WORDS), st.sampled_from(["", " ", " ", "\n"])), max_size=14).map(
-    lambda pairs: "".join(a.replace("_", " ") + b for a, b in pairs)
-)
+MIXED = st.lists(
+    st.tuples(st.sampled_from(TAGS + WORDS), st.sampled_from(["", " ", " ", "\n", "\n\n"])), max_size=14
+).map(lambda pairs: "".join(a.replace("_", " ") + b for a, b in pairs))
 
 
 @settings(max_examples=examples(400), deadline=None)

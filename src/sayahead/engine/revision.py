@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 WORD = re.compile(r"\S+")
+MARKED = re.compile(r"[^\W\d_][,;!?]$")
+"""A word that is over at its mark, whatever touches it."""
 MOST_ALIGNED = 200
 """Words that differ and are aligned, which takes the square of them; of more, as many are left out as were spoken."""
 
@@ -17,7 +19,7 @@ def unspoken(before: str, spoken: str, text: str) -> str:
     """
     words, ends = WORD.findall(spoken), [match.end() for match in WORD.finditer(text)]
     new = [text[match.start() : match.end()] for match in WORD.finditer(text)]
-    glued = bool(before) and not before[-1].isspace()
+    glued = bool(before) and not before[-1].isspace() and MARKED.search(before) is None
     rest_spoken, rest_new = (int(bool(part) and glued and not part[0].isspace()) for part in (spoken, text))
     left_out = rest_new + counterparts(words[rest_spoken:], new[rest_new:])
     return text[ends[min(left_out, len(ends)) - 1] :] if left_out and ends else text

@@ -102,6 +102,8 @@ class Marked:
         self._wide: dict[int, int] = {}
         self._apart, self._last = False, ""
         self._open, self._mark = False, False
+        # End of the last word in the source.
+        self._done = start
 
     # ---- the normalizer ------------------------------------------------------------------------------------------
 
@@ -258,7 +260,7 @@ class Marked:
         if not self._last.isspace():
             self._space(out)
         out.append(Word("," if self._open and not self._mark else "", tag.start, self._at, pause_s=seconds))
-        self._mark = True
+        self._mark, self._done = True, self._at
 
     def _pace(self, tag: Tag) -> None:
         """A change of speed, for the words that begin behind the tag."""
@@ -338,9 +340,10 @@ class Marked:
             if at is not None:
                 out += self._instead(word, at, self._replaced.pop(at), speed)
             else:
-                start = self._places.start(word.start)
+                start = max(self._places.start(word.start), self._done)
                 end = self._end_of(word) if word.end > word.start else start
                 out.append(replace(word, start=start, end=max(start, end), speed=speed))
+            self._done = out[-1].end
             self._open, self._mark = not word.ends, bool(_MARKS.search(word.text)[0])  # type: ignore[index]
         if words:
             self._places.forget(words[-1].end)
