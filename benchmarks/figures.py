@@ -23,7 +23,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = (
-    "corpora heart context conversation evaluation policies server "
+    "abuse corpora heart context conversation evaluation policies server "
     "papers/ma papers/saeki papers/mohan papers/mohan_agent"
 )
 DOCUMENTS = ("README.md", *(f"docs/{page}.md" for page in PAGES.split()))
@@ -413,6 +413,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "pace_stalls": table("pace/stalls.md", "python benchmarks/pace/tables.py"),
     "first_sound": table("first_sound.md", "python benchmarks/first_sound.py"),
     "fairness": table("server/fairness.md", "python benchmarks/fairness.py"),
+    "floods": table("server/floods.md", "python benchmarks/floods.py"),
     "aligner": table("aligner.md", "python benchmarks/aligner.py"),
     "saeki_steps": table("saeki/steps.md", "python benchmarks/saeki/steps.py"),
     "saeki_cosine": table("saeki/cosine.md", "python benchmarks/saeki/cosine.py"),

@@ -87,12 +87,15 @@ def signs(port: int, send: Send) -> None:
             time.sleep(0.01)
 
 
+ENOUGH_MB = 1000
+"""A flood that has taken so much is over."""
 FLOODS = (heads, one_header, body, flushes, pings, rates, signs)
 
 
 def flood(version: Version, act: Callable[..., None], seconds: float) -> dict[str, Any]:
     """Most memory above the beginning, and what is left of it, MB."""
-    begin, sent, end = version.rss_mb, 0, time.monotonic() + seconds
+    begin, sent, started_s = version.rss_mb, 0, time.monotonic()
+    end = started_s + seconds
 
     class OverError(Exception):
         """The time is up."""
@@ -114,9 +117,12 @@ def flood(version: Version, act: Callable[..., None], seconds: float) -> dict[st
     while time.monotonic() < end:
         time.sleep(0.25)
         most = max(most, version.rss_mb)
+        if most - begin > ENOUGH_MB:
+            end = time.monotonic()
+    lasted_s = time.monotonic() - started_s
     time.sleep(10.0)
     after = version.rss_mb
-    row = {"flood": act.__name__, "version": version.name, "sent_mb": round(sent / 1e6)}
+    row = {"flood": act.__name__, "version": version.name, "seconds": round(lasted_s), "sent_mb": round(sent / 1e6)}
     return row | {"begin_mb": round(begin), "most": round(most - begin), "after": round(after - begin)}
 
 
@@ -139,7 +145,11 @@ def main() -> None:
     sources = {"before": arguments.before.resolve()} if arguments.before else {}
     sources["after"] = SOURCE
     rows = list[dict[str, Any]]()
-    print("| flood | version | sent, MB | memory before, MB | most above | left above |\n|---|---|--:|--:|--:|--:|")
+    table = [
+        "| flood | version | seconds | sent, MB | memory, MB | most above | left above |",
+        "|---|---|" + "--:|" * 5,
+    ]
+    print("\n".join(table))
     for act in FLOODS:
         for name, source in sources.items():
             if arguments.floods and act.__name__ not in arguments.floods:
@@ -150,12 +160,13 @@ def main() -> None:
                 rows.append(flood(version, act, arguments.seconds))
             finally:
                 version.stop()
-            print(
-                "| {flood} | {version} | {sent_mb} | {begin_mb} | {most:+} | {after:+} |".format(**rows[-1]), flush=True
-            )
+            form = "| {flood} | {version} | {seconds} | {sent_mb} | {begin_mb} | {most:+} | {after:+} |"
+            table.append(form.format(**rows[-1]))
+            print(table[-1], flush=True)
     if arguments.json:
         data = {"seconds": arguments.seconds, "rows": rows}
         arguments.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        arguments.json.with_suffix(".md").write_text("\n".join(table) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
