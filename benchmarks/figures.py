@@ -368,6 +368,16 @@ MOHAN_QUALITY = FromReport(
     ),
     beside={"d_T": proportions()},
 )
+MOHAN_PAIRED = FromReport(
+    "mohan/paired",
+    "sayahead eval run benchmarks/mohan/paired.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("less the agent's", "quality.csv", "WER, %: difference"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("less the agent's", "quality.csv", "DistillMOS: difference", 3),
+    ),
+)
 MOHAN_LATENCY = FromReport(
     "mohan/latency",
     "sayahead eval run benchmarks/mohan/latency.toml",
@@ -415,9 +425,11 @@ PLACES: dict[str, Callable[[], str]] = {
     "fairness": table("server/fairness.md", "python benchmarks/fairness.py"),
     "floods": table("server/floods.md", "python benchmarks/floods.py"),
     "aligner": table("aligner.md", "python benchmarks/aligner.py"),
+    "saeki_future": table("saeki/future.md", "python benchmarks/saeki/future.py"),
     "saeki_steps": table("saeki/steps.md", "python benchmarks/saeki/steps.py"),
     "saeki_cosine": table("saeki/cosine.md", "python benchmarks/saeki/cosine.py"),
     "mohan_quality": MOHAN_QUALITY,
+    "mohan_paired": MOHAN_PAIRED,
     "mohan_latency": MOHAN_LATENCY,
     "mohan_environment": table("mohan/environment.md"),
     "mohan_speed": table("mohan/speed.md"),

@@ -1,6 +1,6 @@
 """Does the future reach the sound? What a segment's mel, length and pitch owe to its true future, and to others.
 
-    python benchmarks/saeki/future.py CORPUS saeki-lj VOICE -o benchmarks/results/saeki/future.json
+    python benchmarks/saeki/future.py CORPUS saeki-lj VOICE -o benchmarks/results/saeki/future.json --count 100
 
 CORPUS is one of the default voice with a test split. Every second word begins a segment, as it is spoken; its past is
 the true one. Contexts: the true future, random words, a language model's (``--lm``, greedy), no future, and neither

@@ -87,7 +87,8 @@ def test_paper_preset_is_the_published_tacotron_with_the_context_joined(corpus: 
     preset = load_recipe(RECIPES / "tacotron-paper.toml")
     assert (preset.train.batch_size, preset.train.steps) == (160, 76_000)
     assert SaekiTask(preset.model, preset.data, corpus).data.windows == (3,)
-    model = Tacotron(TacotronConfig(phonemes=148))
+    with torch.device("meta"):
+        model = Tacotron(TacotronConfig(phonemes=148))
     context, e = model.contextual, 256
     wider = e * (2 * 4 * 1024 + 128 + 80 + 1)
     # 28,193,153: the parameters of the release of Tacotron 2 that Saeki et al. built on, with its 148 symbols.

@@ -23,11 +23,13 @@ from sayahead.voices import installed_voices, read_config
 
 
 class Constants:
-    """The weights of a graph, in the order in which the export wrote them."""
+    """The weights of a graph in the order in which its nodes use them, each as often as it is used."""
 
     def __init__(self, path: Path) -> None:
-        kept = [one for one in onnx.load(path).graph.initializer if one.data_type != onnx.TensorProto.INT64]
-        self._arrays = iter([numpy_helper.to_array(one) for one in kept])
+        graph = onnx.load(path).graph
+        kept = {one.name: one for one in graph.initializer if one.data_type != onnx.TensorProto.INT64}
+        used = [name for node in graph.node for name in node.input if name in kept]
+        self._arrays = iter([numpy_helper.to_array(kept[name]) for name in used])
 
     def next(self) -> Array:
         """The next weights in float32; those in int8 times their scales."""
@@ -69,7 +71,9 @@ def put_convolution(layer: nn.Module, norm: nn.Module, constants: Constants) -> 
     assert isinstance(norm, MaskedNorm)
     assert layer.bias is not None
     assert norm.norm.running_var is not None
-    constants.next()  # the zeros at both ends
+    # The zeros at both ends.
+    constants.next()
+    constants.next()
     outputs, inputs, kernel = layer.weight.shape
     put(layer.weight, constants.next().T.reshape(outputs, kernel, inputs).transpose(0, 2, 1))
     put(layer.bias, constants.next())
