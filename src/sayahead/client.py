@@ -57,7 +57,7 @@ class Client:
         """``url``: a server, or several: then one that is full, slow or gone is passed over for another, three times.
 
         ``session`` is what the server's session.update takes: voice, policy, context, speed, keep_up, seed, idle_s,
-        breath_s, sample_rate, volume."""
+        breath_s, sample_rate, volume, lexicon, markup."""
         if session.get("encoding", "pcm_s16le") != "pcm_s16le":
             raise ConfigError("Client: encoding must be pcm_s16le, or left out.")
         urls = [url] if isinstance(url, str) else random.sample(url, len(url))

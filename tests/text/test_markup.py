@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import logging
 
 import numpy as np
@@ -18,6 +19,8 @@ from sayahead.text.english.say_as import say_as
 from sayahead.text.markup import Markup, Resources
 from sayahead.text.normalizer import Normalizer, normalize
 from sayahead.text.pronouncing import Pronunciations, pronouncing
+from sayahead.text.reading.languages import record_of
+from sayahead.text.reading.normalizer import Reader
 from sayahead.text.say_as import say_as_of, spelled
 from sayahead.types import Floats, Word, WordTiming
 
@@ -123,6 +126,19 @@ def test_any_split_gives_the_same(text: str, cuts: list[int]) -> None:
     for word in whole:
         assert position <= word.start <= word.end <= len(text)
         position = word.end
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(MIXED, st.integers(0, 100))
+def test_other_languages_too(text: str, cut: int) -> None:
+    def german(start: int = 0) -> Reader:
+        return Reader(record_of("de"), start)
+
+    words = functools.partial(pronouncing, german, KNOWN)
+    whole, parted = (Markup(Resources(words, KNOWN, say_as_of("de")))(0) for _ in range(2))
+    once = [*whole.push(text), *whole.flush()]
+    assert [*parted.push(text[:cut]), *parted.push(text[cut:]), *parted.flush()] == once
+    assert all(one.end <= other.start for one, other in itertools.pairwise(once))
 
 
 @settings(max_examples=examples(200), deadline=None)
