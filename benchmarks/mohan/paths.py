@@ -30,9 +30,11 @@ from sayahead.training.mohan.paths import compared, followed, policies
 
 OUT = Path("benchmarks/results/mohan")
 NAMES = {
-    "wait-end": "(a) wait until end", "wait-2-steps": "(b) wait 2 steps", "wait-3-steps": "(c) wait 3 steps",
+    "wait-end": "(a) wait until end",
+    "wait-2-steps": "(b) wait 2 steps",
+    "wait-3-steps": "(c) wait 3 steps",
     "agent": "(d) agent",
-}  # fmt: skip
+}
 SMOOTHED = 5
 """Lines of a log whose mean is drawn."""
 

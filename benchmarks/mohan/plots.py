@@ -44,9 +44,14 @@ def main() -> None:
             height = float(true[truth][figure])
             axes.axhline(height, color=MUTED, linewidth=1, linestyle=":")
             axes.annotate(
-                truth, (0.02 + 0.2 * number, height), (0, 3), xycoords=("axes fraction", "data"),
-                textcoords="offset points", fontsize=SMALL, color=MUTED,
-            )  # fmt: skip
+                truth,
+                (0.02 + 0.2 * number, height),
+                (0, 3),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                fontsize=SMALL,
+                color=MUTED,
+            )
         labelled(axes, series(rows, areas, figure), apart=["agents"])
         save(drawn, RESULTS / name)
 

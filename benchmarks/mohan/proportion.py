@@ -61,9 +61,7 @@ class Walked:
 def walked(own: LetterPolicy, speaker: Voice, text: str) -> Walked:
     """The paths of a text under a policy."""
     synthesizer: Any = speaker.synthesizer
-    quiet = TwoStage(
-        synthesizer._acoustic, Silent(), sample_rate=speaker.sample_rate, pauses=synthesizer._pauses
-    )  # fmt: skip
+    quiet = TwoStage(synthesizer._acoustic, Silent(), sample_rate=speaker.sample_rate, pauses=synthesizer._pauses)
     made = Walked(own)
     for _ in speaker.with_synthesizer(quiet).stream([text], policy=made):
         pass
@@ -79,9 +77,13 @@ def measured(paths: list[Walked]) -> dict[str, float]:
     rates = [len(one) / one[-1] for one in sentences]
     most = max(int(np.diff(one, prepend=0).max()) for one in sentences)
     return {
-        "d_T": float(areas.mean()), "low": float(means[50]), "high": float(means[1949]), "sentences": len(areas),
-        "steps a character": float(np.mean(rates)), "most READs in a row": most,
-    }  # fmt: skip
+        "d_T": float(areas.mean()),
+        "low": float(means[50]),
+        "high": float(means[1949]),
+        "sentences": len(areas),
+        "steps a character": float(np.mean(rates)),
+        "most READs in a row": most,
+    }
 
 
 def main() -> None:

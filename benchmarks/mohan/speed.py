@@ -50,9 +50,12 @@ def measured(preset: str, frames: int) -> dict[str, float]:
     a_second = config.hop / each
     parameters = sum(weight.numel() for weight in model.parameters())
     return {
-        "parameters": parameters, "sample_rate": RATES[preset], "samples_per_s": round(a_second),
-        "real_time": round(a_second / RATES[preset], 3), "frame_ms": round(1000 * each, 2),
-    }  # fmt: skip
+        "parameters": parameters,
+        "sample_rate": RATES[preset],
+        "samples_per_s": round(a_second),
+        "real_time": round(a_second / RATES[preset], 3),
+        "frame_ms": round(1000 * each, 2),
+    }
 
 
 def decision(preset: str) -> dict[str, float]:

@@ -72,10 +72,12 @@ def main() -> None:
         futures[f"k = {k}"] = [tuple(model.futures(one.words, [len(one.words) - 1])[0]) for one in observed]
         print(f"k = {k}", flush=True)
     pieces = {
-        name: [replace(piece, future=expected.ids(replace(one, future=future)))
-               for piece, one, future in zip(true, observed, found, strict=True)]
+        name: [
+            replace(piece, future=expected.ids(replace(one, future=future)))
+            for piece, one, future in zip(true, observed, found, strict=True)
+        ]
         for name, found in futures.items()
-    }  # fmt: skip
+    }
     made: dict[str, Any] = {"prefixes": len(observed), "pseudo against true": {}, "student against teacher": {}}
     with torch.no_grad():
         for network, model in networks.items():
@@ -83,8 +85,10 @@ def main() -> None:
             for name, own in pieces.items():
                 if network == "" or name in ("k = 1", "random"):
                     made["pseudo against true"][name + network] = by_step(embeddings(model, own), meant, steps)
-        taught = {"": embeddings(networks[", fine-tuned"], pieces["k = 1"]),
-                  "-truth": embeddings(networks[", fine-tuned"], true)}  # fmt: skip
+        taught = {
+            "": embeddings(networks[", fine-tuned"], pieces["k = 1"]),
+            "-truth": embeddings(networks[", fine-tuned"], true),
+        }
         constant = taught[""].mean(0, keepdim=True).expand_as(taught[""])
         made["student against teacher"]["the mean embedding, whatever the text"] = by_step(constant, taught[""], steps)
         for size in ("small", "medium", "large", "medium-truth"):
@@ -106,8 +110,10 @@ def main() -> None:
 def tables(made: dict[str, Any]) -> str:
     """Both figures as tables."""
     lines = list[str]()
-    for title, key in (("Fig. 2: pseudo against true", "pseudo against true"),
-                       ("Fig. 3: student against teacher", "student against teacher")):  # fmt: skip
+    for title, key in (
+        ("Fig. 2: pseudo against true", "pseudo against true"),
+        ("Fig. 3: student against teacher", "student against teacher"),
+    ):
         lines += [f"| {title}, by time step | mean | {' | '.join(str(step) for step in range(STEPS))} |"]
         lines += ["| --- |" + " ---: |" * (STEPS + 1)]
         for name, row in made[key].items():

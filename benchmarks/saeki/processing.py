@@ -51,8 +51,12 @@ def measured(voice: Any, context: ContextPredictor, texts: list[str]) -> dict[st
     by_step = [float(np.mean([row[at] for row in rows if len(row) > at])) for at in range(longest)]
     total = sum(row[-1] for row in rows)
     predicted = 1000 * timed.spent_s / max(1, timed.calls)
-    return {"cumulative_s": by_step, "ms_a_prediction": predicted, "words_a_minute": 60 * words / total,
-            "ms_a_step": 1000 * total / sum(len(row) for row in rows)}  # fmt: skip
+    return {
+        "cumulative_s": by_step,
+        "ms_a_prediction": predicted,
+        "words_a_minute": 60 * words / total,
+        "ms_a_step": 1000 * total / sum(len(row) for row in rows),
+    }
 
 
 def main() -> None:

@@ -30,15 +30,28 @@ from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig
 from sayahead.voice import Voice
 
 ACOUSTIC = DeepVoice3Config(
-    phonemes=178, embedding=32, encoder_channels=16, encoder_layers=3, encoder_kernel=3, prenet=(16, 32),
-    decoder_layers=3, decoder_kernel=3, attention=16, weight_norm=False, key_rate=1.3, clock="attended",
+    phonemes=178,
+    embedding=32,
+    encoder_channels=16,
+    encoder_layers=3,
+    encoder_kernel=3,
+    prenet=(16, 32),
+    decoder_layers=3,
+    decoder_kernel=3,
+    attention=16,
+    weight_norm=False,
+    key_rate=1.3,
+    clock="attended",
     own_windows=False,
-)  # fmt: skip
+)
 VOCODER = MelVocoderConfig(front_blocks=1, blocks=2, right=(2, 0, 0, 1))
 STUDENT = IAFConfig(
-    flows=(2, 3), cycle=2, residual=6, skip=5,
+    flows=(2, 3),
+    cycle=2,
+    residual=6,
+    skip=5,
     conditioner=ConditionerConfig(channels=4, strides=(10, 15), bands=2, pulses=True, pitch=8),
-)  # fmt: skip
+)
 SAMPLED = WaveRNNConfig(n_mels=80, strides=(15, 20), blocks=1, channels=8, aux=8, rnn=8, dense=8, bits=4)
 
 # A row of 8 samples: two frames of 300 make whole rows, one does not.
@@ -97,16 +110,17 @@ def waveglow(config: WaveGlowConfig = GLOWING) -> WaveGlow:
 def trained(task: str, model: nn.Module, **info: Any) -> Trained[Any, Any]:
     """A run's outcome, as exporting reads it."""
     described = {
-        "front_end": FrontEnd(), "phonemes": dict(voice_config().phonemes), "pad": 0, "punctuation": "final",
+        "front_end": FrontEnd(),
+        "phonemes": dict(voice_config().phonemes),
+        "pad": 0,
+        "punctuation": "final",
         "source": {"kind": "teacher", "voice": "hibari-tts"},
-    }  # fmt: skip
+    }
     corpus: Any = SimpleNamespace(info=SimpleNamespace(**{**described, **info}))
     return Trained(None, model, Recipe("tiny", task, Settings(1, 1)), corpus, 1)
 
 
-def tiny_voice(
-    folder: Path, task: str = "mel", config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0
-) -> Voice:  # fmt: skip
+def tiny_voice(folder: Path, task: str = "mel", config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0) -> Voice:
     """A voice of Deep Voice 3 and the vocoder of a task."""
     acoustic = trained("ma", deepvoice3(config, seed=seed))
     make_voice(acoustic, trained(task, vocoder(task)), folder, name="tiny")

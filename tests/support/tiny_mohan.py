@@ -18,9 +18,18 @@ from sayahead.training.voice import make_voice
 from support.tiny import trained, vocoder
 
 CONFIG = ModifiedTacotronConfig(
-    n_mels=80, reduction=2, embedding=12, encoder=24, prenet=(16, 16), attention_rnn=20, decoder_rnn=28, attention=10,
-    location_filters=4, location_kernel=5, window=(3, 6),
-)  # fmt: skip
+    n_mels=80,
+    reduction=2,
+    embedding=12,
+    encoder=24,
+    prenet=(16, 16),
+    attention_rnn=20,
+    decoder_rnn=28,
+    attention=10,
+    location_filters=4,
+    location_kernel=5,
+    window=(3, 6),
+)
 
 
 def on_grid(weight: Tensor) -> Tensor:

@@ -18,13 +18,23 @@ from sayahead.training.saeki.task import SaekiTask
 from sayahead.training.voice import make_voice
 from support.tiny import trained, vocoder
 
-CONTEXT = ContextEmbeddingConfig(
-    filters=(4, 4, 6), strides=(2, 1, 2), recurrent=12, tokens=4, heads=2, embedding=16
-)  # fmt: skip
+CONTEXT = ContextEmbeddingConfig(filters=(4, 4, 6), strides=(2, 1, 2), recurrent=12, tokens=4, heads=2, embedding=16)
 CONFIG = TacotronConfig(
-    phonemes=178, reduction=3, embedding=24, kernel=3, prenet=(16, 16), attention_rnn=32, decoder_rnn=24, attention=12,
-    location_filters=4, location_kernel=5, postnet=16, postnet_layers=3, taught=True, context=CONTEXT,
-)  # fmt: skip
+    phonemes=178,
+    reduction=3,
+    embedding=24,
+    kernel=3,
+    prenet=(16, 16),
+    attention_rnn=32,
+    decoder_rnn=24,
+    attention=12,
+    location_filters=4,
+    location_kernel=5,
+    postnet=16,
+    postnet_layers=3,
+    taught=True,
+    context=CONTEXT,
+)
 
 
 def tacotron(config: TacotronConfig = CONFIG, *, seed: int = 0) -> Tacotron:
@@ -43,9 +53,11 @@ def shake(model: nn.Module) -> None:
         for layer in model.modules():
             if isinstance(layer, nn.BatchNorm1d):
                 for value, low, high in (
-                    (layer.weight, 0.5, 1.5), (layer.bias, -0.5, 0.5), (layer.running_mean, -0.5, 0.5),
+                    (layer.weight, 0.5, 1.5),
+                    (layer.bias, -0.5, 0.5),
+                    (layer.running_mean, -0.5, 0.5),
                     (layer.running_var, 0.5, 2.0),
-                ):  # fmt: skip
+                ):
                     assert value is not None
                     value.uniform_(low, high)
 

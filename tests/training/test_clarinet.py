@@ -418,10 +418,13 @@ def test_what_does_not_fit_is_named(tones: Corpus, tmp_path: Path) -> None:
 def test_a_pass_gives_each_rank_its_own_crops(tones: Corpus) -> None:
     task = WaveNetTask({}, {"frames": 10, "edge": 2}, tones)
     seen = [
-        [(int(i), float(mel.sum())) for b in task.batches("train", batch_size=2, seed=3, rank=rank, ranks=2)
-         for i, mel in zip(b["items"], b["mel"], strict=True)]
+        [
+            (int(i), float(mel.sum()))
+            for b in task.batches("train", batch_size=2, seed=3, rank=rank, ranks=2)
+            for i, mel in zip(b["items"], b["mel"], strict=True)
+        ]
         for rank in (0, 1)
-    ]  # fmt: skip
+    ]
     assert len(seen[0]) == len(seen[1]) > 4
     assert not set(seen[0]) & set(seen[1])
 

@@ -79,9 +79,11 @@ def test_torch_is_the_imported_voice(graphs: Path) -> None:
         units = np.maximum(np.rint(text["durations"]), 1).astype(int)
         rows = np.repeat(np.arange(len(ids)), units)
         found = OnnxGraph(graphs / "prosody.onnx")(
-            prosody_encoding=text["prosody_encoding"][rows], rows=count(len(rows)), commit=count(len(rows)),
+            prosody_encoding=text["prosody_encoding"][rows],
+            rows=count(len(rows)),
+            commit=count(len(rows)),
             cache=np.zeros((54, 192), np.float32),
-        )  # fmt: skip
+        )
         made = model.prosody(prosody[:1, rows], torch.ones(1, len(rows)))[0]
         assert np.abs(made[:, :2].reshape(-1).numpy() - found["f0"] / 100).max() < 1e-4
         assert np.abs(made[:, 2:].reshape(-1).numpy() - found["energy"] / 5).max() < 1e-4

@@ -147,9 +147,13 @@ def test_frame_graphs_whole_and_in_steps(reference: dict[str, Array], exact: Pat
             break
         part = slice(at, at + new + 27)
         out = decoder(
-            sound_encoding=text["sound_encoding"][rows[part]], f0=pitch[part], energy=loud[part],
-            rows=count(new), commit=count(new), **caches,
-        )  # fmt: skip
+            sound_encoding=text["sound_encoding"][rows[part]],
+            f0=pitch[part],
+            energy=loud[part],
+            rows=count(new),
+            commit=count(new),
+            **caches,
+        )
         caches = {"input_cache": out["next_input_cache"], "cache": out["next_cache"]}
         spectra, at = [*spectra, out["spectrum"]], at + new
     spectrum = np.concatenate(spectra)

@@ -56,9 +56,7 @@ def toy_table(text: str) -> Table:
 def toy_episodes(texts: list[str]) -> Episodes:
     clues = Clues(ToyTagger(), {}, np.zeros((1, 0), np.float32))
     tables = [toy_table(text) for text in texts]
-    return Episodes(
-        tables, clues, lambda word: len(word.text), scale=np.ones(3), frame_s=0.0125, hold_back_s=0.05
-    )  # fmt: skip
+    return Episodes(tables, clues, lambda word: len(word.text), scale=np.ones(3), frame_s=0.0125, hold_back_s=0.05)
 
 
 def toy_texts() -> list[str]:
@@ -194,9 +192,7 @@ class Noting:
 
 def heart_episodes(heart: Voice, clues: Clues) -> Episodes:
     tables = make_tables(heart, [TEXT], hold_back_s=0.05)
-    return Episodes(
-        tables, clues, heart.phonemizer.phonemes, scale=scales(tables), frame_s=0.0125, hold_back_s=0.05
-    )  # fmt: skip
+    return Episodes(tables, clues, heart.phonemizer.phonemes, scale=scales(tables), frame_s=0.0125, hold_back_s=0.05)
 
 
 def test_episodes_take_the_lookahead_that_sessions_take(heart: Voice) -> None:

@@ -304,10 +304,12 @@ def test_a_run_begins_with_what_another_learned(corpus: Path, tmp_path: Path) ->
 
 def test_a_start_that_does_not_fit_is_an_error(corpus: Path, tmp_path: Path) -> None:
     train(toy(steps=1), corpus, tmp_path / "first", device="cpu")
-    for number, (recipe, where, why) in enumerate((
-        (toy(start=str(tmp_path / "none")), corpus, "has no checkpoint"),
-        (toy({"hidden": 7}, start=str(tmp_path / "first")), corpus, "do not fit the model"),
-    )):  # fmt: skip
+    for number, (recipe, where, why) in enumerate(
+        (
+            (toy(start=str(tmp_path / "none")), corpus, "has no checkpoint"),
+            (toy({"hidden": 7}, start=str(tmp_path / "first")), corpus, "do not fit the model"),
+        )
+    ):
         with pytest.raises(ConfigError, match=why):
             train(recipe, where, tmp_path / f"second-{number}", device="cpu")
     other = toy_corpus(tmp_path / "other")

@@ -21,10 +21,18 @@ from sayahead.training.ma.task import DeepVoice3Task, guided_attention
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "ma"
 TINY = {
-    "embedding": 32, "encoder_channels": 24, "encoder_layers": 3, "encoder_kernel": 3, "prenet": [16, 32],
-    "decoder_layers": 3, "decoder_kernel": 3, "attention": 16, "dropout": 0.0, "prenet_dropout": 0.0,
+    "embedding": 32,
+    "encoder_channels": 24,
+    "encoder_layers": 3,
+    "encoder_kernel": 3,
+    "prenet": [16, 32],
+    "decoder_layers": 3,
+    "decoder_kernel": 3,
+    "attention": 16,
+    "dropout": 0.0,
+    "prenet_dropout": 0.0,
     "weight_norm": False,
-}  # fmt: skip
+}
 SMALL = {**TINY, "clock": "attended", "windowed_training": True, "own_windows": False}
 TRUE = {"alignment_weight": 1.0, "guided_weight": 0.0}
 

@@ -119,9 +119,14 @@ def item(text: str, words: list[tuple[int, int]], durations: list[int]) -> Item:
     frames, ids = sum(durations), len(durations) - 2
     mel = np.random.default_rng(frames).normal(size=(frames, 4)).astype(np.float16)
     return Item(
-        "one", text, np.arange(ids, dtype=np.int16), np.array(words, np.int16), np.array(durations, np.int16),
-        np.zeros(frames, np.float16), mel,
-    )  # fmt: skip
+        "one",
+        text,
+        np.arange(ids, dtype=np.int16),
+        np.array(words, np.int16),
+        np.array(durations, np.int16),
+        np.zeros(frames, np.float16),
+        mel,
+    )
 
 
 def test_characters_share_their_words_phonemes() -> None:
@@ -244,9 +249,17 @@ def task(model: dict[str, Any], data: dict[str, Any]) -> MohanTask:
     info = SimpleNamespace(front_end=front, mel_mean=np.zeros(4, np.float32), mel_std=np.ones(4, np.float32))
     corpus: Any = SimpleNamespace(info=info)
     small = {
-        "n_mels": 4, "reduction": 2, "embedding": 8, "encoder": 8, "prenet": [8, 8], "attention_rnn": 8,
-        "decoder_rnn": 8, "attention": 4, "location_filters": 2, "location_kernel": 3,
-    }  # fmt: skip
+        "n_mels": 4,
+        "reduction": 2,
+        "embedding": 8,
+        "encoder": 8,
+        "prenet": [8, 8],
+        "attention_rnn": 8,
+        "decoder_rnn": 8,
+        "attention": 4,
+        "location_filters": 2,
+        "location_kernel": 3,
+    }
     return MohanTask({**small, **model}, data, corpus)
 
 

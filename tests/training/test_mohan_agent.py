@@ -29,9 +29,16 @@ from sayahead.training.mohan.paths import compared, followed, policies
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
 SPEAKER: dict[str, Any] = {
-    "reduction": 2, "embedding": 8, "encoder": 12, "prenet": [8, 8], "attention_rnn": 16, "decoder_rnn": 16,
-    "attention": 8, "location_filters": 4, "location_kernel": 5,
-}  # fmt: skip
+    "reduction": 2,
+    "embedding": 8,
+    "encoder": 12,
+    "prenet": [8, 8],
+    "attention_rnn": 16,
+    "decoder_rnn": 16,
+    "attention": 8,
+    "location_filters": 4,
+    "location_kernel": 5,
+}
 SMALL = {"recurrent": 16, "dense": 16, "baseline": 16}
 
 
@@ -56,9 +63,14 @@ def made(corpus: Corpus, speaker: Path, **data: Any) -> AgentTask:
 
 def recipe(corpus: Corpus, speaker: Path, steps: int) -> Recipe:
     settings = Settings(
-        batch_size=5, steps=steps, learning_rate=1e-2, clip=float("inf"), precision="float32", sample_every=1000,
+        batch_size=5,
+        steps=steps,
+        learning_rate=1e-2,
+        clip=float("inf"),
+        precision="float32",
+        sample_every=1000,
         log_every=1,
-    )  # fmt: skip
+    )
     data = {"speaker": str(speaker), "longest": 0, "samples": 1}
     return Recipe("tiny", "mohan-agent", settings, str(corpus.path), SMALL, data)
 

@@ -34,9 +34,15 @@ def test_the_loss_is_what_the_formula_says() -> None:
     seen = torch.randn(1, 3, 3)
     nothing = torch.zeros(1)
     path = Path(
-        seen, torch.tensor([[READ, SPEAK, SPEAK]]), torch.tensor([[0.0, -10.0, 777.0]]),
-        torch.tensor([[True, True, False]]), Earned(*[nothing] * 4), nothing, nothing, nothing,
-    )  # fmt: skip
+        seen,
+        torch.tensor([[READ, SPEAK, SPEAK]]),
+        torch.tensor([[0.0, -10.0, 777.0]]),
+        torch.tensor([[True, True, False]]),
+        Earned(*[nothing] * 4),
+        nothing,
+        nothing,
+        nothing,
+    )
     path.rewards[0, 2] = 0  # behind the decisions nothing is paid
     loss, parts = reinforce(agent, path, Learning(discount=0.9, unit=10.0))
     logits, expected = agent(seen)
@@ -62,10 +68,15 @@ def test_the_loss_is_what_the_formula_says() -> None:
 def test_what_paths_through_a_sentence_have_in_common_is_taken_off() -> None:
     nothing = torch.zeros(4)
     path = Path(
-        torch.zeros(4, 3, 1), torch.tensor([[READ, SPEAK, SPEAK], [SPEAK, SPEAK, READ], [SPEAK] * 3, [SPEAK] * 3]),
-        torch.zeros(4, 3), torch.tensor([[True] * 3, [True] * 3, [True] * 3, [True, False, False]]),
-        Earned(*[nothing] * 4), nothing, nothing, nothing,
-    )  # fmt: skip
+        torch.zeros(4, 3, 1),
+        torch.tensor([[READ, SPEAK, SPEAK], [SPEAK, SPEAK, READ], [SPEAK] * 3, [SPEAK] * 3]),
+        torch.zeros(4, 3),
+        torch.tensor([[True] * 3, [True] * 3, [True] * 3, [True, False, False]]),
+        Earned(*[nothing] * 4),
+        nothing,
+        nothing,
+        nothing,
+    )
     values = torch.tensor([[1.0, 3.0, 5.0], [10.0, 20.0, 30.0], [7.0, 8.0, 9.0], [70.0, 80.0, 90.0]])
     found = common(values, path, 2)
     # The first path decides twice before it speaks: 1 and 3; the other has two SPEAKs behind it only at its end.

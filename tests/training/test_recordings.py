@@ -204,11 +204,21 @@ def test_a_recording_becomes_an_item(folder: Path) -> None:
 def test_arpabet_becomes_the_front_end_s_symbols() -> None:
     own = voice_config().phonemes
     assert [from_arpabet(label) for label in ("T", "W", "AH0", "AH1", "ER0", "ER2", "OY1", "NG")] == [
-        "t", "w", "ə", "ˈʌ", "əɹ", "ˌɜɹ", "ˈY", "ŋ",
-    ]  # fmt: skip
+        "t",
+        "w",
+        "ə",
+        "ˈʌ",
+        "əɹ",
+        "ˌɜɹ",
+        "ˈY",
+        "ŋ",
+    ]
     assert [from_arpabet(label) for label in ("AH3", "X", "B1", "", "spn")] == [None] * 5
-    assert all(symbol in own for label in (*CONSONANTS, *(f"{v}{s}" for v in VOWELS for s in "012"))
-               for symbol in from_arpabet(label) or "?")  # fmt: skip
+    assert all(
+        symbol in own
+        for label in (*CONSONANTS, *(f"{v}{s}" for v in VOWELS for s in "012"))
+        for symbol in from_arpabet(label) or "?"
+    )
     # T and W are in both: the labels as a whole decide.
     assert front_end_table(["T", "W", "AH0"], own) == {"T": "t", "W": "w", "AH0": "ə"}
     assert front_end_table(["T", "W", "ə"], own) == {"T": "T", "W": "W", "ə": "ə"}

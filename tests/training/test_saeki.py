@@ -38,11 +38,21 @@ from sayahead.types import Rendering, Segment
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "saeki"
 SMALL = {
-    "reduction": 3, "embedding": 24, "kernel": 3, "prenet": [16, 16], "attention_rnn": 32, "decoder_rnn": 24,
-    "attention": 12, "location_filters": 4, "location_kernel": 5, "postnet": 16, "postnet_layers": 3, "dropout": 0.0,
-    "taught": True, "context": {"filters": [4, 4, 6], "strides": [2, 1, 2], "recurrent": 12, "tokens": 4, "heads": 2,
-                                "embedding": 16},
-}  # fmt: skip
+    "reduction": 3,
+    "embedding": 24,
+    "kernel": 3,
+    "prenet": [16, 16],
+    "attention_rnn": 32,
+    "decoder_rnn": 24,
+    "attention": 12,
+    "location_filters": 4,
+    "location_kernel": 5,
+    "postnet": 16,
+    "postnet_layers": 3,
+    "dropout": 0.0,
+    "taught": True,
+    "context": {"filters": [4, 4, 6], "strides": [2, 1, 2], "recurrent": 12, "tokens": 4, "heads": 2, "embedding": 16},
+}
 DATA = {"windows": [1, 2], "past": 32, "lookahead": 2, "alignment_weight": 0.3, "l1_weight": 1.0, "stop_weight": 0.3}
 
 
@@ -299,11 +309,16 @@ def test_a_voice_s_tacotron_is_read_back_from_its_graphs(tmp_path: Path) -> None
             "encoder": {"ids": ids(9)},
             "memory": {"states": noise(5, 24), "embedding": noise(1, 16)},
             "decoder": {
-                "frame": noise(1, 240), "context": noise(1, 40), "attention": noise(2, 32), "decoder": noise(2, 24),
-                "rows": noise(4, 40), "keys": noise(4, 12), "seen": noise(4, 10),
+                "frame": noise(1, 240),
+                "context": noise(1, 40),
+                "attention": noise(2, 32),
+                "decoder": noise(2, 24),
+                "rows": noise(4, 40),
+                "keys": noise(4, 12),
+                "seen": noise(4, 10),
             },
             "postnet": {"frames": noise(6, 80)},
-        }[name]  # fmt: skip
+        }[name]
         for value, other in zip(one(**shown).values(), two(**shown).values(), strict=True):
             assert np.allclose(value, other, atol=1e-5), name
     with pytest.raises(ConfigError, match="other sizes than the encoder"):

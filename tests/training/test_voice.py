@@ -57,11 +57,17 @@ class Hiss:
 
 MODELS: dict[str, dict[str, Any]] = {
     "ma": {
-        "embedding": 32, "encoder_channels": 16, "encoder_layers": 2, "encoder_kernel": 3, "prenet": [16, 32],
-        "decoder_layers": 2, "decoder_kernel": 3, "attention": 16,
+        "embedding": 32,
+        "encoder_channels": 16,
+        "encoder_layers": 2,
+        "encoder_kernel": 3,
+        "prenet": [16, 32],
+        "decoder_layers": 2,
+        "decoder_kernel": 3,
+        "attention": 16,
     },
     "mel": {"front_blocks": 1, "blocks": 1, "right": [1, 0, 1]},
-}  # fmt: skip
+}
 
 
 def test_two_runs_become_a_voice_that_speaks(

@@ -22,9 +22,7 @@ from sayahead.training.waveglow.task import WaveGlowTask
 from sayahead.vocoders.overlap import noise
 from sayahead.vocoders.waveglow import load_waveglow
 
-TINY = WaveGlowConfig(
-    n_mels=3, hop=4, window=16, flows=5, group=4, early_every=2, early_size=1, layers=2, channels=6
-)  # fmt: skip
+TINY = WaveGlowConfig(n_mels=3, hop=4, window=16, flows=5, group=4, early_every=2, early_size=1, layers=2, channels=6)
 
 
 def tiny(*, seed: int = 0) -> WaveGlow:

@@ -20,9 +20,7 @@ from sayahead.training.wavernn.task import WaveRNNTask
 from sayahead.vocoders.wavernn import WaveRNNVocoder, load_wavernn
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
-TINY = WaveRNNConfig(
-    n_mels=5, strides=(2, 3), left=2, right=1, blocks=2, channels=6, aux=8, rnn=10, dense=9, bits=5
-)  # fmt: skip
+TINY = WaveRNNConfig(n_mels=5, strides=(2, 3), left=2, right=1, blocks=2, channels=6, aux=8, rnn=10, dense=9, bits=5)
 
 
 def tiny(config: WaveRNNConfig = TINY) -> WaveRNN:
