@@ -23,7 +23,7 @@ from typing import Any
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = (
-    "abuse corpora heart context conversation evaluation policies server "
+    "abuse corpora heart performance context conversation evaluation policies server "
     "papers/ma papers/saeki papers/mohan papers/mohan_agent"
 )
 DOCUMENTS = ("README.md", *(f"docs/{page}.md" for page in PAGES.split()))
@@ -401,6 +401,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "prosody": table("prosody.md"),
     "held_out": table("held_out.md"),
     "arithmetic": table("arithmetic.md"),
+    "memory_prosody": table("memory_prosody.md"),
+    "together": table("together.md"),
     "lookahead": LOOKAHEAD,
     "context": CONTEXT,
     "context_prosody": table("context_prosody.md", "python benchmarks/prosody.py benchmarks/context.json"),

@@ -47,6 +47,9 @@ class EnglishPhonemizer:
         self._ids = dict(phonemes)
         self._stand_in, self._inner_punctuation = stand_in, inner_punctuation
         self._alone = functools.lru_cache(maxsize=4096)(self._count)
+        # Words are tagged again with each that follows, most of them in the same surroundings.
+        tagger = self._g2p.tagger
+        tagger.predict = functools.lru_cache(maxsize=1024)(tagger.predict)
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
         """See ``sayahead.text.Phonemizer``. A word that does not open its sentence begins with the space before it.

@@ -40,7 +40,7 @@ class Past(NamedTuple):
     inputs: Sequence[str]
     """Of each convolution block, (2, D)."""
     keys: Sequence[str]
-    """And values, of each attention layer: (2 H, M, D / H)."""
+    """Keys, then values of each attention layer: (H, M, D / H)."""
 
 
 class Encoded(NamedTuple):
@@ -51,7 +51,7 @@ class Encoded(NamedTuple):
     inputs: Sequence[str]
     """(N, D) of each convolution block."""
     keys: Sequence[str]
-    """And values, (2 H, N, D / H) of each attention layer."""
+    """Keys, then values of each attention layer: (H, N, D / H)."""
 
 
 def encoder(g: Graph, t: Weights, ids: str, part: str, past: Past, context: str | None) -> Encoded:
@@ -75,16 +75,18 @@ def encoder(g: Graph, t: Weights, ids: str, part: str, past: Past, context: str 
         rows = g.op("Concat", before, x, behind, axis=0)
         mixed = g.conv(rows, weight, t[f"{name}.dw.bias"], group=width, pad=False)
         x = g.op("Add", x, g.pointwise(t, mixed, name))
-    for layer, before in enumerate(past.keys):
-        x, kept = attention_layer(g, t, x, f"{part}.text.attn", before, layer)
-        keys.append(kept)
+    for layer in range(LAYERS[part]):
+        x, kept = attention_layer(g, t, x, f"{part}.text.attn", past.keys[2 * layer : 2 * layer + 2], layer)
+        keys += kept
     return Encoded(g.norm(x, t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"]), inputs, keys)
 
 
-def attention_layer(g: Graph, t: Weights, x: str, name: str, before: str, layer: int) -> tuple[str, str]:
+def attention_layer(
+    g: Graph, t: Weights, x: str, name: str, before: Sequence[str], layer: int
+) -> tuple[str, list[str]]:
     """The rows x (N, D) after attention to themselves and what was ``before``, and their own keys and values.
 
-    Keys and values are (2 H, N, D / H), those of what was before (2 H, M, D / H).
+    Keys and values are (H, N, D / H) each, those of what was before (H, M, D / H).
     """
     width, heads = t[f"{name}.norm1.weight"].shape[0], HEADS
 
@@ -100,8 +102,8 @@ def attention_layer(g: Graph, t: Weights, x: str, name: str, before: str, layer:
     # Heads first, so that what is remembered only has to be joined: (3 H, N, D / H), queries, keys and values.
     turned = g.op("Reshape", projected, g.constant(np.array([0, 3 * heads, width // heads])))
     turned = g.op("Transpose", turned, perm=[1, 0, 2])
-    q, own = g.op("Split", turned, g.constant(np.array([heads, 2 * heads])), outputs=2, axis=0)
-    k, v = g.op("Split", g.op("Concat", before, own, axis=1), outputs=2, axis=0)
+    q, *own = g.op("Split", turned, outputs=3, axis=0)
+    k, v = (g.op("Concat", past, new, axis=1) for past, new in zip(before, own, strict=True))
     agreed = g.op("FusedMatMul", q, k, transB=1, domain="com.microsoft")
     seen = g.op("MatMul", g.op("Softmax", agreed, axis=-1), v)
     seen = g.op("Reshape", g.op("Transpose", seen, perm=[1, 0, 2]), g.constant(np.array([0, width])))
@@ -128,7 +130,7 @@ def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, obse
     recent = g.input("recent", np.float32, [2, sum(RECENT)])
     context = g.input("context", np.float32, ["C"]) if expects else None
     memories = {part: g.input(f"{name}memory", np.float32, memory_shape(part, "M")) for part, name in MEMORIES.items()}
-    keys = {part: g.op("Split", memory, outputs=LAYERS[part], axis=0) for part, memory in memories.items()}
+    keys = {part: g.op("Split", memory, outputs=2 * LAYERS[part], axis=0) for part, memory in memories.items()}
     inputs = g.op("Split", recent, g.constant(np.array(RECENT)), outputs=len(RECENT), axis=1)
     sound = encoder(g, t, ids, "m", Past(inputs[:2], keys["m"]), context)
     prosody = encoder(g, t, ids, "pn", Past(inputs[2:4], keys["pn"]), context)
