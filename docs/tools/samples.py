@@ -42,6 +42,17 @@ SYSTEMS: dict[str, tuple[str, Options | None]] = {
 }
 
 
+SHAPES: dict[str, tuple[str, str, Options]] = {
+    "heart": ("heart, as it is", "heart", {}),
+    "heart-low": ("heart-low: five semitones down, a longer vocal tract", "heart-low", {}),
+    "heart-bright": ("heart-bright: two semitones up, livelier", "heart-bright", {}),
+    "deep": ("`--pitch -8 --formants 0.82`", "heart", {"pitch": -8.0, "formants": 0.82}),
+    "child": ("`--pitch 5 --formants 1.2`", "heart", {"pitch": 5.0, "formants": 1.2}),
+    "flat": ("`--pitch-range 0.3`", "heart", {"pitch_range": 0.3}),
+}
+SHORT = "Text comes in word by word, and I am already speaking."
+
+
 def arrivals() -> Iterator[tuple[str, float]]:
     """Each word with the moment at which it has been written, in seconds."""
     for number, word in enumerate(TEXT.split(" "), 1):
@@ -108,20 +119,37 @@ def main() -> int:
         first_s = round(float(audible(samples)[0]) / rate, 2)
         write_mp3(FOLDER / f"{name}.mp3", samples, rate)
         results[name] = {"first_sound_s": first_s, "end_s": round(len(samples) / rate, 2)}
-        player = f'<audio controls preload="none" src="samples/{name}.mp3"></audio> [mp3](samples/{name}.mp3)'
-        rows.append(f"| {title} | {first_s:.2f} s | {results[name]['end_s']:.2f} s | {player} |")
+        rows.append(f"| {title} | {first_s:.2f} s | {results[name]['end_s']:.2f} s | {player(name)} |")
     (FOLDER / "samples.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    page = DOCS / "samples.md"
-    table = "\n".join(["| | first sound | end | |", "|---|---:|---:|---|", *rows])
+    put("samples", ["| | first sound | end | |", "|---|---:|---:|---|", *rows])
+    put("shapes", ["| | |", "|---|---|", *shapes()])
+    return 0
+
+
+def shapes() -> Iterator[str]:
+    """Make the recordings of shapes, word by word but without the time that the words take; a row for each."""
+    for name, (title, voice, options) in SHAPES.items():
+        samples = load_voice(voice).synthesize(SHORT, **options)
+        write_mp3(FOLDER / f"shape-{name}.mp3", samples, 24000)
+        yield f"| {title} | {player(f'shape-{name}')} |"
+
+
+def player(name: str) -> str:
+    """A recording on a page."""
+    return f'<audio controls preload="none" src="samples/{name}.mp3"></audio> [mp3](samples/{name}.mp3)'
+
+
+def put(name: str, rows: list[str]) -> None:
+    """Write a table into the page."""
+    page, table = DOCS / "samples.md", "\n".join(rows)
     text = re.sub(
-        r"<!-- samples -->.*<!-- /samples -->",
-        lambda _: f"<!-- samples -->\n{table}\n<!-- /samples -->",
+        rf"<!-- {name} -->.*<!-- /{name} -->",
+        lambda _: f"<!-- {name} -->\n{table}\n<!-- /{name} -->",
         page.read_text(encoding="utf-8"),
         flags=re.DOTALL,
     )
     page.write_text(text, encoding="utf-8")
     print(table)
-    return 0
 
 
 if __name__ == "__main__":
