@@ -402,6 +402,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "held_out": table("held_out.md"),
     "arithmetic": table("arithmetic.md"),
     "memory_prosody": table("memory_prosody.md"),
+    "released": table("released.md"),
     "together": table("together.md"),
     "lookahead": LOOKAHEAD,
     "context": CONTEXT,
