@@ -31,7 +31,7 @@ class DistilledConfig:
 class Distilled:
     """See ContextPredictor: an embedding for the segment, no words (Saeki-b, Eq. 7: G(v))."""
 
-    def __init__(self, graph: OnnxGraph, vectors: WordVectors, *, most: int = 64) -> None:
+    def __init__(self, graph: OnnxGraph, vectors: WordVectors, *, most: int) -> None:
         self._graph, self._vectors, self._most = graph, vectors, most
 
     @classmethod

@@ -231,3 +231,9 @@ def test_conditions_say_all_options_and_earlier_ones_are_understood() -> None:
     assert read == Condition("b", "lookahead:k=2,first_chunk=18,chunk=6", "truth:count=4", speed=1.5)
     with pytest.raises(ConfigError, match="file: unknown key 'kk'"):
         recorded_condition({"name": "c", "kk": 1}, "file")
+
+
+@pytest.mark.parametrize("name", ["none", "distilled", "random"])
+def test_a_context_is_spelled_as_its_voice_takes_it(name: str, heart: Voice) -> None:
+    """The voice's own predictor was given an option of its maker's, and refused it."""
+    assert heart.context(Condition("a", context=name).context) is not None
