@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,7 +49,9 @@ class Truth:
         """The predictor for a session that will receive exactly this text."""
         from sayahead.text.normalizer import normalize
 
-        return cls(tuple(normalize(text)), count)
+        words = normalize(text)
+        # A word that is final at its comma is passed on before the text's end is known.
+        return cls((*words[:-1], *(replace(word, ends=True) for word in words[-1:])), count)
 
     def predict(self, words: Sequence[str]) -> Prediction:
         future = list[str]()
