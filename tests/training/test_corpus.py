@@ -226,7 +226,7 @@ def test_parts_are_evenly_spaced() -> None:
         (["--train", "TEXTS", "--count", "1", "--hours", "2"], "--count and --hours both"),
         (["--train", "TEXTS", "--skip-missing"], "--skip-missing needs --recordings"),
         (["--recordings", "x", "--features"], "--features applies to the voice"),
-        (["--recordings", "x"], "--recordings needs --alignments"),
+        (["--recordings", "x"], "metadata.csv cannot be read"),
         (["--train", "TEXTS", "--front-end", "saeki", "--features"], "The teacher has features for each 300 samples"),
     ],
 )

@@ -34,7 +34,7 @@ def write_shaped(base: str, name: str, shape: Shape, folder: Path, *, descriptio
         raise VoiceError(f"The voice {base!r} is a shaped one itself: shape the voice {config.model['voice']!r}.")
     about = {key: value for key, value in asdict(config).items() if key not in OWN}
     about |= {"format": FORMAT, "name": name, "kind": SHAPED, "model": {"voice": base}, "shape": asdict(shape)}
-    about |= {"files": {}, "phonemes": {}, "gain": 1.0}
+    about |= {"files": {}, "gain": 1.0}
     about["description"] = description or f"{config.description.split(';')[0]}; shaped from {base}"
     folder.mkdir(parents=True)
     (folder / "voice.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,9 +49,7 @@ class Truth:
         """The predictor for a session that will receive exactly this text."""
         from sayahead.text.normalizer import normalize
 
-        words = normalize(text)
-        # A word that is final at its comma is passed on before the text's end is known.
-        return cls((*words[:-1], *(replace(word, ends=True) for word in words[-1:])), count)
+        return cls(tuple(normalize(text)), count)
 
     def predict(self, words: Sequence[str]) -> Prediction:
         future = list[str]()

@@ -82,7 +82,7 @@ class Voices:
         """The first voice of a language, of its variety if there is one, the default voice before others."""
         tags = {name: config.language.lower() for name, config in self.configs.items()}
         order, tag = sorted(tags, key=lambda name: name != self.default), language.lower().replace("_", "-")
-        exact = (name for name in order if tags[name] == tag)
+        exact = (name for name in order if f"{tag}-".startswith(f"{tags[name]}-"))
         akin = (name for name in order if tags[name].split("-")[0] == tag.split("-")[0])
         return next(exact, None) or next(akin, None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sayahead.text.english import tables
 from sayahead.text.english.finality import final_at
@@ -387,8 +388,7 @@ class Normalizer:
     def _emit(self, token: Token, text: str, out: list[Word], *, last: bool) -> None:
         """Hand out a word, or more where its reading is long, and note what it means for the next."""
         out += in_portions(Word(text, token.start, token.end, last))
-        self._last_end = token.end
-        self._left = Left()
+        self._last_end, self._left = token.end, Left()
         self._open, self._paused = True, False
         if last:
             self._close()
@@ -396,5 +396,5 @@ class Normalizer:
 
 def normalize(text: str) -> list[Word]:
     """The words of a whole text, the last one ending its sentence."""
-    normalizer = Normalizer()
-    return normalizer.push(text) + normalizer.flush()
+    words = (normalizer := Normalizer()).push(text) + normalizer.flush()
+    return [replace(word, ends=word.ends or word is words[-1]) for word in words]
