@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = (
     "abuse corpora heart performance context conversation evaluation policies server "
-    "papers/ma papers/saeki papers/mohan papers/mohan_agent"
+    "voices papers/ma papers/saeki papers/mohan papers/mohan_agent"
 )
 DOCUMENTS = ("README.md", *(f"docs/{page}.md" for page in PAGES.split()))
 
@@ -193,6 +193,18 @@ LOOKAHEAD = FromReport(
         Figure("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
         Figure("first sound, ms, 180 words/min", "latency-2.csv", "first audible sample p50, ms", 0),
         Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
+    ),
+)
+
+SHAPES = FromReport(
+    "shapes",
+    "sayahead eval run benchmarks/shapes.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("WER: difference", "quality.csv", "WER, %: difference"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference"),
+        Figure("clicks at seams over elsewhere, points", "seams.csv", "clicks: over elsewhere, points", 1),
     ),
 )
 
@@ -426,6 +438,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "pace_stalls": table("pace/stalls.md", "python benchmarks/pace/tables.py"),
     "first_sound": table("first_sound.md", "python benchmarks/first_sound.py"),
     "fairness": table("server/fairness.md", "python benchmarks/fairness.py"),
+    "shapes": SHAPES,
     "floods": table("server/floods.md", "python benchmarks/floods.py"),
     "aligner": table("aligner.md", "python benchmarks/aligner.py"),
     "saeki_future": table("saeki/future.md", "python benchmarks/saeki/future.py"),
