@@ -85,6 +85,7 @@ def signs(port: int, send: Send) -> None:
                 send(peer, frame(event("input_text.append", context_id=str(n), text=("≤" * 60 + " ") * 32)))
         while peer.recv(1 << 20):
             time.sleep(0.01)
+            send(peer, b"")
 
 
 ENOUGH_MB = 1000
