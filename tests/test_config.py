@@ -53,4 +53,5 @@ def test_what_is_wrong_is_named(data: Any, message: str) -> None:
 def test_the_nearest_known_word() -> None:
     assert nearest("lokahead", ["lookahead", "wait-all"]) == " (did you mean 'lookahead'?)"
     assert nearest("zzz", ["b", "a"]) == " (known: a, b)"
+    assert nearest("zzz", [f"a{number}" for number in range(100)]) == ""
     assert nearest("zzz", []) == ""

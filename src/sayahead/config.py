@@ -71,13 +71,17 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+MOST_LISTED = 60
+"""More choices than these are not listed: nobody reads them in an error."""
+
+
 def nearest(word: str, known: typing.Iterable[str]) -> str:
     """``" (did you mean 'x'?)"``, or the choices, or nothing: the end of an error about an unknown word."""
     choices = sorted(known)
     close = difflib.get_close_matches(word, choices, n=1)
     if close:
         return f" (did you mean {close[0]!r}?)"
-    return f" (known: {', '.join(choices)})" if choices else ""
+    return f" (known: {', '.join(choices)})" if 0 < len(choices) <= MOST_LISTED else ""
 
 
 def check_number(name: str, value: object, least: float, most: float) -> None:

@@ -138,7 +138,10 @@ def place(source: str, work: Path, sha256: str | None, progress: Progress | None
             fetch(address, work / name, digest, progress)
         return work / f"{source}.onnx"
     known = nearest(source, catalogue())
-    raise ConfigError(f"There is no file or folder {source!r}, and no voice of this name in the catalogue{known}.")
+    raise ConfigError(
+        f"There is no file or folder {source!r}, and no voice of this name in the catalogue{known}: "
+        "sayahead voices catalogue lists them."
+    )
 
 
 def make(found: Path, config: Path | None, folder: Path) -> None:

@@ -31,7 +31,7 @@ def shaped_spectrum(spectrum: Floats, before: Floats, after: Floats, shape: Shap
 
     Both pitches may be of fewer frames, or of more; frames without are taken for unvoiced. A pulse train has as much
     power as it has harmonics, so half the pitch is twice as loud. What is no pulse (hiss, breath, bursts) stays as it
-    is: moved along, it lowered predicted opinion by 0.1 to 0.2 for a tenth, and words were understood no better.
+    is: its phases belong to its frequencies.
     """
     frames = len(spectrum)
     parts = spectrum.reshape(frames, PARTS, BINS).copy()
