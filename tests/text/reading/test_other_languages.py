@@ -42,10 +42,18 @@ def shown(language: str, text: str) -> str:
         ("sv", "Hej 😀 *du* — sa han\n\nNy rad", "Hej du — sa han| Ny rad|"),
         ("nl", "# Titel\n- een\n- twee", "Titel| een| twee|"),
         ("el", "Τι κάνεις; Καλά.", "Τι κάνεις?| Καλά.|"),
+        ("nl", "Zie [de docs](https://x.org/a_(b)). Goed", "Zie de docs.| Goed|"),
+        ("sv", "- [x] ett\nord\ntill\n\n> - citat", "ett| ord till| citat|"),
     ],
 )
 def test_words_and_sentences(language: str, text: str, expected: str) -> None:
     assert shown(language, text) == expected
+
+
+def test_a_full_stop_at_the_end_of_a_line_waits_for_nothing() -> None:
+    normalizer = front_end("sv").normalizer()
+    assert [word.ends for word in normalizer.push("Ja visst.\n")] == [False, True]
+    assert normalizer.push("kl.\n") == []
 
 
 def test_another_script_is_skipped_and_told() -> None:

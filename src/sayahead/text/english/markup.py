@@ -5,10 +5,11 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
 
 from sayahead.text.english.numbers import fraction
+from sayahead.text.reading.marks import readable, strongest
+from sayahead.text.reading.tokens import Parts
 
 _KEYCAP = re.compile("([0-9]?)[#*]?\ufe0f?\u20e3")
 _TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*/?>|<!--[^>]*-->|\[\^[^\]]*\]")
@@ -46,50 +47,9 @@ _LEAD = re.compile(
 _TRAIL = "\"')]}*_`!?,;:|….–—~>- "
 _PRODUCT = re.compile(r"^[^*]*(?<![A-Za-z])[A-Za-z0-9)]\*[A-Za-z0-9(](?![A-Za-z])[^*]*$")
 _APOSTROPHE = re.compile(r"[0-9]{2}(?:'?s)?\b")
-_MARK = re.compile(r"\.{2,}|…|[?!.,;:—–]|(?<!-)--(?!-)")
-_STRENGTH = {"?": 9, "!": 8, "…": 7, ".": 6, ":": 5, ";": 4, "—": 3, ",": 2}
-_RULE = re.compile(r"([-*_=])\1{2,}|\|?(?::?-{2,}:?\|?)+")
 MICRO = re.compile(r"(?:^|\d)μ(?:[gmslLAVWF]|mol|Sv)\b")
 _CHARGE = re.compile(r"[A-Z][A-Za-z0-9_()]*\^[0-9]?")
-_NUMBERED = re.compile(r"\d{1,3}[.)]")
 OHM = re.compile(r"^(?:[0-9.,]*[kMm]?)Ω$")
-BULLETS = frozenset("-*+•‣◦▪")
-
-
-@dataclass(slots=True)
-class Trimmed:
-    """A token taken apart."""
-
-    core: str
-    """What is left to read."""
-    mark: str
-    """The one pause sign after it, or nothing."""
-    before: str = ""
-    """An opening parenthesis, or nothing."""
-    after: str = ""
-    """A closing parenthesis, or nothing."""
-    dotted: bool = False
-    """Whether a full stop follows directly, the one of an abbreviation perhaps."""
-
-
-@lru_cache(maxsize=4096)
-def readable(char: str) -> bool:
-    """Whether the voice's language has this character; signs and marks of no script count as its own."""
-    folded = unicodedata.normalize("NFKC", char)[:1]
-    kind = unicodedata.category(char)
-    if folded.isascii() or kind[0] not in "LN" or kind == "Lm" or char in "½¼¾µªº":
-        return True
-    return kind == "Nd" or kind == "No" or unicodedata.name(folded, "").startswith("LATIN")
-
-
-def foreign_runs(raw: str) -> list[tuple[int, int]]:
-    """The stretches ``[start, end)`` of a token that are in a script the voice cannot read."""
-    runs: list[tuple[int, int]] = []
-    for i, char in enumerate(raw):
-        joined = bool(runs) and runs[-1][1] == i
-        if not char.isascii() and (not readable(char) or (joined and unicodedata.category(char)[0] == "M")):
-            runs[-1:] = [(runs[-1][0], i + 1)] if joined else [*runs[-1:], (i, i + 1)]
-    return runs
 
 
 def _vulgar(m: re.Match[str]) -> str:
@@ -106,7 +66,7 @@ def _plain_char(char: str) -> str:
     if kind == "Nd":
         return str(unicodedata.decimal(char))
     if kind[0] in "LN":
-        return char if readable(char) or char in "μΩ" else " "
+        return char if readable(char, ()) or char in "μΩ" else " "
     if kind in ("Cf", "Cs", "Cn", "Co", "Cc") or kind[0] == "M":
         return ""
     return char if kind in ("Sm", "Sc") or char in "°§¶…–—" else " "
@@ -129,7 +89,7 @@ def fold(raw: str) -> str:
     return "".join(c if c.isascii() else _plain_char(c) for c in text)
 
 
-def trim(text: str) -> Trimmed:
+def trim(text: str) -> Parts:
     """A folded token without what surrounds the word, and the pause that surrounds it."""
     if "<" in text or "[^" in text:
         text = _TAG.sub(" ", text)
@@ -159,48 +119,4 @@ def trim(text: str) -> Trimmed:
     dotted = trail[:1] == "." and trail[1:2] != "."
     if dotted and trail[1:2] in (",", ";", ":"):
         trail = trail[1:]
-    return Trimmed(core, strongest(trail if core else text), before, after, dotted)
-
-
-def strongest(text: str) -> str:
-    """The pause sign that stands for a run of punctuation, or nothing."""
-    best = ""
-    for found in _MARK.findall(text):
-        mark = "—" if found in "–--" else "…" if found[:2] == ".." else found
-        if _STRENGTH[mark] > _STRENGTH.get(best, 0):
-            best = mark
-    return best
-
-
-def line_marker(text: str, *, done: bool, quoted: bool) -> str | None:
-    """What the first token of a line makes of the line, or None while its characters do not tell yet.
-
-    ``item``, ``heading``, ``quote``, ``table``, ``rule``, ``fence``, or an empty string for plain text; ``done`` says
-    that white space has followed, ``quoted`` that the line before is a quote, which goes on.
-    """
-    if not text:
-        return None
-    if text[0] == ">":
-        if len(text) == 1 and not done:
-            return None
-        return "" if quoted or text[1:2].isdigit() else "quote"
-    if text[0] == "|":
-        return "table"
-    if text[0] == "`":
-        return "fence" if text.startswith("```") else (None if text.strip("`") == "" and not done else "")
-    if text in BULLETS and (done or text in "-*+"):
-        return "item" if done else None
-    if text[0] in "-*_=" and not text.strip(text[0]):
-        return None if not done else "rule" if len(text) > 2 else ""
-    if text[0] == "#":
-        return (None if not done else "heading") if len(text) < 7 and not text.strip("#") else ""
-    if text[0].isdigit() and text.isascii():
-        if text.isdigit() and len(text) < 4:
-            return "" if done else None
-        return (None if not done else "item") if _NUMBERED.fullmatch(text) else ""
-    return ""
-
-
-def is_rule(text: str) -> bool:
-    """Whether a token only draws a line."""
-    return text[:1] in "-*_=|:" and bool(_RULE.fullmatch(text))
+    return Parts(core, strongest(trail if core else text), before, after, dotted)

@@ -12,7 +12,6 @@ AT_ONCE = 8.0
 PORTION = 4.0
 """Weight of the portions of a longer one: some 1.5 seconds."""
 
-_SIGNS = re.compile(r"([%#@&+°€£¥√∛≤≥≠≈±×÷→←↑↓⇒∞∑∏∂∆½⅓⅔¼¾⅛§©®™])\1{3,}")
 _WORD = re.compile(r"\s*\S+")
 _UNIT = re.compile(r"\s*(?:[^\s./_-]*[./_-]+|[^\s./_-]+)")
 _PRONOUNCED = re.compile(
@@ -21,11 +20,6 @@ _PRONOUNCED = re.compile(
 _MARKS = " ./_-,;:!?…\"'()[]“”‘’"
 # Letters of a word that are as long to say as a short one; and in groups of how many letters a spelled one is divided.
 _LETTERS, _GROUP = 10, 3
-
-
-def once(text: str) -> str:
-    """The text with a run of one sign cut to one: sixty signs are no sixty times its name."""
-    return _SIGNS.sub(r"\1", text)
 
 
 def portions(text: str) -> list[str]:

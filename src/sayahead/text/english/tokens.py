@@ -6,24 +6,20 @@ The three questions (``join``, ``reading``, ``ends``) answer None while the next
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container
-from dataclasses import dataclass, replace
+from collections.abc import Collection
 
 from sayahead.text.english import tables
 from sayahead.text.english.addresses import spelled, url
 from sayahead.text.english.amounts import MONEY, MONEY_RANGE, TIME, clock, money
 from sayahead.text.english.left import Left
-from sayahead.text.english.markup import Trimmed, fold, is_rule
+from sayahead.text.english.markup import fold
 from sayahead.text.english.numbers import number, ordinal, thousands
 from sayahead.text.english.reading import read
 from sayahead.text.english.units import BIG, BIG_PREFIXES, CURRENCY_CODES, unit
+from sayahead.text.reading.lines import is_rule
+from sayahead.text.reading.marks import ENDING
+from sayahead.text.reading.tokens import GLUED, QUOTES, Joined, Parts, Right, Token
 
-GLUED, SPACE, LINE, BLANK = range(4)
-"""What follows a token: nothing (it was cut), a space, a line break, a blank line or the end."""
-ENDING = ".!?…"
-
-_QUOTES = "\"'“”‘’«»„"
-_AFTER = ".,;:!?)]}\"'”’*_"
 _TITLED_ROADS = ("St", "Dr")
 _HALVES = frozenset(form for h in "apAP" for form in (h + "m", h + "M", h + ".m", h + ".m.", h + ".M", h + ".M."))
 _HALF_PREFIXES = frozenset(form[:n] for form in _HALVES for n in range(1, len(form) + 1))
@@ -46,86 +42,7 @@ _LEADING = re.compile("[1-9][0-9]{0,2}")
 _FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)")
 
 
-@dataclass(slots=True)
-class Token:
-    """Characters between white space, with what is known about them."""
-
-    raw: str
-    """The characters, link targets left out."""
-    start: int
-    """Where it begins in the source text, in characters."""
-    end: int
-    """Where it ends in the source text (exclusive)."""
-    gap: int
-    """What follows it: GLUED, SPACE, LINE or BLANK."""
-    first: bool = False
-    """Whether it begins a line and may be a marker."""
-    address: bool = False
-    """Whether it goes on with a web address that was cut."""
-    parts: Trimmed | None = None
-    """The token taken apart, as soon as that was needed."""
-    said: str | None = None
-    """Its spoken form, where that is settled already."""
-
-    @property
-    def closed(self) -> bool:
-        """Whether the next token can change nothing about it."""
-        return self.gap in (GLUED, BLANK)
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """What a token becomes together with the next."""
-
-    core: str
-    """What decides about the end of the sentence and what may still follow."""
-    said: str | None = None
-    """The spoken form, or None where the core is to be read."""
-    keeps_parenthesis: bool = True
-    """Whether an opening parenthesis before the first token stays."""
-
-
-@dataclass(frozen=True, slots=True)
-class Right:
-    """The next token as far as it is there."""
-
-    text: str
-    """Its characters so far."""
-    done: bool
-    """Whether that is all of it."""
-    glued: bool = False
-    """Whether it was cut."""
-
-    @property
-    def body(self) -> str:
-        """The characters without the punctuation at the end."""
-        return self.text.rstrip(_AFTER)
-
-    def initial(self) -> str | None:
-        """The first letter, digit or quote; nothing if there is none, None while it is not there."""
-        for char in self.text:
-            if char in _QUOTES or char.isalnum():
-                return char
-        return "" if self.done else None
-
-    def capital(self) -> bool | None:
-        """Whether it begins like a sentence."""
-        initial = self.initial()
-        return None if initial is None else initial != "" and (initial.isupper() or initial in _QUOTES)
-
-    def one_of(self, full: Container[str], prefixes: Container[str]) -> bool | None:
-        """Whether it is one of some words, punctuation after it aside."""
-        if self.done:
-            return not self.glued and (self.text in full or self.body in full)
-        word = self.text if self.text in full else self.body
-        return None if not self.text or self.text in prefixes or word in full else False
-
-    def word(self, full: Container[str]) -> str:
-        """The form under which ``one_of`` found it."""
-        return self.text if self.text in full else self.body
-
-
-def join(token: Token, parts: Trimmed, left: Left, right: Right) -> Joined | bool | None:
+def join(token: Token[str], parts: Parts, left: Left, right: Right) -> Joined[str] | bool | None:
     """What the token and the next are together, or False if they stay apart."""
     core = parts.core
     if token.closed or token.said is not None or not core or (parts.mark and core != "Rs"):
@@ -148,7 +65,7 @@ def join(token: Token, parts: Trimmed, left: Left, right: Right) -> Joined | boo
     return False
 
 
-def _join_group(core: str, right: Right) -> Joined | bool | None:
+def _join_group(core: str, right: Right) -> Joined[str] | bool | None:
     """Three figures behind a number, with three more: what follows the first group of "1 234 567"."""
     if right.done:
         group = not right.glued and right.body.isdigit() and len(right.body) == 3
@@ -156,7 +73,7 @@ def _join_group(core: str, right: Right) -> Joined | bool | None:
     return None if not right.text or (right.body.isdigit() and len(right.text) < 5) else False
 
 
-def _join_number(core: str, parts: Trimmed, left: Left, right: Right) -> Joined | bool | None:
+def _join_number(core: str, parts: Parts, left: Left, right: Right) -> Joined[str] | bool | None:
     """A plain number with a month after it, or an area code with the rest of the telephone number."""
     if parts.before and parts.after and len(core) == 3:
         body = right.body
@@ -171,7 +88,7 @@ def _join_number(core: str, parts: Trimmed, left: Left, right: Right) -> Joined 
     )
 
 
-def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: bool) -> str | None:
+def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | None:
     """The spoken form without its pause; clears the mark of an abbreviation that a number follows."""
     core, dotted = parts.core, parts.dotted
     if token.said is not None:
@@ -184,14 +101,14 @@ def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: b
     if not core or not (core[-1].isalnum() or any(map(str.isalnum, core))):
         if not left.before and (core == "$" or core in tables.ARROWS):
             return ""
-        said = _sign(token, left, right, closed=closed)
+        said = _sign(token, left, right)
         return read(core, left) if said == "" and core else said
     if (said := _marked(token, parts, left)) is not None:
         return said
     if " " in core and _GROUPS.fullmatch(core):
         groups = core.split()
         return " ".join(map(number, groups)) if right.text[:1].isdigit() else thousands(groups)
-    if core == "I" and parts.mark == "," and not left.before and not closed:
+    if core == "I" and parts.mark == "," and not left.before and not right.last:
         if right.text in ("", "I") and not right.done:
             return None
         return "one" if right.text.startswith("II") else "I"
@@ -199,8 +116,8 @@ def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: b
         parts.mark = ""
         return "number"
     key = core + "." if dotted else core
-    if (dotted or not parts.mark) and not closed and key in tables.BEFORE_NUMBER:
-        initial = right.initial()
+    if (dotted or not parts.mark) and not right.last and key in tables.BEFORE_NUMBER:
+        initial = right.initial(QUOTES)
         if initial is None:
             return None
         if initial.isdigit():
@@ -208,18 +125,18 @@ def reading(token: Token, parts: Trimmed, left: Left, right: Right, *, closed: b
             return tables.BEFORE_NUMBER[key]
     placed = read(core, left) if core in tables.ROADS else core
     if core in tables.TITLES and not parts.mark and placed == core:
-        capital = False if closed else right.capital()
+        capital = False if right.last else right.capital()
         return None if capital is None else tables.TITLES[core] if capital else read(core, left)
-    return _dotted(core, left, right, closed=closed) if dotted else read(core, left)
+    return _dotted(core, left, right) if dotted else read(core, left)
 
 
-def _dotted(core: str, left: Left, right: Right, *, closed: bool) -> str | None:
+def _dotted(core: str, left: Left, right: Right) -> str | None:
     """The spoken form of a token with a full stop behind it."""
     if core == "v" and left.word[:1].isupper():
         return "versus"
     measured = left.kind in ("one", "number", "feet", "hours")
     if core in _TITLED_ROADS:
-        capital = False if closed else right.capital()
+        capital = False if right.last else right.capital()
         if capital is None:
             return None
         road = left.named or (core == "St" and not capital and left.word)
@@ -229,7 +146,7 @@ def _dotted(core: str, left: Left, right: Right, *, closed: bool) -> str | None:
     return tables.NEVER_ENDS.get(core) or tables.MAY_END.get(core) or read(core, left)
 
 
-def _marked(token: Token, parts: Trimmed, left: Left) -> str | None:
+def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:
     """What a mark makes of the token that surrounds or begins it: an option, inches, a factorial; None if nothing."""
     core, raw = parts.core, token.raw
     if core in tables.STAGE and raw.startswith(f"[{core}]"):
@@ -263,12 +180,12 @@ def _flag(dashes: str, name: str, left: Left) -> str | None:
     return f"dash dash {read(name.replace('-', ' ').strip()) if name.isalpha() else name.replace('-', ' ')}"
 
 
-def _sign(token: Token, left: Left, right: Right, *, closed: bool) -> str | None:
+def _sign(token: Token[str], left: Left, right: Right) -> str | None:
     """What is said for a token without letters and digits, if anything is."""
     text = fold(token.raw).strip()
     numeric = left.kind in ("one", "number", "time")
-    if text in ("-", "–") and not closed and (numeric or left.kind == "month" or left.word in tables.WEEKDAYS):
-        initial = right.initial()
+    if text in ("-", "–") and not right.last and (numeric or left.kind == "month" or left.word in tables.WEEKDAYS):
+        initial = right.initial(QUOTES)
         if initial is None:
             return None
         return ("minus" if left.role == "sum" else "to") if initial.isdigit() and numeric else ""
@@ -279,7 +196,7 @@ def _sign(token: Token, left: Left, right: Right, *, closed: bool) -> str | None
     return "" if is_rule(text) and text != "=" else tables.SYMBOLS.get(text, "")
 
 
-def ends(token: Token, parts: Trimmed, said: str, left: Left, right: Right) -> bool | None:
+def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -> bool | None:
     """Whether the punctuation of a token ends the sentence."""
     mark, core = parts.mark, parts.core
     if not mark or mark not in ENDING:
@@ -317,15 +234,6 @@ def _named_ends(right: Right, names: Collection[str]) -> bool | None:
 def _initial_ends(left: Left) -> bool:
     """Whether the full stop behind a single capital ends the sentence: "Plan B. Then", not "J. K. Rowling"."""
     return left.word.lower() in tables.LETTERED and not (left.named and left.word.lower() == "a")
-
-
-def over(token: Token, parts: Trimmed, left: Left) -> bool:
-    """Whether a token before a line break ends its sentence, whatever the next line begins with."""
-    parts, nothing = replace(parts), Right("", done=False)
-    if not parts.mark or parts.mark not in ENDING or join(token, parts, left, nothing) is not False:
-        return False
-    said = reading(token, parts, left, nothing, closed=False)
-    return said is not None and ends(token, parts, said, left, nothing) is True
 
 
 def ordinary(word: str, mark: str) -> bool:

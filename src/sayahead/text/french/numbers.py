@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from sayahead.text.reading.numerals import dated, decimals, millions
 from sayahead.text.reading.record import Left
 
 _UNDER_17 = ("zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize").split()
 _TENS = "vingt trente quarante cinquante soixante".split()
-_SCALES = ((10**12, "billion"), (10**9, "milliard"), (10**6, "million"))
+_SCALES = ((10**12, "un billion", "billions"), (10**9, "un milliard", "milliards"), (10**6, "un million", "millions"))
 _PARTS = {2: "demi", 3: "tiers", 4: "quart"}
 _ORDINALS = {"cinq": "cinquième", "neuf": "neuvième", "quatre-vingts": "quatre-vingtième"}
 MONTHS = "janvier février mars avril mai juin juillet août septembre octobre novembre décembre".split()
@@ -16,11 +17,7 @@ def cardinal(value: int, form: str = "") -> str:
     """A whole number; ``f`` makes ``une`` of its last one."""
     if value == 0:
         return "zéro"
-    said = []
-    for size, name in _SCALES:
-        count, value = divmod(value, size)
-        if count:
-            said.append(f"{_thousands(count)} {name}{'s' if count > 1 else ''}")
+    said, value = millions(value, _SCALES, _thousands)
     if value:
         said.append(_thousands(value))
     text = " ".join(said)
@@ -75,12 +72,8 @@ def ordinal(value: int, form: str = "") -> str:
 
 
 def fraction(figures: str) -> str:
-    """Behind the decimal mark: zeros one by one, the rest as a number if it is short."""
-    rest = figures.lstrip("0")
-    zeros = ["zéro"] * (len(figures) - len(rest))
-    if len(rest) > 3:
-        return " ".join([*zeros, *(_UNDER_17[int(figure)] for figure in rest)])
-    return " ".join([*zeros, cardinal(int(rest))] if rest else zeros)
+    """Behind the decimal mark."""
+    return decimals(figures, cardinal, 3)
 
 
 def part(above: int, below: int) -> str:
@@ -96,23 +89,7 @@ def varies(value: int) -> bool:
     return value % 10 == 1 and value % 100 not in (11, 71, 91)
 
 
-_FEMININE = (
-    "tion",
-    "sion",
-    "té",
-    "ure",
-    "ance",
-    "ence",
-    "ette",
-    "esse",
-    "ée",
-    "ie",
-    "ine",
-    "aine",
-    "elle",
-    "euse",
-    "rice",
-)
+_FEMININE = tuple("tion sion té ure ance ence ette esse ée ie ine aine elle euse rice".split())
 
 
 def gender(noun: str, left: Left) -> str:
@@ -138,8 +115,7 @@ def clock(hour: int, minute: int | None, second: int | None, left: Left) -> str:
 
 def date(day: int, month: int, year: int | None, left: Left) -> str:
     """``premier mai deux mille vingt-quatre``."""
-    said = f"{'premier' if day == 1 else cardinal(day)} {MONTHS[month - 1]}"
-    return f"{said} {cardinal(year)}" if year else said
+    return dated(day, MONTHS[month - 1], year, cardinal, first="premier")
 
 
 def of(noun: str) -> str:

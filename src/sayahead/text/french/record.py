@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from sayahead.text.french import numbers
-from sayahead.text.reading.record import Numbers, Record
-from sayahead.text.reading.tables import cues, currencies, months, nouns, pairs, phrases
+from sayahead.text.reading.tables import cues, pairs, record
 
-_MONTHS, _NAMES = months(
-    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "janv:1 janv.:1 févr:2 févr.:2 fév:2 fév.:2 avr:4 avr.:4 juil:7 juil.:7 sept:9 sept.:9 oct:10 oct.:10 nov:11 "
-    "nov.:11 déc:12 déc.:12",
-)
-_UNITS = """
+FRENCH = record(
+    numbers,
+    months_short="""
+    janv:1 janv.:1 févr:2 févr.:2 fév:2 fév.:2 avr:4 avr.:4 juil:7 juil.:7 sept:9 sept.:9 oct:10 oct.:10 nov:11
+    nov.:11 déc:12 déc.:12
+    """,
+    tag="fr",
+    stand_in="ami",
+    groups=".'’",
+    point="virgule",
+    dot="point",
+    until="à",
+    per="par",
+    of=numbers.of,
+    units="""
 km = m kilomètre/kilomètres
 m = m mètre/mètres
 dm = m décimètre/décimètres
@@ -79,8 +87,9 @@ Mbit/s = m mégabit par seconde/mégabits par seconde
 Gbit/s = m gigabit par seconde/gigabits par seconde
 px = m pixel/pixels
 mol = f mole/moles
-"""
-_CURRENCIES = """
+""",
+    glued_only="o",
+    currencies="""
 € EUR = m euro/euros, m centime/centimes
 $ US$ USD = m dollar/dollars, m cent/cents
 £ GBP = f livre/livres, m penny/pence
@@ -96,12 +105,12 @@ A$ AUD = m dollar australien/dollars australiens
 R$ BRL = m réal/réaux
 FCFA XOF XAF = m franc CFA/francs CFA
 ¢ = m cent/cents
-"""
-_SCALES = """
+""",
+    scales="""
 million millions M Mio = m million/millions
 milliard milliards Md Mds Mrd = m milliard/milliards
-"""
-_SIGNS = """
+""",
+    signs="""
 + = plus
 - − = moins
 ± = plus ou moins
@@ -145,8 +154,15 @@ $ = dollars
 µ μ = micro
 № = numéro
 and = et
-"""
-_NEVER = """
+= = égal
+""",
+    between="""
+x X * · = fois
+: = à
+/ = sur
+""",
+    address={".": "point", "/": "barre oblique", "-": "tiret", "_": "tiret bas", "@": "arobase", ":": "deux-points"},
+    never_ends="""
 M. = Monsieur
 MM. = Messieurs
 Dr. = Docteur
@@ -172,30 +188,13 @@ sept. = septembre
 oct. = octobre
 nov. = novembre
 déc. = décembre
-"""
-_MAY = """
+""",
+    may_end="""
 etc. = et cetera
 ex. = exemple
 c. = centimes
-"""
-_PHRASES = """
-p. ex. = par exemple
-c. à = c'est à
-av. J.-C. = avant Jésus-Christ
-apr. J.-C. = après Jésus-Christ
-J.-C. = Jésus-Christ
-"""
-_PLAIN = """
-Mme = Madame
-Mmes = Mesdames
-Mlle = Mademoiselle
-Mgr = Monseigneur
-Dr = Docteur
-Me = Maître
-St = Saint
-Ste = Sainte
-"""
-_BEFORE = """
+""",
+    before_number="""
 p. = page
 pp. = pages
 n° N° nº Nº no. No. = numéro
@@ -209,55 +208,33 @@ al. = alinéa
 § = paragraphe
 Tél = téléphone
 tél = téléphone
-"""
-_STARTERS = """
+""",
+    phrases="""
+p. ex. = par exemple
+c. à = c'est à
+av. J.-C. = avant Jésus-Christ
+apr. J.-C. = après Jésus-Christ
+J.-C. = Jésus-Christ
+""",
+    plain="""
+Mme = Madame
+Mmes = Mesdames
+Mlle = Mademoiselle
+Mgr = Monseigneur
+Dr = Docteur
+Me = Maître
+St = Saint
+Ste = Sainte
+""",
+    starters="""
     Le La Les Un Une Des Il Elle Ils Elles Je Tu Nous Vous On Ce Cette Ces Cet Mon Ma Mes Son Sa Ses Leur Leurs
     Notre Mais Et Ou Donc Or Car Puis Ensuite Alors Après Avant Pendant Depuis Dans En Sur Sous Avec Sans Pour
     Par Quand Si Comme Que Qui Quoi Où Comment Pourquoi Oui Non Ainsi Enfin Aujourd'hui Hier Demain Ici Là C'est
-    """.split()
-
-FRENCH = Record(
-    tag="fr",
-    stand_in="ami",
-    numbers=Numbers(
-        cardinal=numbers.cardinal,
-        ordinal=numbers.ordinal,
-        fraction=numbers.fraction,
-        part=numbers.part,
-        varies=numbers.varies,
-        roman=numbers.roman,
-        clock=numbers.clock,
-        date=numbers.date,
-        singular=numbers.singular,
-        counted=numbers.gender,
-    ),
-    groups=".'’",
-    point="virgule",
-    dot="point",
-    until="à",
-    per="par",
-    of=numbers.of,
-    months=_MONTHS,
-    month_names=_NAMES,
-    units=nouns(_UNITS),
-    glued_only=frozenset({"o"}),
-    currencies=currencies(_CURRENCIES),
-    scales=nouns(_SCALES),
-    signs=pairs(_SIGNS) | {"=": "égal"},
-    between={"x": "fois", "X": "fois", "*": "fois", ":": "à", "/": "sur", "·": "fois"},
-    address={".": "point", "/": "barre oblique", "-": "tiret", "_": "tiret bas", "@": "arobase", ":": "deux-points"},
-    never_ends=pairs(_NEVER),
-    may_end=pairs(_MAY),
-    before_number=pairs(_BEFORE),
-    phrases=phrases(_PHRASES),
-    plain=pairs(_PLAIN),
-    starters=frozenset(_STARTERS),
-    openers=frozenset(
-        """
+    """,
+    openers="""
     et ou mais donc car parce que qui quand si comme lorsque puisque pour dans avec sans sur sous par de à en
     chez après avant pendant depuis
-    """.split()
-    ),
+    """,
     genders=dict.fromkeys(
         """
     heure heures minute minutes seconde secondes tonne tonnes fois année années semaine semaines
@@ -281,11 +258,9 @@ FRENCH = Record(
     | cues(m="er ᵉʳ", f="re ère", dm="nd d", df="nde", mp="es èmes ers", fp="ères"),
     pairs=True,
     hour_signs=("h", "H"),
-    names=frozenset(
-        """
+    names="""
     Louis François Henri Charles Napoléon Philippe Jean Paul Pie Benoît Élisabeth Léopold Albert Guillaume
     Catherine
-    """.split()
-    ),
+    """,
 )
 """French of France."""

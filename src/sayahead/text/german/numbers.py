@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sayahead.text.reading.numerals import millions
 from sayahead.text.reading.record import Left
 from sayahead.text.reading.tables import parts
 
@@ -11,7 +12,11 @@ _UNDER_20 = (
 ).split()
 _TENS = "zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split()
 _ONE = {"": "eins", "m": "ein", "n": "ein", "f": "eine", "a": "einen"}
-_SCALES = ((10**12, "Billion", "Billionen"), (10**9, "Milliarde", "Milliarden"), (10**6, "Million", "Millionen"))
+_SCALES = (
+    (10**12, "eine Billion", "Billionen"),
+    (10**9, "eine Milliarde", "Milliarden"),
+    (10**6, "eine Million", "Millionen"),
+)
 _PARTS = parts("3 Drittel 4 Viertel 5 Fünftel 6 Sechstel 7 Siebtel 8 Achtel 9 Neuntel 10 Zehntel")
 _FEMININE = ("ung", "heit", "keit", "schaft", "ion", "tät", "ik", "enz", "anz", "ur", "ei", "in")
 MONTHS = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split()
@@ -21,11 +26,7 @@ def cardinal(value: int, form: str = "") -> str:
     """A whole number; ``form`` is the gender of the noun behind."""
     if value == 1:
         return _ONE.get(form, "eins")
-    said = []
-    for size, one, many in _SCALES:
-        count, value = divmod(value, size)
-        if count:
-            said.append(f"eine {one}" if count == 1 else f"{_thousands(count)} {many}")
+    said, value = millions(value, _SCALES, _thousands)
     if value:
         end = _thousands(value)
         said.append(end.removesuffix("s") if form in "mn" and form and end.endswith("eins") else end)

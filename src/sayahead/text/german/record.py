@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from sayahead.text.german import numbers
-from sayahead.text.reading.record import Numbers, Record
-from sayahead.text.reading.tables import cues, currencies, months, nouns, pairs, phrases
+from sayahead.text.reading.tables import cues, record
 
-_MONTHS, _NAMES = months(
-    "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-    "jan:1 jan.:1 jän:1 jänner:1 feb:2 feb.:2 feber:2 mär:3 mrz:3 mrz.:3 apr:4 apr.:4 jun:6 jul:7 aug:8 aug.:8 sep:9 "
-    "sept:9 sept.:9 sep.:9 okt:10 okt.:10 nov:11 nov.:11 dez:12 dez.:12",
-)
-_UNITS = """
+GERMAN = record(
+    numbers,
+    months_short="""
+    jan:1 jan.:1 jän:1 jänner:1 feb:2 feb.:2 feber:2 mär:3 mrz:3 mrz.:3 apr:4 apr.:4 jun:6 jul:7 aug:8 aug.:8 sep:9
+    sept:9 sept.:9 sep.:9 okt:10 okt.:10 nov:11 nov.:11 dez:12 dez.:12
+    """,
+    tag="de",
+    stand_in="Haus",
+    dot_ordinals=True,
+    capital_nouns=True,
+    point="Komma",
+    dot="Punkt",
+    until="bis",
+    per="pro",
+    units="""
 km = m Kilometer
 m = m Meter
 dm = m Dezimeter
@@ -82,8 +90,9 @@ Gbit/s = n Gigabit pro Sekunde
 px = n Pixel
 mol = n Mol
 Zoll = m Zoll
-"""
-_CURRENCIES = """
+""",
+    glued_only="B J L N",
+    currencies="""
 € EUR Euro = m Euro, m Cent
 $ US$ USD = m Dollar, m Cent
 £ GBP = n Pfund, m Penny/Pence
@@ -99,13 +108,14 @@ C$ CAD = m kanadischer Dollar/kanadische Dollar, m Cent
 A$ AUD = m australischer Dollar/australische Dollar, m Cent
 R$ BRL = m Real
 ¢ ct Ct = m Cent
-"""
-_SCALES = """
+""",
+    money="{main} {n}",
+    scales="""
 Tsd Tsd. = - tausend
 Mio Mio. Million Millionen M = f Million/Millionen
 Mrd Mrd. Milliarde Milliarden = f Milliarde/Milliarden
-"""
-_SIGNS = """
+""",
+    signs="""
 + = plus
 - − = minus
 ± = plus minus
@@ -150,8 +160,14 @@ $ = Dollar
 µ μ = Mikro
 № = Nummer
 and = und
-"""
-_NEVER = """
+""",
+    between="""
+x X * · = mal
+: = zu
+/ = durch
+""",
+    address={".": "Punkt", "/": "Schrägstrich", "-": "Bindestrich", "_": "Unterstrich", "@": "at", ":": "Doppelpunkt"},
+    never_ends="""
 z.B. = zum Beispiel
 z.T. = zum Teil
 z.Z. z.Zt. = zurzeit
@@ -208,8 +224,8 @@ Jh. Jhdt. Jhd. = Jahrhundert
 Mio. = Millionen
 Mrd. = Milliarden
 Tsd. = Tausend
-"""
-_MAY = """
+""",
+    may_end="""
 usw. = und so weiter
 etc. = et cetera
 u.v.m. = und vieles mehr
@@ -222,23 +238,8 @@ Co. = Co
 Jr. = Junior
 v.Chr. = vor Christus
 n.Chr. = nach Christus
-"""
-_PHRASES = """
-z. B. = zum Beispiel
-z. T. = zum Teil
-d. h. = das heißt
-u. a. = unter anderem
-v. a. = vor allem
-s. o. = siehe oben
-s. u. = siehe unten
-u. U. = unter Umständen
-i. A. = im Auftrag
-o. Ä. = oder Ähnliches
-u. Ä. = und Ähnliches
-v. Chr. = vor Christus
-n. Chr. = nach Christus
-"""
-_BEFORE = """
+""",
+    before_number="""
 Nr. = Nummer
 S. = Seite
 Abb. = Abbildung
@@ -253,59 +254,34 @@ Hs. = Haus
 Tel = Telefon
 § = Paragraf
 §§ = Paragrafen
-"""
-_STARTERS = """
+""",
+    phrases="""
+z. B. = zum Beispiel
+z. T. = zum Teil
+d. h. = das heißt
+u. a. = unter anderem
+v. a. = vor allem
+s. o. = siehe oben
+s. u. = siehe unten
+u. U. = unter Umständen
+i. A. = im Auftrag
+o. Ä. = oder Ähnliches
+u. Ä. = und Ähnliches
+v. Chr. = vor Christus
+n. Chr. = nach Christus
+""",
+    starters="""
     Der Die Das Er Sie Es Wir Ich Ihr Du Man Dann Danach Da Dort Hier Heute Gestern Morgen Nun Jetzt Aber Und
     Oder Doch Denn Wenn Als Ob Weil Obwohl Während Nach Nachdem Vor Seit Bei Mit Ohne Für Gegen In Im Am An Auf
     Aus Von Vom Zu Zum Zur Um Über Unter Durch Ein Eine Einer Einem Einen Kein Keine Mein Meine Sein Seine Ihre
     Unser Unsere Diese Dieser Dieses Diesen Diesem Jeder Jede Jedes Alle Viele Manche Einige Was Wer Wie Wo Wann
     Warum Wieso Welche Welcher Ja Nein Nicht Nur Auch Schon Noch So Damit Dabei Dafür Daher Deshalb Trotzdem
     Später Zuerst Zudem Außerdem Allerdings Jedoch Leider Bitte Danke Somit Sonst Beide Laut
-    """.split()
-
-GERMAN = Record(
-    tag="de",
-    stand_in="Haus",
-    dot_ordinals=True,
-    capital_nouns=True,
-    numbers=Numbers(
-        cardinal=numbers.cardinal,
-        ordinal=numbers.ordinal,
-        fraction=numbers.fraction,
-        part=numbers.part,
-        varies=numbers.varies,
-        roman=numbers.roman,
-        clock=numbers.clock,
-        date=numbers.date,
-        year=numbers.year_of,
-        dotted=numbers.dotted,
-        counted=numbers.gender,
-    ),
-    point="Komma",
-    dot="Punkt",
-    until="bis",
-    per="pro",
-    months=_MONTHS,
-    month_names=_NAMES,
-    units=nouns(_UNITS),
-    glued_only=frozenset("A B J K L N V W m s t h g l min".split()) - frozenset("m s t h g l min V W A K".split()),
-    currencies=currencies(_CURRENCIES),
-    money="{main} {n}",
-    scales=nouns(_SCALES),
-    signs=pairs(_SIGNS.replace("\n= = ", "\n== = ")) | {"=": "gleich"},
-    between={"x": "mal", "X": "mal", "*": "mal", ":": "zu", "/": "durch", "·": "mal"},
-    address={".": "Punkt", "/": "Schrägstrich", "-": "Bindestrich", "_": "Unterstrich", "@": "at", ":": "Doppelpunkt"},
-    never_ends=pairs(_NEVER),
-    may_end=pairs(_MAY),
-    before_number=pairs(_BEFORE),
-    phrases=phrases(_PHRASES),
-    starters=frozenset(_STARTERS),
-    openers=frozenset(
-        """
+    """,
+    openers="""
     und oder aber denn sondern weil dass wenn als ob obwohl während bevor nachdem damit sodass wie wo der die
     das dessen deren mit in auf für von zu nach bei über unter durch ohne gegen um seit bis
-    """.split()
-    ),
+    """,
     genders=dict.fromkeys(
         """
     tag monat mann euro punkt schritt liter kilo kind jahr mal stück prozent gramm bier brot cent
@@ -329,13 +305,11 @@ GERMAN = Record(
         hour="um gegen",
         roman="",
     ),
-    names=frozenset(
-        """
+    names="""
     Karl Ludwig Friedrich Wilhelm Heinrich Otto Franz Joseph Leopold Philipp Napoleon Papst Johannes Paul
     Benedikt Elisabeth Katharina Georg August Maximilian Ferdinand Rudolf Konrad
-    """.split()
-    ),
-    hour_words=frozenset({"Uhr"}),
-    number_suffixes=frozenset("er ern fach mal jährig jährige jähriger jähriges jährigen".split()),
+    """,
+    hour_words="Uhr",
+    number_suffixes="er ern fach mal jährig jährige jähriger jähriges jährigen",
 )
 """German. Swiss readers find their own grouping of figures ("1'000") understood."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sayahead.text.reading.numerals import dated, decimals, millions
 from sayahead.text.reading.record import Left
 
 _UNDER_20 = (
@@ -10,18 +11,8 @@ _UNDER_20 = (
 ).split()
 _TENS = "venti trenta quaranta cinquanta sessanta settanta ottanta novanta".split()
 _FIRST = "primo secondo terzo quarto quinto sesto settimo ottavo nono decimo".split()
-_SCALES = ((10**12, "bilione", "bilioni"), (10**9, "miliardo", "miliardi"), (10**6, "milione", "milioni"))
-_PARTS = {
-    2: "mezzo",
-    3: "terzo",
-    4: "quarto",
-    5: "quinto",
-    6: "sesto",
-    7: "settimo",
-    8: "ottavo",
-    9: "nono",
-    10: "decimo",
-}
+_SCALES = ((10**12, "un bilione", "bilioni"), (10**9, "un miliardo", "miliardi"), (10**6, "un milione", "milioni"))
+_PARTS = dict(enumerate(["mezzo", *_FIRST[2:]], 2))
 MONTHS = """
     gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre
     """.split()
@@ -32,11 +23,7 @@ def cardinal(value: int, form: str = "") -> str:
     """A whole number; one agrees with the noun: ``m`` un, ``s`` uno (before ``st-``), ``f`` una, ``e`` un'."""
     if value == 1:
         return {"m": "un", "f": "una", "e": "un'", "s": "uno"}.get(form, "uno")
-    said = []
-    for size, one, many in _SCALES:
-        count, value = divmod(value, size)
-        if count:
-            said.append(f"un {one}" if count == 1 else f"{_thousands(count)} {many}")
+    said, value = millions(value, _SCALES, _thousands)
     if value or not said:
         said.append(_thousands(value))
     return " ".join(said)
@@ -83,12 +70,8 @@ def ordinal(value: int, form: str = "m") -> str:
 
 
 def fraction(figures: str) -> str:
-    """Behind the decimal mark: zeros one by one, the rest as a number if it is short."""
-    rest = figures.lstrip("0")
-    zeros = ["zero"] * (len(figures) - len(rest))
-    if len(rest) > 2:
-        return " ".join([*zeros, *(_UNDER_20[int(figure)] for figure in rest)])
-    return " ".join([*zeros, cardinal(int(rest))] if rest else zeros)
+    """Behind the decimal mark."""
+    return decimals(figures, cardinal, 2)
 
 
 def part(above: int, below: int) -> str:
@@ -141,8 +124,7 @@ def clock(hour: int, minute: int | None, second: int | None, left: Left) -> str:
 
 def date(day: int, month: int, year: int | None, left: Left) -> str:
     """``primo maggio duemilaventiquattro``."""
-    said = f"{'primo' if day == 1 else cardinal(day)} {MONTHS[month - 1]}"
-    return f"{said} {cardinal(year)}" if year else said
+    return dated(day, MONTHS[month - 1], year, cardinal, first="primo")
 
 
 def of(noun: str) -> str:

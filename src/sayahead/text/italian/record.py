@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from sayahead.text.italian import numbers
-from sayahead.text.reading.record import Numbers, Record
-from sayahead.text.reading.tables import cues, currencies, months, nouns, pairs, phrases
+from sayahead.text.reading.tables import cues, record
 
-_MONTHS, _NAMES = months(
-    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "gen:1 gen.:1 feb:2 feb.:2 apr:4 apr.:4 mag:5 mag.:5 giu:6 lug:7 lug.:7 ago:8 sett:9 set:9 ott:10 nov:11 dic:12",
-)
-_UNITS = """
+ITALIAN = record(
+    numbers,
+    months_short="""
+    gen:1 gen.:1 feb:2 feb.:2 apr:4 apr.:4 mag:5 mag.:5 giu:6 lug:7 lug.:7 ago:8 sett:9 set:9 ott:10 nov:11 dic:12
+    """,
+    tag="it",
+    stand_in="casa",
+    point="virgola",
+    dot="punto",
+    until="a",
+    per="al",
+    of=numbers.of,
+    units="""
 km = m chilometro/chilometri
 m = m metro/metri
 dm = m decimetro/decimetri
@@ -23,7 +30,7 @@ km² km2 kmq = m chilometro quadrato/chilometri quadrati
 cm² cm2 = m centimetro quadrato/centimetri quadrati
 m³ m3 mc = m metro cubo/metri cubi
 cm³ cm3 = m centimetro cubo/centimetri cubi
-ha = e ettaro/ettari
+ha = m ettaro/ettari
 km/h kmh = m chilometro all'ora/chilometri all'ora
 m/s = m metro al secondo/metri al secondo
 m/s² = m metro al secondo quadrato/metri al secondo quadrato
@@ -77,8 +84,8 @@ Mbit/s Mbps = m megabit al secondo
 Gbit/s Gbps = m gigabit al secondo
 px = m pixel
 mol = f mole/moli
-"""
-_CURRENCIES = """
+""",
+    currencies="""
 € EUR euro = m euro, m centesimo/centesimi
 $ US$ USD = m dollaro/dollari, m centesimo/centesimi
 £ GBP = f sterlina/sterline, m penny/penny
@@ -93,13 +100,14 @@ C$ CAD = m dollaro canadese/dollari canadesi
 A$ AUD = m dollaro australiano/dollari australiani
 R$ BRL = m real
 ¢ = m centesimo/centesimi
-"""
-_SCALES = """
+""",
+    money="{main} e {n}",
+    scales="""
 milione milioni mln M Mio = m milione/milioni
 miliardo miliardi mld Mld Mrd = m miliardo/miliardi
 mila = - mila
-"""
-_SIGNS = """
+""",
+    signs="""
 + = più
 - − = meno
 ± = più o meno
@@ -143,8 +151,15 @@ $ = dollari
 µ μ = micro
 № = numero
 and = e
-"""
-_NEVER = """
+= = uguale
+""",
+    between="""
+x X * · = per
+: = a
+/ = diviso
+""",
+    address={".": "punto", "/": "barra", "-": "trattino", "_": "trattino basso", "@": "chiocciola", ":": "due punti"},
+    never_ends="""
 Sig. = signor
 sig. = signor
 Sig.ra = signora
@@ -172,22 +187,16 @@ gen. = gennaio
 feb. = febbraio
 ott. = ottobre
 dic. = dicembre
-"""
-_MAY = """
+""",
+    may_end="""
 ecc. = eccetera
 a.C. = avanti Cristo
 d.C. = dopo Cristo
 S.p.A. = esse pi a
 S.r.l. = esse erre elle
 Spa. = esse pi a
-"""
-_PHRASES = """
-p. es. = per esempio
-ad es. = ad esempio
-a. C. = avanti Cristo
-d. C. = dopo Cristo
-"""
-_BEFORE = """
+""",
+    before_number="""
 p. pag. Pag. = pagina
 pp. pagg. = pagine
 n. N. nr. n° N° nº = numero
@@ -196,47 +205,14 @@ cap. Cap. = capitolo
 fig. Fig. = figura
 vol. Vol. = volume
 § = paragrafo
-"""
-_STARTERS = """
-    Il Lo La I Gli Le Un Una Uno Io Tu Lui Lei Noi Voi Loro Egli Essa Questo Questa Quello Quella Mio Mia Suo
-    Sua Ma E O Poi Dopo Prima Allora Quando Se Come Che Chi Dove Perché Per Con Senza In Di Da Oggi Ieri Domani
-    Qui Lì Sì No Anche Inoltre Così Si Mi Ti Ci Nel Nella Al Alla Dal Dalla Del Della
-    """.split()
-
-ITALIAN = Record(
-    tag="it",
-    stand_in="casa",
-    numbers=Numbers(
-        cardinal=numbers.cardinal,
-        ordinal=numbers.ordinal,
-        fraction=numbers.fraction,
-        part=numbers.part,
-        varies=numbers.varies,
-        roman=numbers.roman,
-        clock=numbers.clock,
-        date=numbers.date,
-        counted=numbers.gender,
-    ),
-    point="virgola",
-    dot="punto",
-    until="a",
-    per="al",
-    of=numbers.of,
-    months=_MONTHS,
-    month_names=_NAMES,
-    units=nouns(_UNITS.replace("= e ettaro", "= m ettaro")),
-    currencies=currencies(_CURRENCIES),
-    money="{main} e {n}",
-    scales=nouns(_SCALES),
-    signs=pairs(_SIGNS) | {"=": "uguale"},
-    between={"x": "per", "X": "per", "*": "per", ":": "a", "/": "diviso", "·": "per"},
-    address={".": "punto", "/": "barra", "-": "trattino", "_": "trattino basso", "@": "chiocciola", ":": "due punti"},
-    never_ends=pairs(_NEVER),
-    may_end=pairs(_MAY),
-    before_number=pairs(_BEFORE),
-    phrases=phrases(_PHRASES),
-    plain=pairs(
-        """
+""",
+    phrases="""
+p. es. = per esempio
+ad es. = ad esempio
+a. C. = avanti Cristo
+d. C. = dopo Cristo
+""",
+    plain="""
 Dott = dottor
 Sig = signor
 SpA SPA = esse pi a
@@ -245,14 +221,15 @@ Sig.na = signorina
 Dott.ssa dott.ssa = dottoressa
 Prof.ssa prof.ssa = professoressa
 Srl SRL = esse erre elle
-"""
-    ),
-    starters=frozenset(_STARTERS),
-    openers=frozenset(
-        """
+""",
+    starters="""
+    Il Lo La I Gli Le Un Una Uno Io Tu Lui Lei Noi Voi Loro Egli Essa Questo Questa Quello Quella Mio Mia Suo
+    Sua Ma E O Poi Dopo Prima Allora Quando Se Come Che Chi Dove Perché Per Con Senza In Di Da Oggi Ieri Domani
+    Qui Lì Sì No Anche Inoltre Così Si Mi Ti Ci Nel Nella Al Alla Dal Dalla Del Della
+    """,
+    openers="""
     e ed o ma perché che chi quando se come mentre dove per con senza in di a da su tra fra dopo prima
-    """.split()
-    ),
+    """,
     genders=dict.fromkeys("mano notte classe parte voce volta persona pagina chiave legge".split(), "f")
     | {"ora": "e", "euro": "m", "auto": "e"},
     cues=cues(
@@ -264,12 +241,10 @@ Srl SRL = esse erre elle
         hour="ore alle dalle le all'una",
     ),
     ordinal_suffixes=cues(m="º ° o esimo mo", f="ª a esima ma"),
-    centuries=frozenset({"secolo", "Secolo"}),
-    names=frozenset(
-        """
+    centuries="secolo Secolo",
+    names="""
     Luigi Vittorio Umberto Carlo Enrico Filippo Giovanni Paolo Pio Benedetto Napoleone Elisabetta Federico
     Francesco Leone
-    """.split()
-    ),
+    """,
 )
 """Italian."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
+from sayahead.text.reading.numerals import dated, decimals, millions
 from sayahead.text.reading.record import Left
 from sayahead.text.reading.tables import parts
 
@@ -24,32 +25,21 @@ _TENTHS = """
 _PARTS = parts(
     "2 meio 3 terço 4 quarto 5 quinto 6 sexto 7 sétimo 8 oitavo 9 nono 10 décimo 100 centésimo 1000 milésimo"
 )
+_MILLION = (10**6, "um milhão", "milhões")
+_SCALES = ((10**12, "um bilião", "biliões"), _MILLION)
+_BRAZILIAN_SCALES = ((10**12, "um trilhão", "trilhões"), (10**9, "um bilhão", "bilhões"), _MILLION)
 MONTHS = "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split()
 
 
 def cardinal(value: int, form: str = "", *, brazil: bool = False) -> str:
     """A whole number; ``f`` makes one, two and the hundreds feminine."""
-    said: list[tuple[int, str]] = []
-    long = (10**9, "bilhão", "bilhões") if brazil else (10**12, "bilião", "biliões")
-    for size, one, many in (((10**12, "trilhão", "trilhões"),) if brazil else ()) + (
-        long,
-        (10**6, "milhão", "milhões"),
-    ):
-        count, value = divmod(value, size)
-        if count:
-            said.append((size, f"um {one}" if count == 1 else f"{_thousands(count, '', brazil)} {many}"))
-    if not value and not said:
-        return "zero"
-    text = " ".join(name for _, name in said)
-    if value:
-        tail = _thousands(value, form, brazil)
-        joint = (
-            " e "
-            if said and (value < 100 or (value < 1000 and value % 100 == 0) or (value % 1000 == 0 and value < 10**5))
-            else " "
-        )
-        text = f"{text}{joint}{tail}".strip()
-    return text
+    scales = _BRAZILIAN_SCALES if brazil else _SCALES
+    said, value = millions(value, scales, lambda count: _thousands(count, "", brazil))
+    if not value:
+        return " ".join(said) or "zero"
+    tail = _thousands(value, form, brazil)
+    linked = value < 100 or (value < 1000 and value % 100 == 0) or (value % 1000 == 0 and value < 10**5)
+    return " ".join([*said, f"e {tail}" if said and linked else tail])
 
 
 def _thousands(value: int, form: str, brazil: bool) -> str:
@@ -94,12 +84,8 @@ def ordinal(value: int, form: str = "m") -> str:
 
 
 def fraction(figures: str, *, brazil: bool = False) -> str:
-    """Behind the decimal mark: zeros one by one, the rest as a number if it is short."""
-    rest = figures.lstrip("0")
-    zeros = ["zero"] * (len(figures) - len(rest))
-    if len(rest) > 2:
-        return " ".join([*zeros, *(_UNDER_20[int(figure)] for figure in rest)])
-    return " ".join([*zeros, cardinal(int(rest), brazil=brazil)] if rest else zeros)
+    """Behind the decimal mark."""
+    return decimals(figures, brazilian if brazil else cardinal, 2)
 
 
 def part(above: int, below: int) -> str:
@@ -123,6 +109,12 @@ _MASCULINE = frozenset(
     planetas clima quilograma quilogramas grama gramas poema poemas
     """.split()
 )
+_FEMININE_NOUNS = frozenset(
+    """
+    vez vezes mulher mulheres noite noites parte partes mãe mães mãos mão gente classe classes rede redes chave
+    chaves voz vozes leis lei flores árvores
+    """.split()
+)
 _NONE = frozenset(
     """
     a à ao aos as às com como da das de do dos e é em era foi foram mais mas na nas no nos o os ou para pela
@@ -136,33 +128,7 @@ def gender(noun: str, left: Left) -> str:
     word = noun.lower()
     if word in _NONE:
         return ""
-    if word in (
-        "vez",
-        "vezes",
-        "mulher",
-        "mulheres",
-        "noite",
-        "noites",
-        "parte",
-        "partes",
-        "mãe",
-        "mães",
-        "mãos",
-        "mão",
-        "gente",
-        "classe",
-        "classes",
-        "rede",
-        "redes",
-        "chave",
-        "chaves",
-        "voz",
-        "vozes",
-        "leis",
-        "lei",
-        "flores",
-        "árvores",
-    ):
+    if word in _FEMININE_NOUNS:
         return "f"
     if word in _MASCULINE:
         return "m"
@@ -177,22 +143,22 @@ def roman(value: int, left: Left) -> str:
     return ordinal(value, "f" if feminine else "m") if value <= 10 else cardinal(value)
 
 
-def clock(hour: int, minute: int | None, second: int | None, left: Left) -> str:
+def clock(hour: int, minute: int | None, second: int | None, left: Left, *, brazil: bool = False) -> str:
     """``catorze e trinta``, ``dez horas``; the hour is feminine."""
-    said = cardinal(hour, "f")
+    said = cardinal(hour, "f", brazil=brazil)
     if minute:
-        said += f" e {cardinal(minute)}"
+        said += f" e {cardinal(minute, brazil=brazil)}"
     else:
         said += " hora" if hour == 1 else " horas"
     if second is not None:
-        said += f" e {cardinal(second)} segundo{'' if second == 1 else 's'}"
+        said += f" e {cardinal(second, brazil=brazil)} segundo{'' if second == 1 else 's'}"
     return said
 
 
-def date(day: int, month: int, year: int | None, left: Left) -> str:
+def date(day: int, month: int, year: int | None, left: Left, *, brazil: bool = False) -> str:
     """``primeiro de maio de dois mil e vinte e quatro``."""
-    said = f"{'primeiro' if day == 1 else cardinal(day)} de {MONTHS[month - 1]}"
-    return f"{said} de {cardinal(year)}" if year else said
+    said = brazilian if brazil else cardinal
+    return dated(day, MONTHS[month - 1], year, said, first="primeiro", of=" de ")
 
 
 def of(noun: str) -> str:
@@ -202,17 +168,5 @@ def of(noun: str) -> str:
 
 brazilian: Callable[..., str] = functools.partial(cardinal, brazil=True)
 brazilian_fraction: Callable[..., str] = functools.partial(fraction, brazil=True)
-
-
-def brazilian_date(day: int, month: int, year: int | None, left: Left) -> str:
-    """The same with Brazil's numbers."""
-    said = f"{'primeiro' if day == 1 else brazilian(day)} de {MONTHS[month - 1]}"
-    return f"{said} de {brazilian(year)}" if year else said
-
-
-def brazilian_clock(hour: int, minute: int | None, second: int | None, left: Left) -> str:
-    """The same with Brazil's numbers."""
-    said = clock(hour, minute, second, left)
-    for european, there in (("dezasseis", "dezesseis"), ("dezassete", "dezessete"), ("dezanove", "dezenove")):
-        said = said.replace(european, there)
-    return said
+brazilian_date: Callable[..., str] = functools.partial(date, brazil=True)
+brazilian_clock: Callable[..., str] = functools.partial(clock, brazil=True)

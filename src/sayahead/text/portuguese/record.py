@@ -5,13 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sayahead.text.portuguese import numbers
-from sayahead.text.reading.record import Numbers, Record
-from sayahead.text.reading.tables import cues, currencies, months, nouns, pairs, phrases
+from sayahead.text.reading.record import Numbers
+from sayahead.text.reading.tables import cues, currencies, nouns, record
 
-_MONTHS, _NAMES = months(
-    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-    "jan:1 fev:2 mar:3 abr:4 jun:6 jul:7 ago:8 set:9 out:10 nov:11 dez:12",
-)
 _UNITS = """
 km = m quilómetro/quilómetros
 m = m metro/metros
@@ -101,7 +97,22 @@ milhão milhões M mi = m milhão/milhões
 mil = - mil
 bilião biliões = m bilião/biliões
 """
-_SIGNS = """
+
+PORTUGUESE = record(
+    numbers,
+    months_short="jan:1 fev:2 mar:3 abr:4 jun:6 jul:7 ago:8 set:9 out:10 nov:11 dez:12",
+    tag="pt",
+    stand_in="casa",
+    point="vírgula",
+    dot="ponto",
+    until="a",
+    per="por",
+    of=numbers.of,
+    units=_UNITS,
+    currencies=_CURRENCIES,
+    money="{main} e {cents}",
+    scales=_SCALES,
+    signs="""
 + = mais
 - − = menos
 ± = mais ou menos
@@ -145,8 +156,15 @@ $ = dólares
 µ μ = micro
 № = número
 and = e
-"""
-_NEVER = """
+= = igual a
+""",
+    between="""
+x X * · = vezes
+: = a
+/ = dividido por
+""",
+    address={".": "ponto", "/": "barra", "-": "hífen", "_": "sublinhado", "@": "arroba", ":": "dois pontos"},
+    never_ends="""
 Sr. = senhor
 Sra. = senhora
 Sr.ª Sr.a = senhora
@@ -172,8 +190,8 @@ cf. = confira
 máx. = máximo
 mín. = mínimo
 V.Exa. = vossa excelência
-"""
-_MAY = """
+""",
+    may_end="""
 etc. = et cetera
 a.C. = antes de Cristo
 d.C. = depois de Cristo
@@ -181,14 +199,8 @@ E.U.A. = Estados Unidos da América
 S.A. = sociedade anónima
 Lda. = limitada
 Ltda. = limitada
-"""
-_PHRASES = """
-p. ex. = por exemplo
-a. C. = antes de Cristo
-d. C. = depois de Cristo
-S. A. = sociedade anónima
-"""
-_BEFORE = """
+""",
+    before_number="""
 p. pág. Pág. = página
 pp. págs. = páginas
 n.º N.º nº Nº n° N° n. = número
@@ -197,62 +209,29 @@ cap. Cap. = capítulo
 fig. Fig. = figura
 vol. Vol. = volume
 § = parágrafo
-"""
-_STARTERS = """
-    O A Os As Um Uma Uns Umas Eu Tu Ele Ela Eles Elas Nós Vós Você Vocês Este Esta Isto Esse Essa Isso Aquele
-    Aquela Meu Minha Seu Sua Mas E Ou Pois Depois Antes Então Quando Se Como Que Quem Onde Porque Por Para Com
-    Sem Em De Desde Até Hoje Ontem Amanhã Aqui Ali Sim Não Já Também Além Assim No Na Nos Nas Ao À Do Da Logo
-    """.split()
-_NUMBERS = Numbers(
-    cardinal=numbers.cardinal,
-    ordinal=numbers.ordinal,
-    fraction=numbers.fraction,
-    part=numbers.part,
-    varies=numbers.varies,
-    roman=numbers.roman,
-    clock=numbers.clock,
-    date=numbers.date,
-    counted=numbers.gender,
-)
-
-PORTUGUESE = Record(
-    tag="pt",
-    stand_in="casa",
-    numbers=_NUMBERS,
-    point="vírgula",
-    dot="ponto",
-    until="a",
-    per="por",
-    of=numbers.of,
-    months=_MONTHS,
-    month_names=_NAMES,
-    units=nouns(_UNITS),
-    currencies=currencies(_CURRENCIES),
-    money="{main} e {cents}",
-    scales=nouns(_SCALES),
-    signs=pairs(_SIGNS) | {"=": "igual a"},
-    between={"x": "vezes", "X": "vezes", "*": "vezes", ":": "a", "/": "dividido por", "·": "vezes"},
-    address={".": "ponto", "/": "barra", "-": "hífen", "_": "sublinhado", "@": "arroba", ":": "dois pontos"},
-    never_ends=pairs(_NEVER),
-    may_end=pairs(_MAY),
-    before_number=pairs(_BEFORE),
-    phrases=phrases(_PHRASES),
-    plain=pairs(
-        """
+""",
+    phrases="""
+p. ex. = por exemplo
+a. C. = antes de Cristo
+d. C. = depois de Cristo
+S. A. = sociedade anónima
+""",
+    plain="""
 Sr = senhor
 Sra = senhora
 Dr = doutor
 Dra = doutora
 EUA = Estados Unidos da América
-"""
-    ),
-    starters=frozenset(_STARTERS),
-    openers=frozenset(
-        """
+""",
+    starters="""
+    O A Os As Um Uma Uns Umas Eu Tu Ele Ela Eles Elas Nós Vós Você Vocês Este Esta Isto Esse Essa Isso Aquele
+    Aquela Meu Minha Seu Sua Mas E Ou Pois Depois Antes Então Quando Se Como Que Quem Onde Porque Por Para Com
+    Sem Em De Desde Até Hoje Ontem Amanhã Aqui Ali Sim Não Já Também Além Assim No Na Nos Nas Ao À Do Da Logo
+    """,
+    openers="""
     e ou mas porque que quem quando se como enquanto onde embora para por com sem em de a sobre desde até entre
     após
-    """.split()
-    ),
+    """,
     cues=cues(
         day="dia o em de",
         phone="telefone tel tel. telemóvel celular fax ligue ligar whatsapp",
@@ -263,21 +242,19 @@ EUA = Estados Unidos da América
     ),
     ordinal_suffixes=cues(m="º ° o .º", f="ª a"),
     hour_signs=("h", "H"),
-    hour_words=frozenset({"h", "horas"}),
-    names=frozenset(
-        """
+    hour_words="h horas",
+    names="""
     João Pedro Manuel José Maria Afonso Dinis Sebastião Filipe Carlos Luís Henrique Pio Bento Paulo Napoleão
     Francisco
-    """.split()
-    ),
+    """,
 )
 """Portuguese of Portugal."""
 
 BRAZILIAN = replace(
     PORTUGUESE,
     tag="pt-br",
-    numbers=replace(
-        _NUMBERS,
+    numbers=Numbers.of(
+        numbers,
         cardinal=numbers.brazilian,
         fraction=numbers.brazilian_fraction,
         clock=numbers.brazilian_clock,

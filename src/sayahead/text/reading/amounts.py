@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sayahead.text.reading.record import Currency, Left, Noun, Numbers, Record
-from sayahead.text.reading.tokens import Right, Said
+from sayahead.text.reading.record import Currency, Left, Noun, Numbers, Record, Said
+from sayahead.text.reading.tokens import Right
 
 MILLION = 1_000_000
 LARGEST = 10**15

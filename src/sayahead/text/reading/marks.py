@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
+
+from sayahead.text.reading.tokens import Parts
 
 ENDING = ".!?…。！？।॥؟۔։።᙮‼⁇⁈⁉｡．"
 """Marks that end a sentence."""
@@ -21,22 +22,9 @@ _TRAIL = "\"'’”»›)]}」』】》〉*_`|~>- «„“–—" + ENDING + PAU
 _MARK = re.compile(rf"\.{{2,}}|[{ENDING}{PAUSING}–]|(?<!-)--(?!-)")
 _SAME = str.maketrans("。！？।॥؟۔։።｡．、，；：،؛፣–", ".!?..?....." + ",,;:,;,—")
 _FOREIGN = (ENDING + PAUSING).replace("…", "").replace("—", "")
+_SIGNS = re.compile(r"([%#@&+°€£¥√∛≤≥≠≈±×÷→←↑↓⇒∞∑∏∂∆½⅓⅔¼¾⅛§©®™])\1{3,}")
 _STRENGTH = ["", ",", "—", ";", ":", ".", "…", "!", "?"]
 _NARROW = str.maketrans("−‐‑‒―ʼ’⁄•‣", "----—''/  ", "™®©\xad")
-
-
-@dataclass(slots=True)
-class Parts:
-    """A token taken apart."""
-
-    core: str
-    """What is left to read."""
-    mark: str
-    """The one mark behind it, in its Latin form, or nothing."""
-    dotted: bool = False
-    """Whether a full stop follows directly, the one of an abbreviation or an ordinal perhaps."""
-    opened: bool = False
-    """Whether a quotation or a bracket opens before it."""
 
 
 def trim(raw: str) -> Parts:
@@ -55,8 +43,8 @@ def trim(raw: str) -> Parts:
     dotted = trail[:1] == "." and trail[1:2] != "."
     core = re.sub(r"(?<=\w)[*_]{1,3}(?=\W|$)|(?<=\W)[*_]{1,3}(?=\w)", "", core) if "*" in core or "_" in core else core
     if dotted and trail[1:2] in (",", ";", ":"):
-        return Parts(core, strongest(trail[1:]), True, start > 0)
-    return Parts(core, strongest(trail if core else text), dotted, start > 0)
+        trail = trail[1:]
+    return Parts(core, strongest(trail if core else text), dotted=dotted)
 
 
 def strongest(text: str) -> str:
@@ -104,11 +92,11 @@ def _kept(char: str) -> str:
 
 @lru_cache(maxsize=4096)
 def readable(char: str, scripts: tuple[str, ...]) -> bool:
-    """Whether a letter belongs to one of the scripts; figures, signs and marks belong to all."""
-    if char.isascii() or unicodedata.category(char)[0] != "L" or char in "ªºµ":
+    """Whether a letter belongs to one of the scripts or is Latin; figures, signs and marks belong to all."""
+    kind, plain = unicodedata.category(char), unicodedata.normalize("NFKC", char)[:1]
+    if kind[0] not in "LN" or kind in ("Nd", "No") or plain.isascii() or char in "ªºµ":
         return True
-    name = unicodedata.name(char, "")
-    return name.startswith(("LATIN", "MODIFIER", "FULLWIDTH LATIN", *scripts))
+    return unicodedata.name(plain, "").startswith(("LATIN", "MODIFIER", *scripts))
 
 
 def foreign_runs(raw: str, scripts: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -126,3 +114,8 @@ def without(raw: str, runs: list[tuple[int, int]]) -> str:
     for start, end in reversed(runs):
         raw = f"{raw[:start]} {raw[end:]}"
     return raw
+
+
+def once(text: str) -> str:
+    """The text with a run of one sign cut to one: sixty signs are no sixty times its name."""
+    return _SIGNS.sub(r"\1", text)

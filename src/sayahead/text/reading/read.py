@@ -10,8 +10,7 @@ from dataclasses import replace
 
 from sayahead.text.reading import amounts
 from sayahead.text.reading.amounts import figures, number, signed, spoken
-from sayahead.text.reading.record import Left, Record
-from sayahead.text.reading.tokens import Said
+from sayahead.text.reading.record import Left, Record, Said
 
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+[a-z]{2,6}(?:/\S*)?", re.ASCII)
 _TOP = frozenset(
@@ -138,9 +137,9 @@ def _figures(core: str, left: Left, record: Record, form: str) -> Said | None:
         return Said(figures(core, record), Left("phone", core, before=left.word))
     if form == "month":
         return Said(spoken(record).ordinal(1, "month"), Left("day", core, before=left.word))
-    year = spoken(record).year
-    if year and text.isdecimal() and len(text) == 4 and core == text and 1100 <= int(text) <= 1999:
-        return Said(year(int(text)), replace(amounts.after_number(text, core, left, record), big=False))
+    year_of = spoken(record).year_of
+    if year_of and text.isdecimal() and len(text) == 4 and core == text and 1100 <= int(text) <= 1999:
+        return Said(year_of(int(text)), replace(amounts.after_number(text, core, left, record), big=False))
     return Said(signed(core, record, form), amounts.after_number(text, core, left, record))
 
 

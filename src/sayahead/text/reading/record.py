@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,14 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """How a token is read, and what that means for the next."""
+
+    text: str
+    left: Left = field(default_factory=Left)
+
+
+@dataclass(frozen=True, slots=True)
 class Numbers:
     """Figures in words. A form is ``""`` for counting, or the gender of the noun behind: ``m``, ``f``, ``n``."""
 
@@ -66,12 +75,17 @@ class Numbers:
     """Day, month, year."""
     singular: Callable[[float], bool] = field(default=lambda value: value == 1)
     """Whether so many take the singular."""
-    year: Callable[[int], str] | None = None
+    year_of: Callable[[int], str] | None = None
     """A number of four figures without a mark, where it is read in another way than as a count."""
     dotted: Callable[[Left, str], str] | None = None
     """The form of an ordinal with a full stop, by what is to its left and right."""
-    counted: Callable[[str, Left], str] | None = None
+    gender: Callable[[str, Left], str] | None = None
     """The gender of any noun by its form, or nothing where it does not show."""
+
+    @classmethod
+    def of(cls, module: ModuleType, **other: Callable[..., str]) -> Numbers:
+        """What the functions of these names in a module say, but for some others."""
+        return cls(**{name: getattr(module, name) for name in cls.__slots__ if hasattr(module, name)} | other)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,10 +9,10 @@ import re
 import unicodedata
 
 from sayahead.text.reading import amounts
-from sayahead.text.reading.marks import ENDING, Parts, shown
+from sayahead.text.reading.marks import ENDING, shown
 from sayahead.text.reading.read import DAY_AND_MONTH, RANGE, read, roman
-from sayahead.text.reading.record import Left, Record, prefixes
-from sayahead.text.reading.tokens import GLUED, Joined, Right, Said, Token
+from sayahead.text.reading.record import Left, Record, Said, prefixes
+from sayahead.text.reading.tokens import GLUED, Joined, Parts, Right, Token
 
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?: [0-9]{3})*")
 _PHONE = re.compile(r"\(?\+[0-9]{1,3}\)?")
@@ -20,7 +20,7 @@ _LONGEST_ABBREVIATION = 4
 _VOWELS = "aeiouyæøœıəαεηιουωаеёиоуыэюяіїєў"
 
 
-def join(parts: Parts, token: Token, left: Left, right: Right, record: Record) -> Joined | bool | None:
+def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
     """What the token and the next are together, or False if they stay apart."""
     if token.said is not None or not parts.core:
         return False
@@ -47,7 +47,7 @@ def _counts(char: str) -> bool:
     return char.isdecimal() or char in "$€£¥" or char.isupper()
 
 
-def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
+def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
     """``1 234``: three figures behind a space go on with the number."""
     if not _GROUPED.fullmatch(core) or core[0] == "+" or left.kind in ("phone", "code", "label"):
         return False
@@ -57,7 +57,7 @@ def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined | bo
     return None if not text or re.fullmatch(r"[0-9]{1,3}(?:[^0-9./:-].*)?", text) else False
 
 
-def _timed(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
+def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
     """``14:30 Uhr``: the word that the reading has in it already."""
     if not record.hour_words or record.numbers is None:
         return False
@@ -70,7 +70,7 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined | bool
     return found and Joined(right.body, Said(said, Left("time", right.body, before=left.word)))
 
 
-def _paid(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
+def _paid(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
     """``12,50 €``: hundredths are said behind the currency."""
     if not re.fullmatch(rf"[+-]?{record.number}", core) or not re.search(r"[,.][0-9]{2}$", core):
         return False
@@ -81,7 +81,7 @@ def _paid(core: str, left: Left, right: Right, record: Record) -> Joined | bool 
     return Joined(word, amounts.money(core, record.currency_words[word], record))
 
 
-def _priced(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
+def _priced(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
     """``R$ 5``: a currency before its number."""
     if core not in record.currencies or left.kind == "number":
         return False
@@ -90,7 +90,7 @@ def _priced(core: str, left: Left, right: Right, record: Record) -> Joined | boo
     return None if not right.text or right.text[0].isdecimal() else False
 
 
-def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined | bool | None:
+def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
     """``$5 Mio.``: the million is said before the currency."""
     found = amounts.prefixed(core, record)
     if found is None or re.search(r"[,.][0-9]{2}$", core):
@@ -102,7 +102,7 @@ def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined | boo
     return Joined(right.body, amounts.scaled(number, record.scales[right.word(record.scales)], currency, record))
 
 
-def said(parts: Parts, token: Token, left: Left, right: Right, record: Record) -> Said | None:
+def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:
     """How the token is read."""
     core = parts.core
     if not core:
@@ -163,7 +163,7 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
     """What the number agrees with: the gender of the word behind it."""
     if not right.done:
         letter = right.initial()
-        if not right.text or (letter is not None and letter.isalpha()) or letter is None:
+        if not letter or letter.isalpha():
             return None
         return ""
     word = right.body
@@ -177,7 +177,7 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
         return record.currency_words[word].main.gender
     if word in record.scales:
         return record.scales[word].gender
-    counted = record.numbers.counted if record.numbers else None
+    counted = record.numbers.gender if record.numbers else None
     return counted(word, Left(one=value == 1)) if counted and word.isalpha() else ""
 
 
@@ -222,7 +222,7 @@ def starts(right: Right, record: Record) -> bool | None:
     return right.one_of(record.starters, _prefixes(record, "starters"))
 
 
-def ends(parts: Parts, token: Token, said: str, left: Left, right: Right, record: Record) -> bool | None:
+def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, record: Record) -> bool | None:
     """Whether the punctuation of a token ends the sentence."""
     mark, core = parts.mark, parts.core
     if not mark or mark not in ENDING:
@@ -278,7 +278,7 @@ def _ends_anyhow(core: str, right: Right, record: Record) -> bool | None:
     return right.last or not (initial.islower() or (initial.isdecimal() and not ordinal))
 
 
-def _sign(token: Token, left: Left, right: Right, record: Record) -> Said | None:
+def _sign(token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:
     """What is said for a token without letters and figures, if anything is."""
     raw = token.raw.strip("*_`\"'")
     if record.numbers and raw in ("-", "–", "−") and left.kind in ("number", "time", "money", "day") and raw != "—":

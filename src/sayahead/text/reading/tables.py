@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from sayahead.text.reading.record import Currency, Noun
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from sayahead.text.reading.record import Currency, Noun, Numbers, Record
 
 
 def pairs(text: str) -> dict[str, str]:
@@ -44,14 +48,25 @@ def parts(text: str) -> dict[int, str]:
     return dict(zip(map(int, listed[::2]), listed[1::2], strict=True))
 
 
-def months(names: str, short: str) -> tuple[dict[str, int], tuple[str, ...]]:
-    """Months by all their forms in lower case, and their names; ``short`` are ``form:number`` pairs."""
-    listed = tuple(names.split())
-    table = {name.lower(): number for number, name in enumerate(listed, 1)}
-    table |= {form: int(number) for form, _, number in (pair.partition(":") for pair in short.split())}
-    return table, listed
-
-
 def cues(**kinds: str) -> dict[str, str]:
     """Words by what they say of the figures behind them."""
     return {word: kind for kind, words in kinds.items() for word in words.split()}
+
+
+_WORDS = "starters openers names glued_only number_suffixes hour_words centuries".split()
+_WRITTEN: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys("signs between never_ends may_end before_number plain".split(), pairs),
+    **dict.fromkeys(_WORDS, lambda text: frozenset(text.split())),
+    "units": nouns,
+    "scales": nouns,
+    "currencies": currencies,
+    "phrases": phrases,
+}
+
+
+def record(numbers: ModuleType, *, months_short: str, **fields: Any) -> Record:
+    """A record with its tables written as text and the numbers of a module; ``months_short``: ``form:number``."""
+    months = {name.lower(): number for number, name in enumerate(numbers.MONTHS, 1)}
+    months |= {form: int(number) for form, _, number in (pair.partition(":") for pair in months_short.split())}
+    made = {name: _WRITTEN[name](value) if name in _WRITTEN else value for name, value in fields.items()}
+    return Record(numbers=Numbers.of(numbers), months=months, month_names=tuple(numbers.MONTHS), **made)

@@ -1,34 +1,42 @@
-"""Tokens, and the next one as far as it is there."""
+"""Tokens, what they are taken apart into, and the next one as far as it is there."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
-
-from sayahead.text.reading.marks import Parts
-from sayahead.text.reading.record import Left
+from collections.abc import Container
+from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 GLUED, SPACE, LINE, BLANK = range(4)
 """What follows a token: nothing (it was cut), a space, a line break, a blank line or the end."""
-_QUOTES = "\"'“”‘’«»„¿¡"
+QUOTES = "\"'“”‘’«»„¿¡"
 _AFTER = ".,;:!?)]}\"'”’»*_…"
-_BEFORE = "\"'“„«‹([{*_`¿¡"
 
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """How a token is read, and what that means for the next."""
-
-    text: str
-    left: Left = field(default_factory=Left)
+SaidT = TypeVar("SaidT")
+"""What a language's reading of a token is: its words, and perhaps what they mean for the next."""
 
 
 @dataclass(slots=True)
-class Token:
+class Parts:
+    """A token taken apart."""
+
+    core: str
+    """What is left to read."""
+    mark: str
+    """The one mark after it, in its Latin form, or nothing."""
+    before: str = ""
+    """An opening parenthesis, or nothing."""
+    after: str = ""
+    """A closing parenthesis, or nothing."""
+    dotted: bool = False
+    """Whether a full stop follows directly, the one of an abbreviation or an ordinal perhaps."""
+
+
+@dataclass(slots=True)
+class Token(Generic[SaidT]):
     """Characters between white space, with what is known about them."""
 
     raw: str
-    """The characters."""
+    """The characters, link targets left out."""
     start: int
     """Where it begins in the source text, in characters."""
     end: int
@@ -37,9 +45,11 @@ class Token:
     """What follows it: GLUED, SPACE, LINE or BLANK."""
     first: bool = False
     """Whether it begins a line and may be a marker."""
+    address: bool = False
+    """Whether it goes on with a web address that was cut."""
     parts: Parts | None = None
     """The token taken apart, as soon as that was needed."""
-    said: Said | None = None
+    said: SaidT | None = None
     """Its reading, where that is settled already."""
 
     @property
@@ -49,13 +59,15 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class Joined(Generic[SaidT]):
     """What a token becomes together with the next."""
 
     core: str
-    """What is still to be read, or decides about the end of the sentence."""
-    said: Said | None = None
+    """What is still to be read, or decides about the end of the sentence and what may still follow."""
+    said: SaidT | None = None
     """Its reading, or None where the core is to be read."""
+    keeps_parenthesis: bool = True
+    """Whether an opening parenthesis before the first token stays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,34 +78,36 @@ class Right:
     """Its characters so far."""
     done: bool
     """Whether that is all of it."""
+    glued: bool = False
+    """Whether it was cut."""
     last: bool = False
-    """Whether nothing will ever follow: there is no next token."""
+    """Whether it can change nothing: there is none, or the token before it is closed."""
 
     @property
     def body(self) -> str:
-        """The characters without quotes, brackets and the punctuation at the end."""
-        return self.text.rstrip(_AFTER).lstrip(_BEFORE)
+        """The characters without the marks at the end."""
+        return self.text.rstrip(_AFTER)
 
-    def initial(self) -> str | None:
-        """The first letter or figure; nothing if there is none, None while it is not there."""
+    def initial(self, also: str = "") -> str | None:
+        """The first letter, figure, or one of some marks; nothing if there is none, None while it is not there."""
         for char in self.text:
-            if char.isalnum():
+            if char.isalnum() or char in also:
                 return char
         return "" if self.done else None
 
     def capital(self) -> bool | None:
         """Whether it begins like a sentence."""
-        if self.text[:1] and self.text[0] in _QUOTES:
-            return True
-        initial = self.initial()
-        return None if initial is None else initial != "" and not initial.islower() and not initial.isdecimal()
+        initial = self.initial(QUOTES)
+        if not initial:
+            return None if initial is None else False
+        return initial in QUOTES or (initial.isalpha() and not initial.islower())
 
     def one_of(self, full: Container[str], starts: Container[str]) -> bool | None:
         """Whether it is one of some words, marks behind it aside; ``starts`` are all their beginnings."""
         if self.done:
-            return self.text in full or self.body in full
-        return None if not self.text or self.text in starts or self.text.rstrip(_AFTER) in full else False
+            return not self.glued and (self.text in full or self.body in full)
+        return None if not self.text or self.text in starts or self.word(full) in full else False
 
-    def word(self, full: Mapping[str, object]) -> str:
+    def word(self, full: Container[str]) -> str:
         """The form under which ``one_of`` found it."""
         return self.text if self.text in full else self.body

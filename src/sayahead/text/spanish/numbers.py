@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sayahead.text.reading.numerals import dated, decimals, millions
 from sayahead.text.reading.record import Left
 from sayahead.text.reading.tables import parts
 
@@ -24,6 +25,7 @@ _PARTS = parts(
     "2 medio 3 tercio 4 cuarto 5 quinto 6 sexto 7 séptimo 8 octavo 9 noveno 10 décimo 12 doceavo "
     "16 dieciseisavo 20 veinteavo 100 centésimo 1000 milésimo"
 )
+_SCALES = ((10**12, "un billón", "billones"), (10**6, "un millón", "millones"))
 MONTHS = "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split()
 
 
@@ -31,13 +33,7 @@ def cardinal(value: int, form: str = "") -> str:
     """A whole number; before a noun ``m`` cuts the last one short, ``f`` makes it and the hundreds feminine."""
     if value == 0:
         return "cero"
-    said = []
-    millions, rest = divmod(value, 10**6)
-    if millions >= 10**6:
-        billions, millions = divmod(millions, 10**6)
-        said.append("un billón" if billions == 1 else f"{_thousands(billions, 'm')} billones")
-    if millions:
-        said.append("un millón" if millions == 1 else f"{_thousands(millions, 'm')} millones")
+    said, rest = millions(value, _SCALES, lambda count: _thousands(count, "m"))
     if rest:
         said.append(_thousands(rest, form))
     return " ".join(said)
@@ -90,12 +86,8 @@ def ordinal(value: int, form: str = "m") -> str:
 
 
 def fraction(figures: str) -> str:
-    """Behind the decimal mark: zeros one by one, the rest as a number if it is short."""
-    rest = figures.lstrip("0")
-    zeros = ["cero"] * (len(figures) - len(rest))
-    if len(rest) > 2:
-        return " ".join([*zeros, *(_UNDER_30[int(figure)] for figure in rest)])
-    return " ".join([*zeros, cardinal(int(rest))] if rest else zeros)
+    """Behind the decimal mark."""
+    return decimals(figures, cardinal, 2)
 
 
 def part(above: int, below: int) -> str:
@@ -112,32 +104,23 @@ def varies(value: int) -> bool:
     return (rest % 10 == 1 and rest % 100 != 11) or rest >= 200 or thousands >= 200
 
 
-_FEMININE = (
-    "a",
-    "as",
-    "ción",
-    "ciones",
-    "sión",
-    "siones",
-    "dad",
-    "dades",
-    "tud",
-    "tudes",
-    "umbre",
-    "umbres",
-    "gión",
-    "giones",
-)
+_FEMININE = tuple("a as ción ciones sión siones dad dades tud tudes umbre umbres gión giones".split())
 _MASCULINE = frozenset(
     """
     día días problema problemas sistema sistemas programa programas tema temas mapa mapas idioma idiomas planeta
     planetas clima poema poemas drama dramas euro kilo gramo gramos
     """.split()
 )
+_FEMININE_NOUNS = frozenset(
+    """
+    vez veces mujer mujeres noche noches calle calles parte partes hectáreas gente clase clases red redes llave
+    llaves sal voz voces nave naves imagen imágenes
+    """.split()
+)
 _NONE = frozenset(
     """
     a al ante con de del desde e el en entre es está fue fueron eran son ha han hasta la las lo los más no o
-    para por pero que se según si sin sobre su tras u un una y ya me te le les nos menos veces
+    para por pero que se según si sin sobre su tras u un una y ya me te le les nos menos
     """.split()
 )
 
@@ -145,35 +128,9 @@ _NONE = frozenset(
 def gender(noun: str, left: Left) -> str:
     """By the noun's ending; nothing for words that are no nouns."""
     word = noun.lower()
-    if word in _NONE and word != "veces":
+    if word in _NONE:
         return ""
-    if word in (
-        "vez",
-        "veces",
-        "mujer",
-        "mujeres",
-        "noche",
-        "noches",
-        "calle",
-        "calles",
-        "parte",
-        "partes",
-        "hectáreas",
-        "gente",
-        "clase",
-        "clases",
-        "red",
-        "redes",
-        "llave",
-        "llaves",
-        "sal",
-        "voz",
-        "voces",
-        "nave",
-        "naves",
-        "imagen",
-        "imágenes",
-    ):
+    if word in _FEMININE_NOUNS:
         return "f"
     if word in _MASCULINE:
         return "m"
@@ -204,8 +161,7 @@ def clock(hour: int, minute: int | None, second: int | None, left: Left) -> str:
 
 def date(day: int, month: int, year: int | None, left: Left) -> str:
     """``tres de mayo de dos mil veinticuatro``."""
-    said = f"{cardinal(day)} de {MONTHS[month - 1]}"
-    return f"{said} de {cardinal(year)}" if year else said
+    return dated(day, MONTHS[month - 1], year, cardinal, of=" de ")
 
 
 def of(noun: str) -> str:

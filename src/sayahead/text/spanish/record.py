@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sayahead.text.reading.record import Currency, Numbers, Record
-from sayahead.text.reading.tables import cues, currencies, months, nouns, pairs, phrases
+from sayahead.text.reading.record import Currency
+from sayahead.text.reading.tables import cues, nouns, record
 from sayahead.text.spanish import numbers
 
-_MONTHS, _NAMES = months(
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "setiembre:9 ene:1 feb:2 abr:4 jun:6 jul:7 ago:8 sept:9 sep:9 oct:10 nov:11 dic:12",
-)
-_UNITS = """
+SPANISH = record(
+    numbers,
+    months_short="setiembre:9 ene:1 feb:2 abr:4 jun:6 jul:7 ago:8 sept:9 sep:9 oct:10 nov:11 dic:12",
+    tag="es",
+    stand_in="casa",
+    point="coma",
+    dot="punto",
+    until="a",
+    per="por",
+    of=numbers.of,
+    units="""
 km = m kilómetro/kilómetros
 m = m metro/metros
 dm = m decímetro/decímetros
@@ -79,8 +85,8 @@ Mbit/s Mbps = m megabit por segundo/megabits por segundo
 Gbit/s Gbps = m gigabit por segundo/gigabits por segundo
 px = m píxel/píxeles
 mol = m mol/moles
-"""
-_CURRENCIES = """
+""",
+    currencies="""
 € EUR = m euro/euros, m céntimo/céntimos
 $ = m dólar/dólares, m centavo/centavos
 US$ USD U$S = m dólar/dólares, m centavo/centavos
@@ -98,13 +104,14 @@ COP = m peso colombiano/pesos colombianos
 R$ BRL = m real/reales
 Pts ptas = f peseta/pesetas
 ¢ = m centavo/centavos
-"""
-_SCALES = """
+""",
+    money="{main} con {n}",
+    scales="""
 millón millones M mill. = m millón/millones
 millardo millardos = m millardo/millardos
 mil = - mil
-"""
-_SIGNS = """
+""",
+    signs="""
 + = más
 - − = menos
 ± = más menos
@@ -148,8 +155,15 @@ $ = dólares
 µ μ = micro
 № = número
 and = y
-"""
-_NEVER = """
+= = igual a
+""",
+    between="""
+x X * · = por
+: = a
+/ = entre
+""",
+    address={".": "punto", "/": "barra", "-": "guion", "_": "guion bajo", "@": "arroba", ":": "dos puntos"},
+    never_ends="""
 Sr. = señor
 Sra. = señora
 Srta. = señorita
@@ -176,8 +190,8 @@ C. = C
 cf. = cónfer
 máx. = máximo
 mín. = mínimo
-"""
-_MAY = """
+""",
+    may_end="""
 etc. = etcétera
 a.m. = a eme
 p.m. = pe eme
@@ -186,17 +200,8 @@ d.C. = después de Cristo
 EE.UU. EEUU. = Estados Unidos
 S.A. = sociedad anónima
 pág. = página
-"""
-_PHRASES = """
-p. ej. = por ejemplo
-a. m. = a eme
-p. m. = pe eme
-a. C. = antes de Cristo
-d. C. = después de Cristo
-EE. UU. = Estados Unidos
-S. A. = sociedad anónima
-"""
-_BEFORE = """
+""",
+    before_number="""
 pág. p. Pág. = página
 págs. pp. = páginas
 n.º N.º nº Nº n° N° núm. No. = número
@@ -207,61 +212,32 @@ vol. Vol. = volumen
 t. = tomo
 § = párrafo
 c/ C/ = calle
-"""
-_STARTERS = """
-    El La Los Las Un Una Unos Unas Yo Tú Él Ella Ellos Nosotros Usted Este Esta Esto Ese Esa Eso Mi Mis Su Sus
-    Pero Y O Pues Luego Después Antes Entonces Cuando Si Como Que Qué Quién Dónde Cómo Por Para Con Sin En De
-    Desde Hasta Hoy Ayer Mañana Aquí Allí Sí No Ya También Además Así Se Me Te Le Nos
-    """.split()
-
-SPANISH = Record(
-    tag="es",
-    stand_in="casa",
-    numbers=Numbers(
-        cardinal=numbers.cardinal,
-        ordinal=numbers.ordinal,
-        fraction=numbers.fraction,
-        part=numbers.part,
-        varies=numbers.varies,
-        roman=numbers.roman,
-        clock=numbers.clock,
-        date=numbers.date,
-        counted=numbers.gender,
-    ),
-    point="coma",
-    dot="punto",
-    until="a",
-    per="por",
-    of=numbers.of,
-    months=_MONTHS,
-    month_names=_NAMES,
-    units=nouns(_UNITS),
-    currencies=currencies(_CURRENCIES),
-    money="{main} con {n}",
-    scales=nouns(_SCALES),
-    signs=pairs(_SIGNS) | {"=": "igual a"},
-    between={"x": "por", "X": "por", "*": "por", ":": "a", "/": "entre", "·": "por"},
-    address={".": "punto", "/": "barra", "-": "guion", "_": "guion bajo", "@": "arroba", ":": "dos puntos"},
-    never_ends=pairs(_NEVER),
-    may_end=pairs(_MAY),
-    before_number=pairs(_BEFORE),
-    phrases=phrases(_PHRASES),
-    plain=pairs(
-        """
+""",
+    phrases="""
+p. ej. = por ejemplo
+a. m. = a eme
+p. m. = pe eme
+a. C. = antes de Cristo
+d. C. = después de Cristo
+EE. UU. = Estados Unidos
+S. A. = sociedad anónima
+""",
+    plain="""
 Sr = señor
 Sra = señora
 Dr = doctor
 Dra = doctora
 EEUU = Estados Unidos
-"""
-    ),
-    starters=frozenset(_STARTERS),
-    openers=frozenset(
-        """
+""",
+    starters="""
+    El La Los Las Un Una Unos Unas Yo Tú Él Ella Ellos Nosotros Usted Este Esta Esto Ese Esa Eso Mi Mis Su Sus
+    Pero Y O Pues Luego Después Antes Entonces Cuando Si Como Que Qué Quién Dónde Cómo Por Para Con Sin En De
+    Desde Hasta Hoy Ayer Mañana Aquí Allí Sí No Ya También Además Así Se Me Te Le Nos
+    """,
+    openers="""
     y e o u pero sino porque que quien cuando si como aunque mientras donde para por con sin en de a sobre desde
     hasta entre según
-    """.split()
-    ),
+    """,
     cues=cues(
         day="el día del al desde",
         phone="teléfono tel tel. móvil celular fax llame llama marque whatsapp",
@@ -271,13 +247,11 @@ EEUU = Estados Unidos
         hour="las",
     ),
     ordinal_suffixes=cues(m="º ° .º ro do to mo vo no os o", f="ª ra da ta ma va na a", s="er"),
-    hour_words=frozenset({"h", "h.", "hs", "horas"}),
-    names=frozenset(
-        """
+    hour_words="h h. hs horas",
+    names="""
     Felipe Carlos Alfonso Fernando Juan Pedro Isabel Enrique Luis Jaime Pablo Pío Benedicto Napoleón Sancho
     Francisco
-    """.split()
-    ),
+    """,
 )
 """Spanish of Spain."""
 

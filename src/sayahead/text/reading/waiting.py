@@ -1,0 +1,392 @@
+"""Characters to tokens, and how tokens wait until no later text can change them: the same in every language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Generic
+
+from sayahead.text.reading.lines import OF_THEIR_OWN, is_rule, line_marker
+from sayahead.text.reading.marks import ENDING
+from sayahead.text.reading.tokens import BLANK, GLUED, LINE, SPACE, Joined, Parts, Right, SaidT, Token
+from sayahead.types import Word
+
+PIECE = 60
+"""Longest token in characters; a longer one is cut at multiples of this."""
+
+_RUN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f—(.,;:!?]*[.,;:!?]|[^\s\x00-\x1f\x7f-\x9f—(.,;:!?]+")
+_WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
+_ADDRESS = re.compile(r"[(\[<\"'`*]*(?:https?://|www\.)")
+_CLOSERS = "\"'”’»›*_`~)]}"
+_NEWLINES = "\n\r\v\f\u2028\u2029\x85"
+_LONGEST_TAG = 400
+
+
+class Waiting(Generic[SaidT]):
+    """Turns fragments of any size into words that no later text can change; see ``sayahead.text.Normalizer``.
+
+    The words do not depend on how the text is cut into fragments. A language says how a token is taken apart
+    (``_parts``), what it is together with the next one (``_joined``), how it is read (``_said``) and whether it ends
+    its sentence (``_ended``). Each of the last three answers None while the next token's characters do not tell yet.
+    """
+
+    OPEN_TAG: re.Pattern[str]
+    """A tag that goes on behind white space."""
+    SENTENCES: re.Pattern[str]
+    """A sentence's last word and the next one's first, with no space between them."""
+    SPACED = True
+    """Whether words are written with spaces between them."""
+
+    def __init__(self, start: int = 0) -> None:
+        """``start``: the place of the first character in the source text."""
+        self.skipped: list[tuple[int, int, str]] = []
+        """Stretches in scripts the voice cannot read (start, end, text), for the session to take away."""
+        self._position = self._last_end = start
+        self._reset()
+
+    def _reset(self) -> None:
+        self._waiting: list[Token[SaidT]] = []
+        self._text = ""
+        self._start = self._position
+        self._newlines = 1
+        self._line = ""
+        self._code = self._inside_quote = False
+        self._glue = self._behind = self._address = False
+        self._link = self._tag = 0
+        self._returned = self._breath = False
+        self._close()
+
+    def _close(self) -> None:
+        self._open = self._paused = False
+        self._forget()
+
+    def push(self, fragment: str) -> list[Word]:
+        """The words that became final through this fragment."""
+        out: list[Word] = []
+        at, size = 0, len(fragment)
+        while at < size:
+            quick = self.SPACED and not (self._waiting or self._link or self._tag)
+            if quick and (run := _RUN.match(fragment, at, at + PIECE - len(self._text))):
+                if not self._text:
+                    self._start = self._position
+                self._text += run.group()
+                self._position += run.end() - at
+                at = run.end()
+                self._returned = False
+                self._cut(fragment[at - 1], out)
+                continue
+            self._char(fragment[at], out)
+            at += 1
+        return out
+
+    def flush(self) -> list[Word]:
+        """The words still pending, the last one ending its sentence; what is pushed next begins a new sentence."""
+        out: list[Word] = []
+        if self._text:
+            self._token(BLANK, self._position, out)
+        for token in self._waiting:
+            token.gap = token.gap if token.gap == GLUED else BLANK
+        self._settle(out)
+        if out:
+            out[-1] = replace(out[-1], ends=True)
+        self._reset()
+        return out
+
+    finish = flush
+
+    def breathe(self) -> list[Word]:
+        """The words still pending, as they stand; the sentence goes on with what is pushed next."""
+        out: list[Word] = []
+        if self._text:
+            self._token(SPACE, self._position, out)
+        self._breath = True
+        self._settle(out)
+        self._breath = False
+        return out
+
+    # ---- what a language says ------------------------------------------------------------------------------------
+
+    def _parts(self, token: Token[SaidT]) -> Parts:
+        """The token taken apart; what of it cannot be read is noted, once."""
+        raise NotImplementedError
+
+    def _joined(self, token: Token[SaidT], parts: Parts, right: Right) -> Joined[SaidT] | bool | None:
+        """What the token and the next are together, or False if they stay apart."""
+        raise NotImplementedError
+
+    def _said(self, token: Token[SaidT], parts: Parts, right: Right) -> SaidT | None:
+        """How the token is read; it may change the mark behind it."""
+        raise NotImplementedError
+
+    def _ended(self, token: Token[SaidT], parts: Parts, said: SaidT, right: Right) -> bool | None:
+        """Whether the token's punctuation ends the sentence."""
+        raise NotImplementedError
+
+    def _finish(self, token: Token[SaidT], parts: Parts, said: SaidT, out: list[Word], *, last: bool) -> None:
+        """Hand out a token whose reading and end are known, or drop it if it makes no sound."""
+        raise NotImplementedError
+
+    def _portions(self, word: Word) -> Iterable[Word]:
+        """A word, or more where its reading is long."""
+        raise NotImplementedError
+
+    def _listed(self, figures: str) -> str:
+        """The number of a list's item in words."""
+        raise NotImplementedError
+
+    def _forget(self) -> None:
+        """Nothing stands to the left of the next token."""
+        raise NotImplementedError
+
+    def _final(self, text: str) -> bool:
+        """Whether the characters of a token so far, a mark the last of them, are a word that no later text changes."""
+        return False
+
+    def _parted(self, char: str) -> bool:
+        """Whether a token ends before a character though there is no space."""
+        return False
+
+    def _plain(self, token: Token[SaidT], out: list[Word]) -> bool:
+        """Hand out the first waiting token if it is read as it stands whatever is beside it: the quick way."""
+        return False
+
+    def _unmarked(self, token: Token[SaidT]) -> bool | None:
+        """Whether the first token of a line is none of its markers, whatever it looks like."""
+        return False
+
+    # ---- characters to tokens ------------------------------------------------------------------------------------
+
+    def _char(self, char: str, out: list[Word]) -> None:
+        """Take in one character and hand out what it settles."""
+        white = _WHITE.match(char) is not None
+        position = self._position
+        after_return, self._returned = self._returned, char == "\r"
+        if self._text and not (white or self._link or self._tag) and self._parted(char):
+            self._token(GLUED, position, out)
+        self._position += 1
+        if self._link:
+            self._link += (char == "(") - (char == ")")
+            if not white:
+                return
+            self._link = 0
+        if self._tag:
+            self._tag += 1
+            if char == ">" or self._tag > _LONGEST_TAG:
+                self._tag = 0
+            if char not in _NEWLINES:
+                return
+            self._tag = 0
+        if white:
+            if self._behind and not self._text.strip(_CLOSERS):
+                self._text = ""
+            self._behind = False
+            if "<" in self._text and char not in _NEWLINES and self._opens_tag(position, out):
+                return
+            if char in _NEWLINES and not (after_return and char == "\n"):
+                self._newline(out)
+            elif self._text:
+                self._token(SPACE, position, out)
+            self._glue = self._address = False
+            return
+        if char == "(" and self._text.endswith("]"):
+            self._link = 1
+            return
+        if not self._text:
+            self._start = position
+        self._text += char
+        if not self._cut(char, out) and self._waiting:
+            self._settle(out)
+
+    def _cut(self, char: str, out: list[Word]) -> bool:
+        """Make a token of the characters so far if it ends with this one, whatever follows."""
+        if char in ".,;:!?" and not (self._code or self._address) and self._final(self._text):
+            self._token(SPACE, self._position, out)
+            self._behind = True
+        elif len(self._text) == PIECE or char == "—":
+            self._token(GLUED, self._position, out)
+        else:
+            return False
+        return True
+
+    def _opens_tag(self, end: int, out: list[Word]) -> bool:
+        """Whether a tag with attributes is open: what is before it is a token, the rest is passed over."""
+        tag = self.OPEN_TAG.search(self._text)
+        if not tag:
+            return False
+        self._text = self._text[: tag.start()]
+        if self._text:
+            self._token(SPACE, end, out)
+        self._tag = 1
+        return True
+
+    def _newline(self, out: list[Word]) -> None:
+        kind = self._line
+        if self._text and self._newlines and not self._glue:
+            kind = "code" if self._code else ""
+        blank = kind in OF_THEIR_OWN
+        if self._text:
+            self._token(BLANK if blank else LINE, self._position - 1, out)
+            self._newlines = 1
+        else:
+            self._newlines += 1
+            blank = blank or self._newlines > 1
+            if self._waiting and self._waiting[-1].gap != GLUED:
+                self._waiting[-1].gap = BLANK if blank else LINE
+                self._settle(out)
+            elif blank:
+                self._end_sentence(out)
+        if self._newlines > 1:
+            self._line = ""
+
+    def _end_sentence(self, out: list[Word]) -> None:
+        """Close the sentence with a full stop of no length if its last word went out before its end was known."""
+        if self._open:
+            out.append(Word(".", self._last_end, self._last_end, ends=True))
+        self._close()
+
+    def _token(self, gap: int, end: int, out: list[Word]) -> None:
+        """Put the characters gathered so far in line as a token, or as two where a sentence ends within."""
+        if not (self._glue or self._address) and (two := self.SENTENCES.fullmatch(self._text)):
+            self._text, second = two.groups()
+            middle = self._start + len(self._text)
+            self._token(SPACE, middle, out)
+            self._text, self._start = second, middle
+        first = self._newlines > 0 and not self._glue
+        token: Token[SaidT] = Token(self._text, self._start, end, gap, first, self._address)
+        self._behind = False
+        address = self._address or bool(_ADDRESS.match(token.raw))
+        self._address = gap == GLUED and address and not token.raw.endswith("—")
+        self._text = ""
+        self._glue = gap == GLUED and self.SPACED
+        self._newlines = 0
+        self._waiting.append(token)
+        self._settle(out)
+
+    # ---- tokens to words -----------------------------------------------------------------------------------------
+
+    def _settle(self, out: list[Word]) -> None:
+        """Hand out the waiting tokens that the text so far settles."""
+        while self._waiting:
+            token = self._waiting[0]
+            marked: bool | None = self._line == "item" and not self._open and token.raw in ("[x]", "[X]")
+            if token.first and not marked:
+                marked = self._marked(token, out)
+            if marked:
+                del self._waiting[0]
+            elif marked is None or not self._say(token, out):
+                return
+
+    def _marked(self, token: Token[SaidT], out: list[Word]) -> bool | None:
+        """Whether the first token of a line is a marker, with the line's kind and the sentence's end settled."""
+        unmarked = self._unmarked(token)
+        if unmarked is None:
+            return None
+        token.first = False
+        before, quoted, inside = self._line, self._line == "quote", self._inside_quote
+        self._inside_quote = False
+        self._line = "code" if self._code else "quote" if inside else ""
+        marker = "" if unmarked else line_marker(token.raw, done=True, quoted=False)
+        if marker == "fence":
+            self._end_sentence(out)
+            self._code = not self._code
+            self._line = "fence"
+            return True
+        if not marker or self._code:
+            return False
+        if not (marker == "quote" and quoted) and not (marker == "table" and before == "table"):
+            self._end_sentence(out)
+        self._line = "" if marker == "rule" else marker
+        if marker == "quote":
+            stripped = token.raw.lstrip(">")
+            token.raw, token.start = stripped, token.start + len(token.raw) - len(stripped)
+            if not token.raw:  # what follows may be a marker too
+                self._inside_quote = True
+                self._newlines = max(self._newlines, 1)
+            return not token.raw
+        if marker == "item" and token.raw[0].isdecimal():
+            self._emit(token, self._listed(token.raw[:-1]) + ".", out, last=False)
+            return True
+        return marker in ("item", "heading", "rule")
+
+    def _right(self) -> Right:
+        """The next token as far as it is there."""
+        if len(self._waiting) > 1:
+            return Right(self._waiting[1].raw, done=True, glued=self._waiting[1].gap == GLUED)
+        return Right(self._text, done=False)
+
+    def _say(self, token: Token[SaidT], out: list[Word]) -> bool:
+        """Hand out the first waiting token or make it one with the next; False while later text may change it."""
+        if self._line == "fence":
+            del self._waiting[0]
+            return True
+        if token.gap == SPACE and token.said is None and self._plain(token, out):
+            return True
+        right = self._right()
+        closed, final = token.closed or self._breath, token.gap == BLANK
+        if token.gap == LINE:
+            marker = line_marker(right.text, done=right.done, quoted=self._line == "quote")
+            if marker is None and not (self._breath or self._over(token)):
+                return False
+            closed = final = marker != ""
+        parts = self._parts(token)
+        if closed:
+            right = Right("", done=True, last=True)
+        else:
+            joined = self._joined(token, parts, right)
+            if isinstance(joined, Joined):
+                self._merge(joined)
+                return True
+            if joined is None:
+                return False
+        said = self._said(token, parts, right)
+        if said is None:
+            return False
+        last = final or self._ended(token, parts, said, right)
+        if last is None and not self._breath:
+            return False
+        del self._waiting[0]
+        self._finish(token, parts, said, out, last=bool(last))
+        return True
+
+    def _over(self, token: Token[SaidT]) -> bool:
+        """Whether a token before a line break ends its sentence, whatever the next line begins with."""
+        parts, nothing = replace(self._parts(token)), Right("", done=False)
+        if not parts.mark or parts.mark not in ENDING or self._joined(token, parts, nothing) is not False:
+            return False
+        said = self._said(token, parts, nothing)
+        return said is not None and self._ended(token, parts, said, nothing) is True
+
+    def _merge(self, joined: Joined[SaidT]) -> None:
+        """Make the first two waiting tokens one."""
+        token, after = self._waiting[:2]
+        ending = self._parts(after)
+        before = token.parts.before if token.parts and joined.keeps_parenthesis else ""
+        if token.gap == LINE:
+            self._line = "code" if self._code else ""
+        parts = Parts(joined.core, ending.mark, before, ending.after, ending.dotted)
+        raw = f"{token.raw} {after.raw}"
+        self._waiting[:2] = [Token(raw, token.start, after.end, after.gap, parts=parts, said=joined.said)]
+
+    def _pause(self, token: Token[SaidT], mark: str, out: list[Word], *, last: bool) -> None:
+        """What a token without a sound leaves of itself: the end of the sentence, a pause, or nothing."""
+        if "|" in token.raw and token.raw.strip("|*") == "":
+            mark = ","
+        elif is_rule(token.raw) and token.raw not in ("--", "..."):
+            mark = ""
+        elif not mark and token.raw in ("-", "–", "--"):
+            mark = "—"
+        if last and self._open:
+            self._emit(token, mark if mark and mark in ENDING else ".", out, last=True)
+        elif mark and self._open and not self._paused:
+            self._emit(token, mark, out, last=False)
+            self._paused = True
+
+    def _emit(self, token: Token[SaidT], text: str, out: list[Word], *, last: bool) -> None:
+        """Hand out a word; nothing is known of what it means for the next."""
+        out += self._portions(Word(text, token.start, token.end, last))
+        self._last_end = token.end
+        self._open, self._paused = True, False
+        self._forget()
+        if last:
+            self._close()
