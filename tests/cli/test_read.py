@@ -74,6 +74,14 @@ def test_any_language_reads_without_a_voice(sayahead: Command) -> None:
     assert [row["words"] for row in english] == ["five dollars", "now"]
 
 
+def test_a_lexicon_works_in_any_language(sayahead: Command, tmp_path: Path) -> None:
+    file = tmp_path / "lexicon.txt"
+    file.write_text("Nguyen = /ŋwiən/\nSQL = Sequel\n3 km = drei Kilometerchen\n", encoding="utf-8")
+    words = rows(sayahead("read", "--json", "--language", "de", "--lexicon", str(file), "Frau Nguyen, 3 km SQL.")[0])
+    assert [row["words"] for row in words] == ["Frau", "Nguyen,", "drei Kilometerchen", "Sequel."]
+    assert words[1]["sound"] == "ŋwiən,"
+
+
 def test_files_and_standard_input(sayahead: Command, tmp_path: Path) -> None:
     file = tmp_path / "text.txt"
     file.write_text("5 km", encoding="utf-8")
@@ -98,7 +106,7 @@ def test_what_cannot_be_read_is_reported(sayahead: Command) -> None:
         (("-k", "-1", "hi"), "must be a whole number of at least 0"),
         (("--jsn", "hi"), "--json"),
         (("--language", "xx", "hi"), "There is no text front end for the language 'xx'"),
-        (("--language", "de", "--lexicon", "a.txt", "hi"), "A lexicon is a voice's"),
+        (("--language", "de", "--lexicon", "/there/is/none.txt", "hi"), "/there/is/none.txt"),
     ],
 )
 def test_wrong_calls_are_told_in_a_sentence(sayahead: Command, arguments: tuple[str, ...], sentence: str) -> None:

@@ -67,12 +67,11 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead.text.markup import Markup, Resources
     from sayahead.text.pronouncing import Pronunciations, pronouncing
     from sayahead.text.say_as import say_as_of
+    from sayahead.text.transcription import IPA
     from sayahead.voices import installed_voices, read_config
 
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
-    if arguments.language is not None and arguments.lexicon:
-        raise ConfigError("A lexicon is a voice's: give --voice with --lexicon, not --language.")
     config = read_config(installed_voices().get(arguments.voice, Path(arguments.voice)))
     front = front_end(config.language, espeak=str(config.model.get("espeak", "")))
     if arguments.language is not None:
@@ -85,7 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
     k = config.defaults.lookahead if arguments.lookahead is None else arguments.lookahead
     shown = False
     lexicon = Lexicon.of(arguments.lexicon) if arguments.lexicon else None
-    known = Pronunciations(lexicon, normalizer=front.normalizer, symbols=config.phonemes)
+    symbols = config.phonemes if arguments.language is None else IPA
+    known = Pronunciations(lexicon, normalizer=front.normalizer, symbols=symbols)
     words = functools.partial(pronouncing, front.normalizer, known)
     tags = Markup(
         Resources(words, known, say_as_of(arguments.language or config.language), (config.speed[0], config.speed[-1]))
@@ -154,12 +154,12 @@ def espeak_sounds(front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
     assert isinstance(phonemizer, EspeakPhonemizer)
 
     def phonemes(words: list[Word]) -> list[str]:
-        return [
-            "".join(
-                phonemizer.read([word.text for word in words[: i + 1 + k]], first=i, ends=i + 1 + k >= len(words))[0]
-            )
-            for i in range(len(words))
-        ]
+        read = []
+        for i, word in enumerate(words):
+            seen = [word.text for word in words[: i + 1 + k]]
+            sound, mark = phonemizer.read(seen, first=i, ends=i + 1 + k >= len(words))[0]
+            read.append("" if word.pause_s else (word.phonemes or sound) + mark)
+        return read
 
     return phonemes
 

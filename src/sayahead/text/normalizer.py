@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from sayahead.text.english import tables, tokens
-from sayahead.text.english.finality import final_at
+from sayahead.text.english.finality import final_at, names
 from sayahead.text.english.left import Left
 from sayahead.text.english.markup import MICRO, OPEN_TAG, fold, trim
 from sayahead.text.english.numbers import cardinal
@@ -34,7 +34,10 @@ class Normalizer(Waiting[str]):
     SENTENCES = re.compile(r"([(\"'“*_]*[A-Za-z']*[a-z]{2}[.!?])([A-Z][a-z]+[,.!?;:)\"'”*_]*)")
 
     _portions = staticmethod(in_portions)
-    _final = staticmethod(final_at)
+    _names = staticmethod(names)
+
+    def _final(self, text: str) -> bool:
+        return final_at(text, self._left.word)
 
     def _forget(self) -> None:
         self._left = Left()
@@ -42,11 +45,27 @@ class Normalizer(Waiting[str]):
     def _listed(self, figures: str) -> str:
         return cardinal(int(figures))
 
+    def _say(self, token: Token[str], out: list[Word]) -> bool:
+        return super()._say(token, out) or (not token.begun and self._begin(token, out))
+
+    def _begin(self, token: Token[str], out: list[Word]) -> bool:
+        """Hand out what is said of a token whatever follows: its figures; its noun, of no length, waits still."""
+        if token.parts is None or token.parts.mark or not (said := tokens.begun(token.parts.core, self._left)):
+            return False
+        left = self._left
+        self._emit(token, token.parts.before + said, out, last=False)
+        token.start, token.begun, token.parts.before, self._left = token.end, said, "", left
+        return False
+
     def _joined(self, token: Token[str], parts: Parts, right: Right) -> Joined[str] | bool | None:
-        return tokens.join(token, parts, self._left, right)
+        joined = tokens.join(token, parts, self._left, right)
+        if token.begun and isinstance(joined, Joined) and joined.said:
+            return replace(joined, said=joined.said.removeprefix(token.begun).lstrip())
+        return joined
 
     def _said(self, token: Token[str], parts: Parts, right: Right) -> str | None:
-        return tokens.reading(token, parts, self._left, right)
+        said = tokens.reading(token, parts, self._left, right)
+        return said.removeprefix(token.begun).lstrip() if said and token.begun else said
 
     def _ended(self, token: Token[str], parts: Parts, said: str, right: Right) -> bool | None:
         return tokens.ends(token, parts, said, self._left, right)

@@ -11,6 +11,9 @@ from sayahead.errors import ConfigError
 ALPHABETS = ("ipa", "cmu-arpabet", "voice")
 """Notations by name: IPA, CMU's ARPAbet ("W IH1 N"), the voice's own symbols."""
 
+_LETTERS = "abcdefhijklmnopqrstuvwxyzæçðøħŋœβθχ" + "".join(map(chr, range(0x250, 0x2B0)))
+IPA = {char: number for number, char in enumerate("ˈˌː\u0303" + _LETTERS)}
+"""What a front end without a voice takes for its phonemes: the letters of the IPA."""
 _VOWELS = "aeiouyæøœɐɑɒɔəɘɵɚɛɜɝɞɤɨɪʉʊʌʏᵻᵊAIOQWY"
 _STRESS = re.compile(f"([ˈˌ])([^{_VOWELS}ˈˌ ]*)")
 _SILENT = dict.fromkeys(map(ord, "͜͡‿.|‖ˑ̯̩̪̬̥ʰ‍​"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import re
 
+from sayahead.text.english.addresses import ENDINGS as ENDS_OF_NAMES
 from sayahead.text.english.last_words import ENDINGS, LAST_WORDS, NOT_LAST
 
 _MARKED = re.compile(r"[\"“*_(]*([A-Za-zÀ-ÖØ-öø-ÿ]+(?:['’-][A-Za-zÀ-ÖØ-öø-ÿ]+)*)([.,;:!?])")
@@ -20,14 +21,29 @@ _SHOUTED = frozenset("Yahoo Jeopardy Kahoot Wham Panic Oklahoma Chips".split())
 """Names that are written with an exclamation mark."""
 
 
-def final_at(text: str) -> bool:
-    """Whether the characters of a token so far, a mark the last of them, are a word that no later text changes."""
+_SITES = frozenset("you time people money food cars homes fire live mind".split())
+_VISITED = frozenset("visit try use using via browse site website domain www called named".split())
+_NAMES = re.compile(r"([a-z]+[0-9]?)(?:[/:?#.,;!)\]'\"]\S*)?|[a-z]\w*[(_\[]\S*|[0-9]\S*", re.ASCII)
+_NO_NAMES = frozenset("it in at be me us so is go do no to or the and".split())
+
+
+def names(text: str) -> bool:
+    """Whether what touches a sentence's full stop goes on with a name: "com" behind "you.", "sort()" behind "done."."""
+    found = _NAMES.fullmatch(text)
+    return found is not None and (found[1] is None or (found[1] in ENDS_OF_NAMES and found[1] not in _NO_NAMES))
+
+
+def final_at(text: str, left: str = "") -> bool:
+    """Whether the characters of a token so far, a mark the last of them, are a word that no later text changes.
+
+    ``left`` is the word before it.
+    """
     found = _MARKED.fullmatch(text)
     if not found:
         return False
     word, mark = found.groups()
     if mark == ".":
-        return last_word(word)
+        return last_word(word) and not (left.lower() in _VISITED and word.lower() in _SITES)
     if mark == "," or mark == ";":
         return word not in ("Rs", "I", "TL")
     if len(word) == 1 or "-" in word:

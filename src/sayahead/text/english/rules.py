@@ -63,6 +63,8 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (rf"(?:[\w-]+\.)+(?:{_DOMAIN})(?:[/:?#]\S*)?", lambda m: url(m[0])),
     (rf"[~.]{{0,2}}[\w./\\-]*[\w-]\.(?:{_FILE})", lambda m: host(m[0])),
     (r"(?:[~.]{0,2}/|[A-Za-z]:\\)[\w.-]+(?:[/\\][\w.-]+)*[/\\]?", lambda m: host(m[0])),
+    (rf"\.(?:{_DOMAIN}|{_FILE})(?:[/:?#.]\S*)?", lambda m: url(m[0])),
+    (r"\.[a-z]\w*(?:[(_\[]\S*)?", lambda m: f"dot {pieces(m[0][1:])}"),
     (r"[ru]/\w+", lambda m: host(m[0])),
     (r"(?:[A-Za-z]\.)+[A-Za-z]?\.?'s", lambda m: m[0]),
     (r"([A-Z][a-z]+)\.'s", lambda m: f"{tables.MAY_END.get(m[1]) or tables.NEVER_ENDS.get(m[1], m[1])}'s"),

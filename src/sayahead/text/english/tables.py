@@ -139,7 +139,7 @@ SUFFIX_WORDS = table("""
     com com  org org  net net  gov gov  info info  biz biz  edu E.D.U.  json jason  toml tommel  yaml yammel
     wav wave  bin bin  zip zip  log log  jpeg jay peg  app app  dev dev  bat bat  conf conf  ai A.I.  lock lock
     text text  onion onion  blog blog  shop shop  online online  cloud cloud  tech tech  site site  store store
-    news news
+    news news  env env
 """)
 DOMAINS = frozenset(
     "com org net edu gov io co uk de fr info biz us ca au tv me ly ai app dev ch at nl be es it jp cn in ru eu "

@@ -5,6 +5,7 @@ The three questions (``join``, ``reading``, ``ends``) answer None while the next
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection
 
@@ -56,13 +57,28 @@ def join(token: Token[str], parts: Parts, left: Left, right: Right) -> Joined[st
         if right.done:
             return counted and Joined(CURRENCY_CODES[core] + right.body)
         return None if not right.text or _AMOUNT_PREFIX.fullmatch(right.text) or counted else False
-    if core[-1].isdigit() and not _UNSCALED.search(core) and (MONEY.fullmatch(core) or MONEY_RANGE.fullmatch(core)):
+    if _scales(core):
         found = right.one_of(BIG, BIG_PREFIXES)
         return found and Joined(right.word(BIG), money(core, left, big=right.word(BIG)))
     if ":00" in core and (m := TIME.fullmatch(core)) and not m[4]:
         found = right.one_of(_HALVES, _HALF_PREFIXES)
         return found and Joined(right.body, clock(m, half=right.text))
     return False
+
+
+def _scales(core: str) -> bool:
+    """Whether millions may follow: an amount without cents and thousands."""
+    whole = core[-1].isdigit() and not _UNSCALED.search(core)
+    return whole and (MONEY.fullmatch(core) or MONEY_RANGE.fullmatch(core)) is not None
+
+
+def begun(core: str, left: Left) -> str:
+    """What is said of some amounts, millions or not: "ten to fifteen" of ``$10-$15``, "two hundred" of ``kr 200``."""
+    if not (core and _scales(core) and (core[0].isalpha() or MONEY_RANGE.fullmatch(core))):
+        return ""
+    plain, scaled = money(core, left) or "", money(core, left, big="million") or ""
+    pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(plain.split(), scaled.split(), strict=False))
+    return " ".join(word for word, _ in pairs)
 
 
 def _join_group(core: str, right: Right) -> Joined[str] | bool | None:

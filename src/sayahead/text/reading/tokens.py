@@ -51,6 +51,8 @@ class Token(Generic[SaidT]):
     """The token taken apart, as soon as that was needed."""
     said: SaidT | None = None
     """Its reading, where that is settled already."""
+    begun: str = ""
+    """What of its reading is handed out already."""
 
     @property
     def closed(self) -> bool:

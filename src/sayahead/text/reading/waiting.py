@@ -52,7 +52,8 @@ class Waiting(Generic[SaidT]):
         self._newlines = 1
         self._line = ""
         self._code = self._inside_quote = False
-        self._glue = self._behind = self._address = False
+        self._glue = self._address = False
+        self._behind = ""
         self._link = self._tag = 0
         self._returned = self._breath = False
         self._close()
@@ -143,6 +144,10 @@ class Waiting(Generic[SaidT]):
         """Whether the characters of a token so far, a mark the last of them, are a word that no later text changes."""
         return False
 
+    def _names(self, text: str) -> bool:
+        """Whether what touches a full stop that was final goes on with a name, the dot included."""
+        return False
+
     def _parted(self, char: str) -> bool:
         """Whether a token ends before a character though there is no space."""
         return False
@@ -179,8 +184,7 @@ class Waiting(Generic[SaidT]):
             self._tag = 0
         if white:
             if self._behind and not self._text.strip(_CLOSERS):
-                self._text = ""
-            self._behind = False
+                self._text = self._behind = ""
             if "<" in self._text and char not in _NEWLINES and self._opens_tag(position, out):
                 return
             if char in _NEWLINES and not (after_return and char == "\n"):
@@ -202,7 +206,7 @@ class Waiting(Generic[SaidT]):
         """Make a token of the characters so far if it ends with this one, whatever follows."""
         if char in ".,;:!?" and not (self._code or self._address) and self._final(self._text):
             self._token(SPACE, self._position, out)
-            self._behind = True
+            self._behind = char
         elif len(self._text) == PIECE or char == "—":
             self._token(GLUED, self._position, out)
         else:
@@ -253,8 +257,9 @@ class Waiting(Generic[SaidT]):
             self._token(SPACE, middle, out)
             self._text, self._start = second, middle
         first = self._newlines > 0 and not self._glue
-        token: Token[SaidT] = Token(self._text, self._start, end, gap, first, self._address)
-        self._behind = False
+        raw = f".{self._text}" if self._behind == "." and self._names(self._text) else self._text
+        token: Token[SaidT] = Token(raw, self._start, end, gap, first, self._address)
+        self._behind = ""
         address = self._address or bool(_ADDRESS.match(token.raw))
         self._address = gap == GLUED and address and not token.raw.endswith("—")
         self._text = ""
@@ -365,8 +370,8 @@ class Waiting(Generic[SaidT]):
         if token.gap == LINE:
             self._line = "code" if self._code else ""
         parts = Parts(joined.core, ending.mark, before, ending.after, ending.dotted)
-        raw = f"{token.raw} {after.raw}"
-        self._waiting[:2] = [Token(raw, token.start, after.end, after.gap, parts=parts, said=joined.said)]
+        raw, start = f"{token.raw} {after.raw}", after.start if token.begun else token.start
+        self._waiting[:2] = [Token(raw, start, after.end, after.gap, parts=parts, said=joined.said)]
 
     def _pause(self, token: Token[SaidT], mark: str, out: list[Word], *, last: bool) -> None:
         """What a token without a sound leaves of itself: the end of the sentence, a pause, or nothing."""
