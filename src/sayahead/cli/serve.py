@@ -17,7 +17,7 @@ EPILOG = """examples:
 Every setting can also be set by an environment variable: SAYAHEAD_SERVE_PORT=9000, SAYAHEAD_SERVE_LIMITS_IDLE_S=60.
 """
 # Flags that are settings under the same name.
-SAME = "host port keys_file lexicon workers wyoming log certificate certificate_key breath_s drain_s".split()
+SAME = "host port keys_file lexicon workers wyoming grpc_port log certificate certificate_key breath_s drain_s".split()
 LEXICON_HELP = "how words are said in all texts: lines such as Nguyen = /ˈwɪn/ or SQL = sequel, or a PLS file"
 BREATH_HELP = "after so long without text, speak what is there, then go on; 0 is never (default: 0.6)"
 VOICE_HELP = (
@@ -35,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--lexicon", metavar="FILE", help=LEXICON_HELP)
     add("--origin", action="append", metavar="URL", help="let web pages of this origin connect; * allows any")
     add("--wyoming", metavar="URL", help="also listen for Home Assistant, at an address such as tcp://0.0.0.0:10200")
+    add("--grpc-port", type=port, metavar="N", help="also serve Google's Text-to-Speech over gRPC, on this port")
     add("--zeroconf", action="store_true", help="announce the Wyoming address on the local network")
     add("--workers", type=number(int, 1, 1024), metavar="N", help="synthesis threads (default: one per CPU core)")
     add("--certificate", metavar="FILE", help="PEM certificate, for https and wss")

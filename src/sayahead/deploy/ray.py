@@ -70,7 +70,7 @@ class Fleet:
 
     def settings(self) -> Settings:
         """The settings of each replica. ConfigError for one that a replica cannot have."""
-        for name in ("host", "port", "wyoming", "zeroconf", "certificate", "certificate_key"):
+        for name in ("host", "port", "grpc_port", "wyoming", "zeroconf", "certificate", "certificate_key"):
             if name in self.serve:
                 raise ConfigError(f"serve: {name} is not a replica's: Ray listens, and passes HTTP and WebSockets on.")
         workers = max(1, round(self.cores))

@@ -19,7 +19,7 @@ from sayahead.server.operation.settings import Settings
 
 ANYBODY = "anybody"
 # Where clients of the protocols put their key.
-HEADERS = ("authorization", "xi-api-key", "x-api-key", "kyutai-api-key")
+HEADERS = ("authorization", "xi-api-key", "x-api-key", "x-goog-api-key", "kyutai-api-key")
 QUERY = ("token", "single_use_token", "access_token", "api_key", "authorization", "auth_id")
 SUBPROTOCOL = "sayahead-token."
 # Domains that nobody can register.

@@ -22,6 +22,7 @@ from sayahead.server.protocols import (
     cartesia,
     deepgram,
     elevenlabs,
+    google,
     health,
     jambonz,
     kyutai,
@@ -33,7 +34,7 @@ from sayahead.server.protocols import (
 
 PROTOCOLS = (health, native, openai, elevenlabs, cartesia, deepgram, kyutai, jambonz, page)
 """Modules with ``routes(hub)``."""
-LISTENERS: tuple[Any, ...] = (wyoming,)
+LISTENERS: tuple[Any, ...] = (wyoming, google)
 """Modules with ``listening(hub)``: a context manager in which the hub is served other than by HTTP."""
 
 

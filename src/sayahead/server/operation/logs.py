@@ -104,7 +104,12 @@ def set_up(form: str, *, text: bool = False) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else Lines())
     handler.addFilter(Seldom())
-    for name, level in (("sayahead", logging.INFO), ("uvicorn", logging.WARNING), ("asyncio", logging.WARNING)):
+    for name, level in (
+        ("sayahead", logging.INFO),
+        ("uvicorn", logging.WARNING),
+        ("grpc", logging.WARNING),
+        ("asyncio", logging.WARNING),
+    ):
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.setLevel(level)

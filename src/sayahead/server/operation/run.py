@@ -15,7 +15,6 @@ from sayahead.server.hub import Hub
 from sayahead.server.operation.access import loopback
 from sayahead.server.operation.app import create_app
 from sayahead.server.operation.connection import HttpConnection, Socket
-from sayahead.server.operation.settings import Settings
 from sayahead.sound.files import OutputError
 
 log = logging.getLogger("sayahead.server")
@@ -43,8 +42,12 @@ class Server(uvicorn.Server):
         return int(self.servers[0].sockets[0].getsockname()[1])
 
     def run(self, sockets: list[socket.socket] | None = None) -> None:
-        """Serve until a signal. OutputError if the port cannot be had."""
-        asyncio.run(self.serve(sockets or [bind(self._hub.settings)]))
+        """Serve until a signal. OutputError if a port cannot be had."""
+        settings = self._hub.settings
+        if settings.grpc_port:
+            # gRPC opens its own, too late for a clear error.
+            bind(settings.host, settings.grpc_port).close()
+        asyncio.run(self.serve(sockets or [bind(settings.host, settings.port)]))
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -77,20 +80,20 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
-def bind(settings: Settings) -> socket.socket:
-    """A socket at the settings' address. OutputError if it cannot be had."""
+def bind(host: str, port: int) -> socket.socket:
+    """A socket at an address. OutputError if it cannot be had."""
     try:
         family, kind, number, _, address = socket.getaddrinfo(
-            settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         listener = socket.socket(family, kind, number)
     except OSError as error:
-        raise OutputError(f"{settings.host} is not an address of this machine: {error.strerror or error}.") from error
+        raise OutputError(f"{host} is not an address of this machine: {error.strerror or error}.") from error
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)
     except OSError as error:
         listener.close()
-        where = f"port {settings.port} of {settings.host}"
+        where = f"port {port} of {host}"
         raise OutputError(f"Cannot listen on {where}: {error.strerror or error}.") from error
     return listener

@@ -21,6 +21,7 @@ from sayahead.speech import IDLE_S
 
 PREFIX = "SAYAHEAD_SERVE_"
 FORMS = ("text", "json")
+GRPC = ("grpc", "google.protobuf")
 COUNTS = """
 message_bytes message_characters pending_characters utterance_characters contexts flushes messages_per_s head_bytes
 connections
@@ -28,6 +29,7 @@ connections
 WAITS = ("first_message_s", "idle_s", "idle_most_s", "session_s", "write_stall_s")
 BOUNDS = {
     "port": (0, 65535),
+    "grpc_port": (0, 65535),
     "workers": (1, 1024),
     **{f"limits.{name}": (1, math.inf) for name in COUNTS},
     **{f"limits.{name}": (0.01, math.inf) for name in WAITS},
@@ -111,6 +113,8 @@ class Settings:
     """PEM file with its private key."""
     wyoming: str | None = None
     """Where to listen for Home Assistant, such as tcp://0.0.0.0:10200; None: nowhere."""
+    grpc_port: int | None = None
+    """Port on the same address for Google's Text-to-Speech over gRPC; 0: any that is free, None: it is not served."""
     zeroconf: bool = False
     """Whether to announce the Wyoming address on the local network."""
     page: bool = True
@@ -139,8 +143,18 @@ class Settings:
             wyoming_address(self.wyoming)
             if self.keys or self.keys_file is not None:
                 raise ConfigError("Wyoming has no keys: serve it from a process of its own, without keys.")
-        if self.zeroconf and importlib.util.find_spec("zeroconf") is None:
+        if self.grpc_port is not None and not all(map(there, GRPC)):
+            raise ConfigError("The setting grpc_port needs packages: pip install 'sayahead[grpc]'.")
+        if self.zeroconf and not there("zeroconf"):
             raise ConfigError("The setting zeroconf needs a package: pip install 'sayahead[zeroconf]'.")
+
+
+def there(module: str) -> bool:
+    """Whether a module can be imported."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def check_number(name: str, value: object) -> None:

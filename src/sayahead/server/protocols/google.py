@@ -1,0 +1,94 @@
+"""Google's Text-to-Speech over gRPC, on a port of its own; needs ``sayahead[grpc]``."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from sayahead.errors import ConfigError
+from sayahead.server.hub import Hub
+from sayahead.server.operation.connection import HEAD_S, most_connections
+from sayahead.server.operation.settings import Settings
+from sayahead.sound.files import OutputError
+
+log = logging.getLogger("sayahead.server")
+SERVICES = ("google.cloud.texttospeech.v1.TextToSpeech", "google.cloud.texttospeech.v1beta1.TextToSpeech")
+"""The messages that are understood are the same in both."""
+PING_S = 20.0
+# There are so many times fewer connections than over HTTP.
+CONNECTIONS = 4
+# After so long a connection takes no new calls (its client opens another): a call whose client neither reads nor leaves
+# does not stay for ever.
+AGE_S = 600.0
+CLOSE_S = 1.0
+
+
+@contextlib.asynccontextmanager
+async def listening(hub: Hub) -> AsyncIterator[None]:
+    """Serve at the settings' ``grpc_port`` while inside."""
+    if hub.settings.grpc_port is None:
+        yield
+        return
+    import grpc
+
+    from sayahead.server.protocols.google_calls import Calls
+
+    handlers = Calls(hub).handlers()
+    server = grpc.aio.server(
+        handlers=[grpc.method_handlers_generic_handler(name, handlers) for name in SERVICES],
+        options=bounds(hub),
+        maximum_concurrent_rpcs=most_connections(hub.limits),
+    )
+    port = opened(server, hub.settings)
+    await server.start()
+    log.info("listening", extra={"url": f"grpc://{hub.settings.host}:{port}"})
+    try:
+        yield
+    finally:
+        await server.stop(CLOSE_S)
+
+
+def bounds(hub: Hub) -> list[tuple[str, int]]:
+    """What no connection may go beyond, as gRPC's own options."""
+    limits = hub.limits
+    seconds = {
+        "grpc.server_handshake_timeout_ms": HEAD_S,
+        "grpc.max_connection_idle_ms": limits.idle_most_s,
+        "grpc.max_connection_age_ms": AGE_S,
+        "grpc.max_connection_age_grace_ms": limits.session_s + limits.write_stall_s,
+        "grpc.keepalive_time_ms": PING_S,
+        "grpc.keepalive_timeout_ms": PING_S,
+    }
+    numbers = {
+        # Another server on this port would take half of the calls.
+        "grpc.so_reuseport": 0,
+        "grpc.max_receive_message_length": limits.message_bytes,
+        "grpc.max_metadata_size": limits.head_bytes,
+        "grpc.absolute_max_metadata_size": limits.head_bytes,
+        # One connection carries many calls; with those of HTTP they stay below what the process may open.
+        "grpc.max_allowed_incoming_connections": max(1, most_connections(limits) // CONNECTIONS),
+        # Calls beyond the places are refused at once, not kept waiting by their own client.
+        "grpc.max_concurrent_streams": 2 * hub.places,
+    }
+    return [*((name, round(1000 * value)) for name, value in seconds.items()), *numbers.items()]
+
+
+def opened(server: Any, settings: Settings) -> int:
+    """Open the port, with TLS if there is a certificate; the port. OutputError if it cannot be had."""
+    import grpc
+
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    where = f"{host}:{settings.grpc_port}"
+    try:
+        if settings.certificate is None:
+            return int(server.add_insecure_port(where))
+        certificate = Path(settings.certificate).read_bytes()
+        key = Path(settings.certificate_key or settings.certificate).read_bytes()
+        return int(server.add_secure_port(where, grpc.ssl_server_credentials([(key, certificate)])))
+    except OSError as error:
+        raise ConfigError(f"The certificate cannot be read: {error}.") from error
+    except RuntimeError as error:
+        raise OutputError(f"Cannot listen for gRPC on port {settings.grpc_port} of {settings.host}.") from error
