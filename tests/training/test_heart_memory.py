@@ -20,8 +20,13 @@ from sayahead.training.heart.memory import HeartMemory
 from sayahead.training.heart.network import SYMBOLS, Heart
 from sayahead.training.heart.prefixes import word_starts
 from sayahead.training.heart.ranges import Observer, load_ranges, save_ranges
+from sayahead.training.heart.shipped import load_shipped
 from sayahead.training.heart.streams import Streaming
 from sayahead.training.heart.weights import TrainedWeights, linear_names
+from sayahead.training.hibari import heart_weights
+from sayahead.voices.home import packaged_voices
+
+RECIPES = Path(__file__).parents[2] / "recipes" / "heart"
 
 
 @pytest.fixture(scope="module")
@@ -163,3 +168,39 @@ def test_ranges_are_what_was_seen_and_stay_in_their_file(tmp_path: Path) -> None
     (tmp_path / "ranges.json").write_text("[1]")
     with pytest.raises(ConfigError, match="ranges of linear layers"):
         load_ranges(tmp_path / "ranges.json")
+
+
+def test_a_shipped_voice_is_read_back_and_written_again(task: HeartMemory, tmp_path: Path) -> None:
+    ranges = load_ranges(RECIPES / "ranges.json")
+    model = Heart(task.config)
+    load_shipped(model, packaged_voices()["heart"], heart_weights(), ranges)
+    weights = TrainedWeights(model)
+    importer.text_graph(weights, expects=True, ranges=ranges).save(str(tmp_path / "text.onnx"))
+    importer.prosody_graph(weights, ranges=ranges).save(str(tmp_path / "prosody.onnx"))
+    importer.expect_graph(weights).save(str(tmp_path / "expect.onnx"))
+    again = Heart(task.config)
+    load_shipped(again, tmp_path, heart_weights(), ranges)
+    for (name, first), second in zip(model.state_dict().items(), again.state_dict().values(), strict=True):
+        assert torch.allclose(first, second, rtol=1e-4, atol=1e-6), name
+    shipped, random = OnnxGraph(packaged_voices()["heart"] / "expect.onnx"), np.random.default_rng(0)
+    ids = random.integers(1, SYMBOLS, 30)
+    length = torch.tensor([len(ids)])
+    with torch.no_grad():
+        found = model.expect(torch.from_numpy(ids)[None], length)[0].numpy()
+    np.testing.assert_allclose(found, shipped(ids=ids)["context"], atol=1e-4)
+
+
+def test_graphs_of_other_ranges_or_another_kind_cannot_be_read_back(task: HeartMemory, tmp_path: Path) -> None:
+    model, heart = Heart(task.config), packaged_voices()["heart"]
+    with pytest.raises(ConfigError, match="these ranges"):
+        load_shipped(model, heart, heart_weights())
+    with pytest.raises(ConfigError, match="cannot be read as a graph"):
+        load_shipped(model, tmp_path, heart_weights())
+
+
+def test_a_recipe_goes_on_from_a_voice(task: HeartMemory) -> None:
+    folder = packaged_voices()["heart"]
+    settings = {"voice": str(folder), "ranges": str(RECIPES / "ranges.json")}
+    model = HeartMemory({}, settings, task.corpus).model()
+    assert not any(weight.requires_grad for weight in model.expect.parameters())
+    assert not torch.equal(model.text.emb.weight, task.teacher.text.emb.weight)

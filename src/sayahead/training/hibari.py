@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 from torch import Tensor
 
+from sayahead.training.graph.builder import Weights
+
 Array = NDArray[Any]
 
 
@@ -65,7 +67,7 @@ def heart_weights() -> Teacher:
     return Teacher(assets() / "hibari.onnx")
 
 
-def dense(teacher: Teacher, name: str) -> Tensor:
+def dense(teacher: Weights, name: str) -> Tensor:
     """A linear layer's weights (out, in) in float."""
     weight, scale = teacher.linears[name]
     return torch.from_numpy((weight.astype(np.float32) * scale).T.copy())

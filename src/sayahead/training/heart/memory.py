@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,12 @@ from torch import Tensor, nn
 from sayahead.config import from_mapping
 from sayahead.training.corpus.batches import Share, by_length, padded, tensors
 from sayahead.training.corpus.store import Corpus, Item
+from sayahead.training.heart.network import Heart
+from sayahead.training.heart.ranges import load_ranges
+from sayahead.training.heart.shipped import load_shipped
 from sayahead.training.heart.streams import Stream, Streamer, Streaming, stacked
 from sayahead.training.heart.task import HeartPrefixes
+from sayahead.training.hibari import heart_weights
 from sayahead.training.loop.task import Batch, logged
 
 HELD_WEIGHT, AHEAD_WEIGHT, TOKEN_WEIGHT = 0.5, 0.3, 0.1
@@ -37,6 +42,11 @@ class MemoryData(Streaming):
     """Weight of energy's, over 5."""
     sound: float = 1.0
     """Weight of the sound encoding's."""
+    voice: str = ""
+    """Folder of a trained voice of this kind, whose weights it begins with and whose context network stays as it is, so
+    that a student of it can go on; the imported ones where it is empty."""
+    ranges: str = ""
+    """File of the ranges that the voice was written with."""
 
 
 class HeartMemory(HeartPrefixes):
@@ -49,6 +59,15 @@ class HeartMemory(HeartPrefixes):
         self.streaming = streaming
         space, pad = corpus.info.phonemes[" "], corpus.info.pad
         self.streamer = Streamer(streaming, space=space, pad=pad, futures=self.config.futures)
+
+    def model(self) -> Heart:
+        """See Task: the imported voice, or the one that the recipe names."""
+        model = super().model()
+        if self.streaming.voice:
+            ranges = load_ranges(Path(self.streaming.ranges)) if self.streaming.ranges else None
+            load_shipped(model, Path(self.streaming.voice), heart_weights(), ranges)
+            model.expect.requires_grad_(False)
+        return model
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: ``batch_size`` sentences of like length."""

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from sayahead.training.graph.builder import Array, quantized
-from sayahead.training.hibari import Teacher, dense
+from sayahead.training.graph.builder import Array, Weights, quantized
+from sayahead.training.hibari import dense
 
 ENCODERS = {"sound": "m.text", "text": "pn.text"}
 """Text encoders by our name and hibari's."""
@@ -21,7 +21,7 @@ ATTENTION = {
 }
 
 
-def imported(teacher: Teacher) -> dict[str, Tensor]:
+def imported(teacher: Weights) -> dict[str, Tensor]:
     """hibari's weights by the names of ``network.Heart``."""
     weights = {name: tensor(teacher[theirs]) for name, theirs in plain_names()}
     for name in ("prosody.pro_in.weight", "prosody.pro_out.weight", "dur_out.weight"):

@@ -1,0 +1,162 @@
+"""The weights of a voice folder's graphs, read back: a training can go on from a voice whose runs are gone.
+
+The graphs are built a second time with numbers in place of weights, each of which names one weight. What a voice's own
+graphs have where the others have a number is that weight, whatever was turned, cut or joined on the way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from onnx import numpy_helper
+from torch import Tensor, nn
+
+from sayahead.errors import ConfigError
+from sayahead.training.graph.builder import Array, Graph, Range, Weights, quantized
+from sayahead.training.heart.export import HEADS, WIDTHS, expect_graph, prosody_graph, text_graph
+from sayahead.training.heart.weights import ENCODERS, expectation, gates, imported, linear_names, plain_names
+
+GAMMA = ".gamma"
+
+
+class Numbered:
+    """Numbers from 1 in place of a model's weights, by hibari's names (``builder.Weights``); layers' scales are 1."""
+
+    def __init__(self, model: nn.Module) -> None:
+        state = {name: value.detach().numpy() for name, value in model.state_dict().items()}
+        sizes = {theirs: state[own].shape for own, theirs in plain_names()}
+        for name in ("pn.pro_in.weight", "pn.pro_out.weight", "pn.dur.2.weight"):
+            sizes[name] = (*sizes[name], 1)
+        for own, part in ENCODERS.items():
+            sizes[f"{part}.future"] = state[f"{own}.future"].shape
+            sizes[f"{part}.context"] = state[f"{own}.context.weight"].shape
+        sizes |= {name: array.shape for name, array in expectation(state).items()}
+        self._count = 0
+        # Small ones first: with a factor, a number must still be told from the next in float32.
+        self.tensors = {
+            name: self._next(size) for name, size in sorted(sizes.items(), key=lambda one: math.prod(one[1]))
+        }
+        self.tensors |= {name: np.ones(size, np.float32) for name, size in sizes.items() if name.endswith(GAMMA)}
+        layers = {theirs: state[f"{own}.weight"].shape[::-1] for own, theirs in linear_names()}
+        scales = {name: self._next(size[1:]) for name, size in layers.items()}
+        self.linears = {name: (self._next(size).astype(np.int64), scales[name]) for name, size in layers.items()}
+
+    def _next(self, shape: tuple[int, ...]) -> Array:
+        first = self._count + 1
+        self._count += math.prod(shape)
+        if self._count >= 2**24:
+            raise ConfigError(f"a network of {self._count:,} weights is larger than can be read back (16 million).")
+        return np.arange(first, self._count + 1, dtype=np.float32).reshape(shape)
+
+    def __getitem__(self, name: str) -> Array:
+        return self.tensors[name]
+
+    @property
+    def count(self) -> int:
+        """How many numbers there are."""
+        return self._count
+
+
+class Shipped:
+    """The weights that stand for numbers.
+
+    A block's scale (``gamma``) is known only as a factor of its last layer's; ``like`` has a layer of the same size, of
+    which the layer's own part is taken.
+    """
+
+    def __init__(self, numbered: Numbered, values: Array, like: Weights) -> None:
+        def read(numbers: Array) -> Array:
+            return np.asarray(values[numbers.astype(np.int64)])
+
+        self._tensors: dict[str, Array] = {
+            name: read(numbers).astype(np.float32) for name, numbers in numbered.tensors.items()
+        }
+        linears = {name: (read(w).astype(np.int8), read(s)) for name, (w, s) in numbered.linears.items()}
+        for name in [name for name in self._tensors if name.endswith(GAMMA)]:
+            last = name.replace(GAMMA, ".pw2")
+            weight, product = linears[last]
+            theirs, theirs_scale = like.linears[last]
+            scale = quantized(theirs * theirs_scale)[1]
+            self._tensors[name] = (product / scale).astype(np.float32)
+            self._tensors[f"{last}.bias"] = self._tensors[f"{last}.bias"] * scale / product
+            linears[last] = (weight, scale)
+        self.linears: Mapping[str, tuple[Array, Array]] = linears
+
+    def __getitem__(self, name: str) -> Array:
+        return self._tensors[name]
+
+
+def load_shipped(model: nn.Module, folder: Path, like: Weights, ranges: Mapping[str, Range] | None = None) -> None:
+    """Set a ``Heart`` to the weights of a trained voice in a folder.
+
+    ``like``: the imported weights (see ``Shipped``); ``ranges``: those that the voice was written with
+    (``recipes/heart/ranges.json``). ConfigError for a folder whose graphs are not written as they are today.
+    """
+    numbered = Numbered(model)
+    values: Array = np.full(numbered.count + 1, np.nan)
+    graphs = {
+        "text": text_graph(numbered, expects=True, ranges=ranges),
+        "prosody": prosody_graph(numbered, ranges=ranges),
+        "expect": expect_graph(numbered),
+    }
+    for name, graph in graphs.items():
+        for numbers, found in _pairs(graph, folder / f"{name}.onnx"):
+            np.put(values, numbers, found)
+    weights = Shipped(numbered, values, like)
+    state = {**imported(weights), **dict(_new_weights(weights))}
+    missing = sorted(name for name, value in state.items() if not bool(torch.isfinite(value).all()))
+    if missing:
+        raise ConfigError(f"{folder} has graphs without the weights of {', '.join(missing[:3])}.")
+    model.load_state_dict(state)
+
+
+def _pairs(graph: Graph, path: Path) -> Iterator[tuple[Array, Array]]:
+    """Numbers and what a voice's graph has in their places."""
+    try:
+        there = {one.name: numpy_helper.to_array(one) for one in onnx.load(str(path)).graph.initializer}
+    except Exception as error:
+        raise ConfigError(f"{path} cannot be read as a graph: {error}") from error
+    numbers = {one.name: numpy_helper.to_array(one) for one in graph.initializers}
+    if {name: array.shape for name, array in numbers.items()} != {name: array.shape for name, array in there.items()}:
+        raise ConfigError(
+            f"{path} is not as a trained voice of the kind heart is written today with these ranges: "
+            "make the voice again with `sayahead train voice`, or name the ranges that it was made with."
+        )
+    for name, array in numbers.items():
+        # Numbers are in float32 (plain weights, scales) or in matrices of int64 (layers); all else is the graph's own.
+        if array.ndim and (array.dtype == np.float32 or (array.dtype == np.int64 and array.ndim == 2)):
+            factor = _factor(array)
+            whole = np.rint(array / factor).astype(np.int64)
+            yield whole[whole > 0], (there[name] / factor)[whole > 0]
+
+
+def _factor(numbers: Array) -> Array:
+    """What numbers were multiplied with: the scale of a dot product is in the projection of its queries."""
+    widths = [width for width in WIDTHS.values() if numbers.shape == (3 * width,)]
+    if not widths or np.array_equal(numbers, np.rint(numbers)):
+        return np.ones(1)
+    return np.repeat(np.array([(widths[0] // HEADS) ** -0.5, 1, 1]), widths[0])
+
+
+def _new_weights(weights: Weights) -> Iterator[tuple[str, Tensor]]:
+    """The weights that the imported voice does not have, by our names."""
+
+    def tensor(array: Array) -> Tensor:
+        return torch.from_numpy(np.array(array, np.float32))
+
+    for own, part in ENCODERS.items():
+        yield f"{own}.future", tensor(weights[f"{part}.future"])
+        yield f"{own}.context.weight", tensor(weights[f"{part}.context"])
+    yield "expect.emb.weight", tensor(weights["expect.emb"])
+    yield "expect.out.weight", tensor(weights["expect.out"])
+    yield "expect.out.bias", tensor(weights["expect.out_bias"])
+    for way, mark in enumerate(("", "_reverse")):
+        for name, kind in (("input", "ih"), ("hidden", "hh")):
+            yield f"expect.gru.weight_{kind}_l0{mark}", tensor(gates(weights[f"expect.{name}"][way]))
+        for bias, kind in zip(np.split(weights["expect.bias"][way], 2), ("ih", "hh"), strict=True):
+            yield f"expect.gru.bias_{kind}_l0{mark}", tensor(gates(bias))
