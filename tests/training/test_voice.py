@@ -26,7 +26,9 @@ from sayahead.training.loop.trained import load_trained
 from sayahead.training.ma.network import DeepVoice3Config
 from sayahead.training.ma.task import DeepVoice3Task
 from sayahead.training.mel.task import MelVocoderTask
-from sayahead.training.voice import make_voice
+from sayahead.training.voice import extend_voice, make_voice
+
+HEART = installed_voices()["heart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,18 @@ def test_a_policy_joins_a_voice_that_is_there(tmp_path: Path) -> None:
     digest = hashlib.sha256(policy.read_bytes()).hexdigest()
     assert after == {**before, "files": {**before["files"], "policy.npz": digest}}
     load_voice(tmp_path)
+
+
+def test_a_student_comes_from_another_voice(tmp_path: Path) -> None:
+    make_voice(*trained_pair(), tmp_path, name="tiny")
+    with pytest.raises(ConfigError, match="has no student"):
+        extend_voice(tmp_path, student="ma-lj")
+    assert main(["train", "voice", "--student", "heart", "-o", str(tmp_path)]) == 0
+    config, theirs = (json.loads((folder / "voice.json").read_text()) for folder in (tmp_path, HEART))
+    assert config["distilled"] == theirs["distilled"]
+    for name in ("distilled.onnx", "words.npz"):
+        assert config["files"][name] == theirs["files"][name]
+        assert (tmp_path / name).read_bytes() == (HEART / name).read_bytes()
 
 
 def trained_pair(**info: Any) -> tuple[Any, Any]:

@@ -32,6 +32,8 @@ The default voice, as imported from hibari-tts, and with what it has learned sin
   sayahead train voice --heart recipes/heart/voice.toml -o voices/imported
   sayahead train voice --heart recipes/heart/voice.toml --acoustic runs/heart-prefixes-near \
     --student runs/heart-student-voice --policy runs/heart-policy -o voices/heart
+  sayahead train voice --heart recipes/heart/voice.toml --acoustic runs/memory \
+    --student heart --policy FOLDER/policy.npz -o voices/heart
 
 A student, a policy or an agent can be added to an existing voice:
 
@@ -45,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--acoustic", metavar="RUN", type=Path, help="the acoustic model's run, or one of its checkpoints")
     add("--vocoder", metavar="RUN", type=Path, help="the vocoder's run, or a voice's name for its vocoder")
     add("--heart", metavar="VOICE.toml", type=Path, help="make the default voice, with these settings")
-    add("--student", metavar="RUN", type=Path, help="a context student, the voice's own predictor")
+    add("--student", metavar="RUN", type=Path, help="a context student's run, or a voice for its student")
     add("--policy", metavar="RUN", type=Path, help="a learned policy's run, or a file policy.npz")
     add("--agent", metavar="RUN", type=Path, help="an agent's run, the policy of a voice that reads characters")
     add("--name", metavar="NAME", help="the voice's name")
@@ -73,7 +75,7 @@ def make(arguments: argparse.Namespace) -> None:
     """Write what the options ask for; ConfigError for options that exclude each other."""
     given = {name for name, value in vars(arguments).items() if value is not None}
     extras: dict[str, Any] = {
-        "student": None if arguments.student is None else load(arguments.student),
+        "student": None if arguments.student is None else named_or_run(arguments.student),
         "policy": None if arguments.policy is None else network(arguments.policy),
     }
     if arguments.heart is not None:
@@ -100,6 +102,11 @@ def refuse(options: set[str], what: str) -> None:
     """ConfigError for options that do not apply to this kind of voice."""
     if options:
         raise ConfigError(f"--{min(options)} does not apply to {what}: leave it out.")
+
+
+def named_or_run(path: Path) -> Trained[Any, Any] | str:
+    """A voice's name or folder as it is, or a run's model."""
+    return str(path) if str(path) in installed_voices() or (path / "voice.json").is_file() else load(path)
 
 
 def load(path: Path) -> Trained[Any, Any]:

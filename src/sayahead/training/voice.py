@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import shutil
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -17,7 +18,7 @@ from sayahead.training.corpus.teacher import voice_config
 from sayahead.training.part import Acoustic, Part, Written
 from sayahead.vocoders import Borrowed
 from sayahead.voice import load_voice
-from sayahead.voices import FOLDER, FORMAT
+from sayahead.voices import FOLDER, FORMAT, installed_voices
 
 if TYPE_CHECKING:
     from sayahead.training.corpus.frontend import FrontEnd
@@ -110,7 +111,7 @@ def make_voice(
     name: str,
     description: str | None = None,
     license: str | None = None,
-    student: Run | None = None,
+    student: Run | str | None = None,
     policy: Network | None = None,
     agent: Run | None = None,
 ) -> None:
@@ -186,7 +187,7 @@ def make_heart(
     folder: Path,
     *,
     acoustic: Run | None = None,
-    student: Run | None = None,
+    student: Run | str | None = None,
     policy: Network | None = None,
 ) -> None:
     """Write the default voice: as hibari-tts has it, or with what a run of the task ``heart`` learned of prefixes.
@@ -216,7 +217,7 @@ def make_heart(
 
 
 def extend_voice(
-    folder: Path, *, student: Run | None = None, policy: Network | None = None, agent: Run | None = None
+    folder: Path, *, student: Run | str | None = None, policy: Network | None = None, agent: Run | None = None
 ) -> None:
     """Add to a voice that is there, or put others in place of its own; see ``extras``."""
     load_voice(folder)
@@ -226,15 +227,17 @@ def extend_voice(
 
 
 def extras(
-    folder: Path, *, student: Run | None = None, policy: Network | None = None, agent: Run | None = None
+    folder: Path, *, student: Run | str | None = None, policy: Network | None = None, agent: Run | None = None
 ) -> Written:
     """Write what joins a voice besides its two stages: its files, and the tables of voice.json about them.
 
-    ``student``: a run that predicts context. ``policy``: a learned one. ``agent``: a run that decides when to READ and
-    SPEAK.
+    ``student``: a run that predicts context, or the voice whose student it takes. ``policy``: a learned one. ``agent``:
+    a run that decides when to READ and SPEAK.
     """
     files, tables = list[Path](), dict[str, Any]()
-    if student is not None:
+    if isinstance(student, str):
+        files, tables["distilled"] = borrow_student(student, folder)
+    elif student is not None:
         from sayahead.training.distilled.export import write_student
 
         files, tables["distilled"] = write_student(student, folder)
@@ -248,6 +251,18 @@ def extras(
         more, tables["agent"] = write_agent(agent, folder)
         files = [*files, *more]
     return files, tables
+
+
+def borrow_student(voice: str, folder: Path) -> Written:
+    """Copy another voice's student and its word vectors; ConfigError for a voice that has none."""
+    about, other = load_voice(voice).config.distilled, installed_voices().get(voice, Path(voice))
+    if about is None:
+        raise ConfigError(f"The voice {voice} has no student of context to take over.")
+    files = [about.graph, about.vectors]
+    if other.resolve() != folder.resolve():
+        for name in files:
+            shutil.copyfile(other / name, folder / name)
+    return [folder / name for name in files], asdict(about)
 
 
 def write_voice(folder: Path, config: Mapping[str, Any], files: Iterable[Path], *, notice: str = "") -> None:
