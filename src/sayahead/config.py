@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import difflib
 import functools
+import importlib
 import inspect
 import types
 import typing
@@ -149,6 +150,15 @@ def plain(text: str) -> int | float | str:
         except ValueError:
             continue
     return text
+
+
+def deferred(module: str, name: str) -> Callable[..., Any]:
+    """A function by its module, which is imported at the first call: what is not chosen costs no time."""
+
+    def run(*given: Any, **named: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*given, **named)
+
+    return run
 
 
 def call(maker: Callable[..., T], options: Mapping[str, Any], *, where: str) -> T:

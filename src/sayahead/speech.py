@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
@@ -144,6 +143,8 @@ class Speech:
 
     async def __aiter__(self) -> AsyncIterator[AudioChunk]:
         """Synthesis runs in a worker thread."""
+        import asyncio
+
         session: Any = self._session
         source = aiter(asynchronous(self._text))
         waiting: asyncio.Future[str] | None = None
@@ -177,6 +178,8 @@ class Speech:
 
     async def play(self) -> Heard:
         """Play on the sound device until the end or ``cancel``; returns what was heard. Needs the ``play`` extra."""
+        import asyncio
+
         self._player = Player(self.sample_rate)
         try:
             async for chunk in self:

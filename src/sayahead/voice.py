@@ -18,6 +18,7 @@ from sayahead.engine.context import ContextPredictor, NoContext
 from sayahead.engine.files import check_file, inside
 from sayahead.engine.keep_up import KeepUp, keep_up
 from sayahead.engine.letters import Letters
+from sayahead.engine.onnx import beside
 from sayahead.engine.policy import Policy, check_policy
 from sayahead.engine.sentence import Sentence, Words
 from sayahead.engine.session import Session
@@ -33,9 +34,7 @@ from sayahead.systems import KINDS
 from sayahead.systems.loading import Loaded
 from sayahead.text import Normalizer, Phonemizer
 from sayahead.text.lexicon import Lexicon
-from sayahead.text.markup import Markup, Resources, check_markup
 from sayahead.text.pronouncing import Pronunciations, pronouncing
-from sayahead.text.say_as import say_as_of
 from sayahead.types import AudioChunk, Floats, Rendering, Shape
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 
@@ -205,11 +204,15 @@ class Voice:
 
     def _normalizer(self, options: Options) -> Callable[[int], Normalizer]:
         """What makes words of a session's text, from a place of it on."""
-        kind, speed = check_markup(options.get("markup", "none")), options.get("speed", 1.0)
+        kind, speed = options.get("markup", "none"), options.get("speed", 1.0)
         pronunciations, normalizer = self.pronunciations(options.get("lexicon")), self.loaded.normalizer
         words = functools.partial(pronouncing, normalizer, pronunciations)
         if kind == "none":
             return words
+        from sayahead.text.markup import Markup, Resources, check_markup
+        from sayahead.text.say_as import say_as_of
+
+        check_markup(kind)
         least, most = self.config.speed
         speeds = (min(1.0, least / speed), max(1.0, most / speed))
         return Markup(Resources(words, pronunciations, say_as_of(self.config.language), speeds))
@@ -307,9 +310,12 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
     if config.kind not in KINDS:
         raise VoiceError(f"{folder / 'voice.json'}: kind {config.kind!r} is unknown{nearest(config.kind, KINDS)}.")
     try:
-        loaded = KINDS[config.kind](config, folder, threads)
+        contexts, loaded = beside(
+            functools.partial(taught_contexts, config, folder, threads),
+            functools.partial(KINDS[config.kind], config, folder, threads),
+        )
         makers = taught_policies(config, folder, loaded, threads)
-        voice = Voice(config, loaded, policies=makers, contexts=taught_contexts(config, folder, threads))
+        voice = Voice(config, loaded, policies=makers, contexts=contexts)
         # The first run of each network is slower than the others: have it now, not in somebody's first word.
         voice.synthesize("Sayahead.")
         in_use[folder.resolve(), threads] = voice
@@ -346,8 +352,8 @@ def shaped_voice(config: VoiceConfig, folder: Path, *, threads: int, verify: boo
 
 def check_files(config: VoiceConfig, folder: Path, *, verify: bool) -> None:
     """VoiceError unless the folder has all files of the voice, as voice.json lists them, and no others to be loaded."""
-    for file, digest in config.files.items():
-        check_file(inside(folder, file), digest if verify else None)
+    files = ((inside(folder, file), digest if verify else None) for file, digest in config.files.items())
+    beside(*(functools.partial(check_file, *file) for file in files))
     used = {path.name for path in folder.iterdir() if path.suffix in LOADED}
     used |= {config.learned.weights} if config.learned else set()
     used |= {config.agent.graph} if config.agent else set()

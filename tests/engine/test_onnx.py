@@ -1,16 +1,32 @@
-"""What is around ONNX Runtime."""
+"""Tasks beside each other."""
 
 from __future__ import annotations
 
-import os
+import threading
 
 import pytest
 
-from sayahead.engine.onnx import cores
+from sayahead.engine import onnx
 
 
-def test_cores_are_those_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.sched_getaffinity", lambda process: {3, 5, 7}, raising=False)
-    assert cores() == 3
-    monkeypatch.delattr("os.sched_getaffinity")
-    assert cores() == os.cpu_count()
+@pytest.mark.parametrize("cores", [1, 2])
+def test_tasks_return_in_their_order(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx, "cores", lambda: cores)
+    assert onnx.beside() == []
+    assert onnx.beside(lambda: 7) == [7]
+    assert onnx.beside(*(lambda n=n: n for n in range(5))) == [0, 1, 2, 3, 4]
+
+
+def test_tasks_run_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx, "cores", lambda: 2)
+    meeting = threading.Barrier(2, timeout=10)
+    assert sorted(onnx.beside(meeting.wait, meeting.wait)) == [0, 1]
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_an_error_of_any_task_is_raised(wrong: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onnx, "cores", lambda: 2)
+    tasks = [lambda: 1, lambda: 2]
+    tasks[wrong] = lambda: 1 // 0
+    with pytest.raises(ZeroDivisionError):
+        onnx.beside(*tasks)

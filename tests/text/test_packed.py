@@ -61,7 +61,7 @@ def test_other_files_are_read_themselves(monkeypatch: pytest.MonkeyPatch, tmp_pa
     sizes = packed.sizes(Path(ASSETS))
     monkeypatch.setattr(packed, "sizes", lambda _: {**sizes, "tagger": 1})
     other = packed.front_end()
-    assert type(other) is G2P
+    assert type(other.lexicon.golds.d) is dict
     text = "Please read what I have read to the end: live wires, 12 of them, in Reykjavik."
     monkeypatch.undo()
     assert packed.front_end()(text) == other(text)

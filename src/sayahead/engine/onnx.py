@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,17 @@ Array = NDArray[Any]
 def cores() -> int:
     """CPU cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def beside(*tasks: Callable[[], Any]) -> list[Any]:
+    """What each task returns; the last runs in this thread, the others beside it where there are cores for them."""
+    if len(tasks) < 2 or cores() == 1:
+        return [task() for task in tasks]
+    *others, own = tasks
+    with ThreadPoolExecutor(cores()) as pool:
+        waiting = [pool.submit(task) for task in others]
+        done = own()
+        return [*(one.result() for one in waiting), done]
 
 
 class OnnxGraph:
@@ -57,6 +71,11 @@ class OnnxGraph:
     def __call__(self, **inputs: Array) -> dict[str, Array]:
         """The graph's outputs by name for its inputs by name."""
         return dict(zip(self._outputs, self._session.run(self._outputs, inputs), strict=True))
+
+
+def graphs_of(folder: Path, names: Iterable[str], threads: int) -> list[Callable[[], OnnxGraph]]:
+    """What loads the graphs of a folder, each by itself (``beside``)."""
+    return [functools.partial(OnnxGraph, folder / f"{name}.onnx", threads=threads) for name in names]
 
 
 def simplify(path: Path, target: Path) -> None:

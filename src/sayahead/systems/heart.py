@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from sayahead.config import from_mapping
-from sayahead.engine.onnx import OnnxGraph, count
+from sayahead.engine.onnx import OnnxGraph, count, graphs_of
 from sayahead.engine.stages import Frames
 from sayahead.errors import VoiceError
-from sayahead.systems.loading import Loaded, ids_of, phoneme_voice
+from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders.heart import HeartVocoder
 from sayahead.voices import VoiceConfig
@@ -246,9 +246,14 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     """A voice whose folder has ``text.onnx``, ``prosody.onnx``, ``decoder.onnx`` and perhaps ``expect.onnx``."""
     heart = from_mapping(HeartConfig, config.model, where="model")
     names = ("text", "prosody", "decoder", *(["expect"] if heart.context else []))
-    graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in names}
-    if "memory" not in graphs["text"].inputs:
-        raise VoiceError(f"{folder} was made by an earlier version: make it again with `sayahead train voice --heart`.")
-    vocoder = HeartVocoder(graphs["decoder"], right=heart.right)
-    acoustic = HeartAcoustic(graphs, heart, config.phonemes, right_frames=vocoder.context)
-    return phoneme_voice(config, acoustic, vocoder)
+
+    def stages(*loaded: OnnxGraph) -> Stages:
+        graphs = {graph.name: graph for graph in loaded}
+        if "memory" not in graphs["text"].inputs:
+            raise VoiceError(
+                f"{folder} was made by an earlier version: make it again with `sayahead train voice --heart`."
+            )
+        vocoder = HeartVocoder(graphs["decoder"], right=heart.right)
+        return HeartAcoustic(graphs, heart, config.phonemes, right_frames=vocoder.context), vocoder
+
+    return phoneme_voice(config, *graphs_of(folder, names, threads), stages=stages)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from sayahead.engine.onnx import beside
 from sayahead.engine.policy import Unit
 from sayahead.engine.stages import AcousticModel, Vocoder
 from sayahead.engine.synthesizer import AnySynthesizer, Pauses, TwoStage
 from sayahead.errors import ConfigError
-from sayahead.text import Normalizer, Phonemizer, Speller, front_end
+from sayahead.text import FrontEnd, Normalizer, Phonemizer, Speller, front_end
 from sayahead.types import Ids
 from sayahead.voices import VoiceConfig
 
@@ -40,13 +41,23 @@ class Loaded:
         return "words" if self.speller is None else "characters"
 
 
-def phoneme_voice(config: VoiceConfig, acoustic: AcousticModel[Any], vocoder: Vocoder[Any]) -> Loaded:
-    """A voice of two stages that reads the phonemes of its language; ConfigError for one without a front end."""
+Stages = tuple[AcousticModel[Any], Vocoder[Any]]
+
+
+def phoneme_voice(config: VoiceConfig, *tasks: Callable[[], Any], stages: Callable[..., Stages]) -> Loaded:
+    """A voice of two stages that reads the phonemes of its language; ConfigError for one without a front end.
+
+    ``tasks`` load its graphs while its front end is loaded; ``stages`` makes the stages of what they return.
+    """
     if not config.phonemes:
         raise ConfigError("phonemes is empty: the voice would read nothing.")
-    front = front_end(config.language)
-    phonemizer = front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=config.inner_punctuation)
-    return Loaded(two_stages(config, acoustic, vocoder), front.normalizer, phonemizer, openers=front.openers)
+
+    def reads() -> tuple[FrontEnd, Phonemizer]:
+        front, inner = front_end(config.language), config.inner_punctuation
+        return front, front.phonemizer(config.phonemes, stand_in=config.stand_in, inner_punctuation=inner)
+
+    *loaded, (front, phonemizer) = beside(*tasks, reads)
+    return Loaded(two_stages(config, *stages(*loaded)), front.normalizer, phonemizer, openers=front.openers)
 
 
 def two_stages(

@@ -5,6 +5,7 @@ Places number the phonemes of a sentence; its first pad is 0. Steps are decoder 
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from sayahead.config import check_whole, from_mapping
-from sayahead.engine.onnx import OnnxGraph
-from sayahead.engine.stages import Frames
-from sayahead.systems.loading import Loaded, ids_of, phoneme_voice
+from sayahead.engine.onnx import OnnxGraph, graphs_of
+from sayahead.engine.stages import Frames, Vocoder
+from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders import load_mel_vocoder
 from sayahead.voices import VoiceConfig
@@ -271,10 +272,14 @@ class MaConfig:
 def load_ma(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     """A voice whose folder has ``encoder.onnx``, ``decoder.onnx`` and the vocoder's graphs."""
     ma = from_mapping(MaConfig, config.model, where="model")
-    vocoder = load_mel_vocoder(ma.vocoder, folder, threads)
-    encoder, decoder = (OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in ("encoder", "decoder"))
     continuations = ids_of(ma.continuation, config.phonemes), ids_of(ma.blind_continuation, config.phonemes)
-    acoustic = AttentionAcoustic(
-        encoder, decoder, ma.acoustic, right_frames=vocoder.context, pad=ma.pad, continuations=continuations
-    )
-    return phoneme_voice(config, acoustic, vocoder)
+
+    def stages(vocoder: Vocoder[Any], encoder: OnnxGraph, decoder: OnnxGraph) -> Stages:
+        reach, pad = vocoder.context, ma.pad
+        acoustic = AttentionAcoustic(
+            encoder, decoder, ma.acoustic, right_frames=reach, pad=pad, continuations=continuations
+        )
+        return acoustic, vocoder
+
+    vocoder = functools.partial(load_mel_vocoder, ma.vocoder, folder, threads)
+    return phoneme_voice(config, vocoder, *graphs_of(folder, ("encoder", "decoder"), threads), stages=stages)

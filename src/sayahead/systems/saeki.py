@@ -6,6 +6,7 @@ the phonemes of a segment.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from sayahead.config import check_whole, from_mapping
-from sayahead.engine.onnx import OnnxGraph
-from sayahead.engine.stages import Frames
-from sayahead.systems.loading import Loaded, phoneme_voice
+from sayahead.engine.onnx import OnnxGraph, graphs_of
+from sayahead.engine.stages import Frames, Vocoder
+from sayahead.systems.loading import Loaded, Stages, phoneme_voice
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders import load_mel_vocoder
 from sayahead.voices import VoiceConfig
@@ -228,6 +229,10 @@ class SaekiConfig:
 def load_saeki(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     """A voice whose folder has the graphs of ``GRAPHS`` and the vocoder's."""
     saeki = from_mapping(SaekiConfig, config.model, where="model")
-    graphs = {name: OnnxGraph(folder / f"{name}.onnx", threads=threads) for name in GRAPHS}
-    acoustic = SegmentalAcoustic(graphs, saeki.acoustic, pad=saeki.pad)
-    return phoneme_voice(config, acoustic, load_mel_vocoder(saeki.vocoder, folder, threads))
+
+    def stages(vocoder: Vocoder[Any], *loaded: OnnxGraph) -> Stages:
+        graphs = {graph.name: graph for graph in loaded}
+        return SegmentalAcoustic(graphs, saeki.acoustic, pad=saeki.pad), vocoder
+
+    vocoder = functools.partial(load_mel_vocoder, saeki.vocoder, folder, threads)
+    return phoneme_voice(config, vocoder, *graphs_of(folder, GRAPHS, threads), stages=stages)

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sayahead.config import from_mapping, nearest
+from sayahead.config import deferred, from_mapping, nearest
 from sayahead.engine.files import check_file, inside
 from sayahead.engine.stages import Vocoder
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.vocoders.clarinet import load_clarinet
-from sayahead.vocoders.mel import load_mel
-from sayahead.vocoders.waveglow import load_waveglow
-from sayahead.vocoders.wavernn import load_wavernn
 from sayahead.voices import FOLDER, read_config
 
 
@@ -51,9 +47,9 @@ def load_mel_vocoder(table: Mapping[str, Any], folder: Path, threads: int) -> Vo
 
 
 VOCODERS: dict[str, Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = {
-    "mel": load_mel,
-    "clarinet": load_clarinet,
-    "wavernn": load_wavernn,
-    "waveglow": load_waveglow,
+    "mel": deferred("sayahead.vocoders.mel", "load_mel"),
+    "clarinet": deferred("sayahead.vocoders.clarinet", "load_clarinet"),
+    "wavernn": deferred("sayahead.vocoders.wavernn", "load_wavernn"),
+    "waveglow": deferred("sayahead.vocoders.waveglow", "load_waveglow"),
 }
 """Loaders of vocoders of mel frames, for any kind that makes these; by the name of the task that trained them."""

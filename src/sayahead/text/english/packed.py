@@ -12,11 +12,14 @@ from hibari-tts 0.2.1 (Apache-2.0); where another version's files are installed,
 from __future__ import annotations
 
 import functools
+import importlib.util
 import json
 import mmap
 import struct
+import sys
 import zlib
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +116,9 @@ class Added(Mapping[str, Any]):
 
 def front_end() -> Any:
     """hibari's front end for American English, with packed tables where they are those of the hibari installed."""
-    from hibari import g2p
+    g2p = alone()
 
-    class Packed(g2p.G2P):  # type: ignore[misc]
+    class Packed(g2p.G2P):  # type: ignore[misc, name-defined]
         """hibari's front end, but for how its tables are read."""
 
         def __init__(self, tables: Mapping[str, Any]) -> None:
@@ -123,10 +126,39 @@ def front_end() -> Any:
             self.tokenizer = g2p.Tokenizer(g2p._load_json("tokenizer_exceptions.json"))
             self.tagger = g2p.Tagger({"vocab": (), **{name: tables[name] for name in ("tagdict", "tags", "weights")}})
             self.tagger.vocab = tables["vocab"]
-            self._oov, self.unk, self.british = None, "", False
+            self._oov, self.unk, self.british = Unknown(g2p), "", False
 
     tables = opened(Path(g2p.ASSETS))
     return g2p.G2P() if tables is None else Packed(tables)
+
+
+def alone() -> Any:
+    """hibari's module of phonemes without the rest of the package, which imports what fetches voices."""
+    package = importlib.util.find_spec("hibari")
+    folder = Path(package.origin or "").parent / "g2p" if package else Path()
+    name = f"{__name__}.g2p"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, folder / "__init__.py")
+        if spec is None or spec.loader is None:
+            raise ImportError(f"hibari-tts has no {folder}: install version 0.2.1.")
+        sys.modules[name] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+class Unknown:
+    """Phonemes of words that no lexicon has, by hibari's network, which is loaded while other things are."""
+
+    def __init__(self, g2p: Any) -> None:
+        thread = ThreadPoolExecutor(1)
+        self._network = thread.submit(self._load, g2p)
+        thread.shutdown(wait=False)
+
+    def _load(self, g2p: Any) -> Any:
+        return importlib.import_module(f"{g2p.__name__}.oov").OOV(str(Path(g2p.ASSETS) / "oov.onnx"))
+
+    def __call__(self, word: str) -> Any:
+        return self._network.result()(word)
 
 
 def opened(assets: Path, path: Path = PACKED) -> dict[str, Any] | None:
