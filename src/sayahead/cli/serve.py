@@ -57,14 +57,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C."""
     try:
+        from sayahead.engine.onnx import cores
         from sayahead.server.hub import Hub
-        from sayahead.server.operation import check, logs
+        from sayahead.server.operation import check, logs, memory
         from sayahead.server.operation.run import Server
         from sayahead.server.operation.settings import load_settings
     except ImportError as error:
         raise ConfigError(f"sayahead serve needs {error.name}: pip install 'sayahead[server]'.") from error
     settings = load_settings(arguments.config, given=given(arguments))
     logs.set_up(settings.log, text=settings.log_text)
+    memory.share_heaps(settings.workers or cores())
     hub = Hub(settings)
     if arguments.check:
         hub.close()

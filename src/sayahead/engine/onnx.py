@@ -49,6 +49,8 @@ class OnnxGraph:
         options.log_severity_level = 3
         # Shapes change with every word: keeping a memory plan for each would grow without bound.
         options.enable_mem_pattern = False
+        # An arena keeps the most that a run has ever taken, for each graph, and is slower than the allocator.
+        options.enable_cpu_mem_arena = False
         # Spinning threads would burn a core between two words.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:

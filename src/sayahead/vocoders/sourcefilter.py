@@ -46,6 +46,8 @@ class SourceFilter:
     OVERHANG, REACH = 2, 4
     UNVOICED_HZ, TOP_HZ = 40.0, 11000.0
     NOISE_BLOCK = 32
+    # Frames whose spectra are made in one go.
+    AT_ONCE = 32
 
     def __init__(self) -> None:
         n = np.arange(self.N_FFT)
@@ -83,8 +85,8 @@ class SourceFilter:
             source, skip = np.concatenate([np.zeros(2 * self.HOP, np.float32), source]), 0
         else:
             skip = self.OVERHANG
-        spectra = self._spectra(rows[skip:], source, state.frame + skip, seed)
-        sums = self._overlap_add(spectra, state.tail, skip)
+        pieces = self._pieces(rows[skip:], source, state.frame + skip, seed)
+        sums = self._overlap_add(pieces, state.tail, skip)
         phase = float(turns[final * self.HOP - 1] % 1.0)
         tail = sums[final : final + self.N_FFT // self.HOP]
         kept = FilterState(state.frame + final, phase, pitch[final : final + 1], tail)
@@ -114,10 +116,20 @@ class SourceFilter:
         pulses[~voiced] = 0
         return pulses.astype(np.float32, copy=False), turns
 
+    def _pieces(self, rows: Floats, source: Floats, frame: int, seed: int) -> Floats:
+        """(T, 1200) windowed samples of frames with the parts ``rows`` (T, 3005).
+
+        Some frames at a time, since a long step's spectra would take more memory than all else in it.
+        """
+        pieces = np.empty((len(rows), self.N_FFT), np.float32)
+        for at in range(0, len(rows), self.AT_ONCE):
+            spectra = self._spectra(rows[at : at + self.AT_ONCE], source[at * self.HOP :], frame + at, seed)
+            samples = np.fft.irfft(spectra, self.N_FFT, axis=1).astype(np.float32, copy=False)
+            np.multiply(samples, self._synthesis, out=pieces[at : at + self.AT_ONCE])
+        return pieces
+
     def _spectra(self, rows: Floats, source: Floats, frame: int, seed: int) -> Spectra:
         """(T, 601) spectra of frames with the parts ``rows`` (T, 3005); frame t sees the source from hop t to t + 4."""
-        if not len(rows):
-            return np.zeros((0, self.BINS), np.complex64)
         views = np.lib.stride_tricks.sliding_window_view(source, self.N_FFT)[:: self.HOP][: len(rows)]
         spectra: Spectra = np.fft.rfft(views * self._analysis, axis=1).astype(np.complex64, copy=False)
         lh, theta, ln, lr, phi = (rows[:, at : at + self.BINS] for at in range(0, rows.shape[1], self.BINS))
@@ -135,19 +147,18 @@ class SourceFilter:
         blocks = np.concatenate([noise_block(seed, block) for block in range(first, last + 1)])
         return blocks[start : start + frames]
 
-    def _overlap_add(self, spectra: Spectra, tail: Floats, skip: int) -> Floats:
-        """(T + 4, 300) sums from the first new frame on: ``tail``, and the spectra of frames ``skip`` and after."""
-        frames, overlap = len(spectra), self.N_FFT // self.HOP
+    def _overlap_add(self, pieces: Floats, tail: Floats, skip: int) -> Floats:
+        """(T + 4, 300) sums from the first new frame on: ``tail``, and the pieces of frames ``skip`` and after."""
+        frames, overlap = len(pieces), self.N_FFT // self.HOP
         sums = np.zeros((skip + frames + overlap, self.HOP), np.float32)
         sums[:overlap] = tail
         if frames:
-            pieces = np.fft.irfft(spectra, self.N_FFT, axis=1).astype(np.float32, copy=False) * self._synthesis
-            pieces = pieces.reshape(frames, overlap, self.HOP)
+            hops = pieces.reshape(frames, overlap, self.HOP)
             # A spectrum's window begins two hops before its frame does; what lies before the first frame is dropped.
             for k in range(overlap):
                 at = skip - self.OVERHANG + k
                 drop = max(0, -at)
-                sums[at + drop : at + frames] += pieces[drop:, k]
+                sums[at + drop : at + frames] += hops[drop:, k]
         return sums
 
 

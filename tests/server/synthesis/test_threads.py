@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 
 import httpx
@@ -55,6 +56,29 @@ def test_a_job_that_nobody_waits_for_is_left_out() -> None:
         return done
 
     assert asyncio.run(run()) == ["kept"]
+
+
+def test_a_thread_that_waits_holds_nothing_of_its_last_job() -> None:
+    class Text:
+        """What a job works on."""
+
+        def speak(self) -> None:
+            """A step."""
+
+    async def run() -> None:
+        pool, text = Pool(1), Text()
+        await pool.run(text.speak, deadline=0.0)
+        left = weakref.ref(text)
+        del text
+        end = time.monotonic() + 2
+        while left() is not None and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+        dropped = left()
+        pool.close()
+        assert pool.steps == 1
+        assert dropped is None
+
+    asyncio.run(run())
 
 
 def test_an_error_reaches_its_caller_and_the_thread_lives() -> None:

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sayahead.server.hub import Hub
 from sayahead.server.operation.connection import most_connections
+from sayahead.server.operation.memory import keep_giving_back
 from sayahead.server.protocols import (
     cartesia,
     deepgram,
@@ -46,6 +47,8 @@ def create_app(hub: Hub) -> Starlette:
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(hub.close)
             await asyncio.to_thread(hub.start)
+            giving = asyncio.create_task(keep_giving_back(lambda: hub.pool.steps))
+            stack.callback(giving.cancel)
             for module in LISTENERS:
                 await stack.enter_async_context(module.listening(hub))
             yield {"limits": hub.limits, "connections": most_connections(hub.limits)}

@@ -114,6 +114,8 @@ class Pool:
     LATER_S, GAP_S = 5.0, 0.5
 
     def __init__(self, threads: int) -> None:
+        self.steps = 0
+        """Jobs that have run."""
         # When something was needed soon last.
         self._pressed = -math.inf
         # Jobs that run and whose result was not needed soon, and how many of them may.
@@ -169,7 +171,10 @@ class Pool:
                 work = heapq.heappop(self._jobs)[2]
                 self._early += early
             work()
+            # It holds its text, with all that the voice remembers of it: a thread that waits must not.
+            del work
             with self._ready:
+                self.steps += 1
                 self._early -= early
                 if not early:
                     self._pressed = time.monotonic()
