@@ -2,9 +2,10 @@
 
     python benchmarks/soak.py --minutes 60 --out benchmarks/results/server/soak
 
-Writes soak.json with a row a minute, and soak.png. Talkers send an answer at the pace of a language model, hear it to
-its end in real time, wait a little, and go on; a fifth of the answers are interrupted. Beside them rude clients come
-one after another.
+Writes soak.json with a row a minute, soak.md with what changed over the hour, and soak.png. Talkers send an answer at
+the pace of a language model, hear it to its end in real time, wait a little, and go on; a fifth of the answers are
+interrupted. Beside them rude clients come one after another. Waits follow whatever else the machine does; processor
+time follows it less, and least its quotient with that of the same answers spoken in this process, the control.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import os
 import random
+import re
 import socket
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +32,7 @@ from served import Version, event, frame, opened, started
 
 from sayahead.client import Client, ServerError
 from sayahead.engine.onnx import cores
+from sayahead.voice import Voice, load_voice
 
 ANSWERS = (
     "Sure, I can help with that. The next train leaves at 9:45 from platform three, and it takes about two hours.",
@@ -37,6 +42,35 @@ ANSWERS = (
 )
 WORDS_A_SECOND = 20.0
 INTERRUPTED = 0.2
+CONTROL_S = 5.0
+"""Between two answers of the control."""
+SETTLED = 3
+"""The first minute that counts for what changed over the hour."""
+FEWEST = 10
+"""Settled minutes from which a change over the hour is told."""
+COUNTED = {
+    "audio_s": "tts_audio_seconds_total",
+    "computing_s": "tts_processor_seconds_total",
+    "first_computing_s": "tts_first_audio_processor_seconds_sum",
+    "firsts": "tts_first_audio_processor_seconds_count",
+}
+"""What is read of the server's metrics each minute."""
+LABELS = {
+    "p50_ms": "p50",
+    "p95_ms": "p95",
+    "first_computing_ms": "before a text's first sound",
+    "computing_ms_per_s": "for a second of sound",
+    "control_ms_per_s": "for a second of sound, the control",
+}
+"""Of the curves."""
+RATES = {
+    "first_computing_ms": "computing before a text's first sound, ms",
+    "computing_ms_per_s": "computing for a second of sound, ms",
+    "server_ms_per_s": "the whole server for a second of sound, ms",
+    "first_of_control": "before a text's first sound, in seconds of the control's sound",
+    "computing_of_control": "for a second of sound, of the control's",
+}
+"""Columns of the rows that should not change over the hour."""
 
 
 @dataclass
@@ -49,6 +83,8 @@ class Minute:
     """Turns: done, interrupted, refused, or failed with why."""
     rude: Counter[str] = field(default_factory=Counter)
     """What rude clients did."""
+    control: list[float] = field(default_factory=list)
+    """Processor seconds of each answer that was spoken in this process, for a second of its sound."""
 
 
 class Soak:
@@ -103,6 +139,15 @@ class Soak:
             await asyncio.sleep(1 / WORDS_A_SECOND)
         await finish()
 
+    async def control(self, until: float) -> None:
+        """Speak the answers in this process, word by word, for what the machine makes of the same work."""
+        voice = load_voice()
+        for text in itertools.cycle(ANSWERS):
+            if time.monotonic() > until:
+                return
+            self.minute.control.append(await asyncio.to_thread(spoken, voice, text))
+            await asyncio.sleep(CONTROL_S)
+
     async def be_rude(self, until: float, every_s: float) -> None:
         """Rude clients, one after another, in threads of their own."""
         acts = (abandon, garbage, pings, silent, long_head, flushes, contexts, signs, never_reads)
@@ -112,6 +157,17 @@ class Soak:
                 await asyncio.to_thread(act, self.version.port)
             self.minute.rude[act.__name__] += 1
             await asyncio.sleep(every_s)
+
+
+def spoken(voice: Voice, text: str) -> float:
+    """Processor seconds of an answer for a second of its sound."""
+    begun, session, samples = time.thread_time(), voice.session(), 0
+    for word in text.split():
+        session.push(word + " ")
+        samples += sum(len(chunk.samples) for chunk in session.chunks())
+    session.finish()
+    samples += sum(len(chunk.samples) for chunk in session.chunks())
+    return (time.thread_time() - begun) * voice.sample_rate / samples
 
 
 def abandon(port: int) -> None:
@@ -189,23 +245,86 @@ async def soak(version: Version, *, minutes: float, talkers: int, every_s: float
     begun = time.monotonic()
     until = begun + 60 * minutes
     tasks = [asyncio.create_task(run.talk(until)) for _ in range(talkers)]
-    tasks.append(asyncio.create_task(run.be_rude(until, every_s)))
-    processor_s = version.processor_s
+    tasks += [asyncio.create_task(run.be_rude(until, every_s)), asyncio.create_task(run.control(until))]
+    counted = await asyncio.to_thread(counters, version)
     for n in range(1, round(minutes) + 1):
         await asyncio.sleep(max(0.0, begun + 60 * n - time.monotonic()))
         minute, run.minute = run.minute, Minute()
         p50, p95 = (np.percentile(minute.waits or [0.0], q) * 1000 for q in (50, 95))
         row: dict[str, Any] = {"minute": n, "rss_mb": round(version.rss_mb, 1), "descriptors": version.descriptors}
         row |= {"p50_ms": round(float(p50)), "p95_ms": round(float(p95))}
-        row |= {"cores": round((version.processor_s - processor_s) / 60, 2), "load": round(os.getloadavg()[0], 1)}
-        row |= {"turns": dict(minute.outcomes), "rude": dict(minute.rude)}
-        processor_s = version.processor_s
+        before, counted = counted, await asyncio.to_thread(counters, version)
+        row |= costs({name: counted[name] - before[name] for name in counted}, minute.control)
+        row |= {"load": round(os.getloadavg()[0], 1), "turns": dict(minute.outcomes), "rude": dict(minute.rude)}
         rows.append(row)
         print(json.dumps(row), flush=True)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
     return rows
+
+
+def counters(version: Version) -> dict[str, float]:
+    """What the server has counted since it began, and its processor time."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{version.port}/metrics", timeout=30) as answer:
+        lines = answer.read().decode().splitlines()
+    values = {"processor_s": version.processor_s}
+    for name, metric in COUNTED.items():
+        values[name] = sum(float(line.split()[-1]) for line in lines if re.match(rf"{metric}[ {{]", line))
+    return values
+
+
+def costs(spent: dict[str, float], control: list[float]) -> dict[str, float | None]:
+    """Columns of a minute for what was spent in it; None where there was nothing to divide by."""
+
+    def over(part: float, whole: float, digits: int) -> float | None:
+        return round(part / whole, digits) if whole else None
+
+    usual_s = float(np.mean(control)) if control else 0.0
+    first_s, step_s = (
+        over(spent["first_computing_s"], spent["firsts"], 6),
+        over(spent["computing_s"], spent["audio_s"], 6),
+    )
+    return {
+        "cores": round(spent["processor_s"] / 60, 2),
+        "audio_s": round(spent["audio_s"], 1),
+        "first_computing_ms": over(1000 * (first_s or 0.0), 1.0, 2),
+        "computing_ms_per_s": over(1000 * (step_s or 0.0), 1.0, 2),
+        "server_ms_per_s": over(1000 * spent["processor_s"], spent["audio_s"], 2),
+        "control_ms_per_s": over(1000 * usual_s, 1.0, 2),
+        "first_of_control": over(first_s or 0.0, usual_s, 4),
+        "computing_of_control": over(step_s or 0.0, usual_s, 4),
+    }
+
+
+def drift(rows: list[dict[str, Any]], column: str) -> dict[str, float]:
+    """A column's mean, and its least-squares slope in percent of it an hour, with its 95 % interval.
+
+    What a machine does goes on for a while: minutes count for as many as the residuals' correlation from one to the
+    next leaves independent (Santer et al. 2000, Eq. 6).
+    """
+    kept = [row for row in rows if row["minute"] >= SETTLED and row[column]]
+    x, y = np.array([row["minute"] / 60 for row in kept]), np.array([row[column] for row in kept])
+    toward = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    mean, slope = float(y.mean()), float(toward @ y)
+    rest = y - mean - slope * (x - x.mean())
+    alike = max(0.0, float(rest[1:] @ rest[:-1] / (rest @ rest)))
+    freedom = max(1.0, len(y) * (1 - alike) / (1 + alike) - 2)
+    # Student's t at 97.5 %, by the first term of its expansion around the normal.
+    apart = (1.96 + 2.37 / freedom) * float(np.sqrt(rest @ rest / freedom * (toward @ toward)))
+    of_mean = {"slope": slope, "low": slope - apart, "high": slope + apart}
+    return {"mean": round(mean, 3)} | {name: round(100 * value / mean, 1) for name, value in of_mean.items()}
+
+
+def table(drifts: dict[str, dict[str, float]]) -> str:
+    """The drifts as Markdown."""
+    lines = ["| processor time | mean | change in an hour | 95 % interval |", "|---|--:|--:|--:|"]
+    for name, label in RATES.items():
+        row = drifts[name]
+        lines.append(
+            f"| {label} | {row['mean']:g} | {row['slope']:+.1f} % | {row['low']:+.1f} to {row['high']:+.1f} % |"
+        )
+    return "\n".join(lines) + "\n"
 
 
 def plot(rows: list[dict[str, Any]], path: Path) -> None:
@@ -215,22 +334,24 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(3, 1, figsize=(8, 7), sharex=True, layout="constrained")
+    figure, axes = plt.subplots(4, 1, figsize=(8, 9), sharex=True, layout="constrained")
     minutes = [row["minute"] for row in rows]
     curves = (
         ("memory, MB", ("rss_mb",)),
         ("open descriptors", ("descriptors",)),
         ("first sound, ms", ("p50_ms", "p95_ms")),
+        ("processor time, ms", ("first_computing_ms", "computing_ms_per_s", "control_ms_per_s")),
     )
     for axis, (label, names) in zip(axes, curves, strict=True):
         for name in names:
-            axis.plot(minutes, [row[name] for row in rows], label=name.removesuffix("_ms"))
+            axis.plot(minutes, [row[name] for row in rows], label=LABELS.get(name))
         axis.set(ylabel=label, ylim=(0, 1.15 * max(row[name] for row in rows for name in names)))
     load = axes[2].twinx()
     load.plot(minutes, [row["load"] for row in rows], color="gray", linewidth=0.8)
     load.set(ylabel="the machine's load (gray)", ylim=(0, None))
-    axes[2].set(xlabel="minute")
-    axes[2].legend(loc="upper left")
+    axes[3].set(xlabel="minute")
+    for axis in axes[2:]:
+        axis.legend(loc="upper left", fontsize="small")
     figure.savefig(path, dpi=110)
 
 
@@ -253,7 +374,11 @@ def main() -> None:
     total = sum((Counter(row["turns"]) for row in rows), Counter[str]())
     data = {"cores": cores(), "talkers": talkers, "begin_mb": round(begin_mb, 1), "after": after, "turns": dict(total)}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    log = {"log": dict(version.events)}
+    log: dict[str, Any] = {"log": dict(version.events)}
+    if len(rows) >= SETTLED + FEWEST:
+        drifts = {name: drift(rows, name) for name in RATES}
+        log["drift"] = drifts
+        arguments.out.with_suffix(".md").write_text(table(drifts), "utf-8")
     arguments.out.with_suffix(".json").write_text(json.dumps(data | log | {"rows": rows}, indent=1) + "\n", "utf-8")
     plot(rows, arguments.out.with_suffix(".png"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Summary, generate_latest
 
 SECONDS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 RTF = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0)
@@ -12,6 +12,7 @@ FIRST_AUDIO = (
     "Time to first audio, until the first audible sample is sent: since the context's first text, and since the text "
     "that settled the first word and its lookahead."
 )
+FIRST_COMPUTING = "Processor time of a text's synthesis steps up to its first audible sample."
 UNDERRUNS = "Chunks sent after a player without a buffer had run dry, though their text was there."
 
 
@@ -29,6 +30,8 @@ class Metrics:
         self.first_audio = Histogram("tts_first_audio_seconds", FIRST_AUDIO, ("since",), **timed)
         self.word_delay = Histogram("tts_word_delay_seconds", "From a word's last character to its audio.", **timed)
         self.rtf = Histogram("tts_rtf", "Time of a synthesis step over the playing time that it made.", **paced)
+        self.computing = Counter("tts_processor_seconds", "Processor time of synthesis steps.", **shared)
+        self.first_computing = Summary("tts_first_audio_processor_seconds", FIRST_COMPUTING, **shared)
         self.audio = Counter("tts_audio_seconds", "Audio sent.", ("protocol",), **shared)
         self.characters = Counter("tts_characters", "Text taken in.", ("protocol",), **shared)
         self.underruns = Counter("tts_underruns", UNDERRUNS, **shared)

@@ -27,7 +27,7 @@ class Pacing:
         self._first_text: float | None = None
         self._settled = self._unlocked = loop.time()
         self._dry: float | None = None
-        self._audible = False
+        self._audible, self._computed_s = False, 0.0
         self.last_sent = loop.time()
         """When the last chunk was sent."""
         # What a client has said that it played, and when; None: nothing yet.
@@ -86,8 +86,11 @@ class Pacing:
         self._metrics.queue.observe(chunk.waited_s)
         if duration_s:
             self._metrics.rtf.observe(chunk.took_s / duration_s)
+        self._metrics.computing.inc(chunk.computed_s)
+        self._computed_s += chunk.computed_s
         if chunk.audible and not self._audible:
             self._audible = True
+            self._metrics.first_computing.observe(self._computed_s)
             if self._first_text is not None:
                 self._metrics.first_audio.labels("first_text").observe(now - self._first_text)
             self._metrics.first_audio.labels("settling_text").observe(now - self._unlocked)

@@ -41,6 +41,8 @@ class EncodedChunk:
     """Wait for a thread."""
     took_s: float
     """Time of the step itself."""
+    computed_s: float = 0.0
+    """Processor time of all steps since the chunk before."""
 
 
 class Speaking:
@@ -54,6 +56,8 @@ class Speaking:
         """Takes the text, while no ``pull`` is under way."""
         self._encoder = encoder(options.format, source_rate=voice.sample_rate)
         self._pool, self._over = pool, False
+        # Processor time of steps that gave nothing yet.
+        self._computed_s = 0.0
 
     async def pull(self, *, deadline: float) -> EncodedChunk | None:
         """The next chunk; None if that takes more text. ``deadline`` (time of the event loop) is when the peer runs
@@ -66,16 +70,21 @@ class Speaking:
         return await self._pool.run(lambda: self.session.revise(at, text), deadline=time.monotonic())
 
     def _step(self, request: float) -> EncodedChunk | None:
-        start = time.perf_counter()
+        start, computing = time.perf_counter(), time.thread_time()
         chunk = self.session.pull()
+        samples, words, data, loud = 0, tuple[WordTiming, ...](), b"", False
         if chunk is not None:
+            samples, words = len(chunk.samples), chunk.words
             data, loud = self._encoder.push(chunk.samples), len(audible(chunk.samples)) > 0
-            took_s = time.perf_counter() - start
-            return EncodedChunk(data, len(chunk.samples), chunk.words, loud, start - request, took_s)
-        if not self.session.finished or self._over:
+        elif self.session.finished and not self._over:
+            self._over, data = True, self._encoder.finish()
+        computed_s = self._computed_s + time.thread_time() - computing
+        if chunk is None and not data:
+            self._computed_s = computed_s
             return None
-        self._over, rest = True, self._encoder.finish()
-        return EncodedChunk(rest, 0, (), False, start - request, time.perf_counter() - start) if rest else None
+        self._computed_s = 0.0
+        took_s = time.perf_counter() - start
+        return EncodedChunk(data, samples, words, loud, start - request, took_s, computed_s)
 
 
 def session_options(voice: Voice, options: m.Options) -> Options:
