@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ import numpy as np
 
 from sayahead.adding.caches import rows_needed, with_caches
 from sayahead.adding.graph import Graph, needs_onnx, read_graph
+from sayahead.adding.lean import with_norms, with_plain_shapes
 from sayahead.adding.piper import BEGIN, END, PAD, PiperConfig, read_piper
-from sayahead.adding.seams import Seams, cut, find_seams
+from sayahead.adding.planes import with_planes
+from sayahead.adding.seams import Seams, cut, find_seams, ids_and_lengths
 from sayahead.adding.splines import with_short_splines
 from sayahead.engine.onnx import OnnxGraph, count, simplify
 from sayahead.errors import SayaheadError, VoiceError
@@ -27,11 +30,34 @@ from sayahead.vocoders.latent import LatentVocoder
 from sayahead.voices import FORMAT
 
 TOLERANCE = 1e-5
-"""Most that samples of the parts may differ from those of the whole, at the same noise."""
+"""Most that samples of the parts may differ from those of the whole, at the same noise, and in steps from at once."""
+ROUNDING = 2.0
+"""How many times as much as the whole differs from itself, where ONNX Runtime joins no nodes, the parts may as well."""
 REACHES = range(4, 65, 2)
 """Counts of frames to the right that are tried until more makes no difference."""
-VARIANTS = ((False, True, ("ConvTranspose", "Split")), (False, False, ("ConvTranspose",)), (True, False, ()))
-"""Ways to write the parts, the cheapest first: whether masks are kept, splines are short; where rows are trimmed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to write the parts."""
+
+    masks: bool = False
+    """Whether the masks of tokens are kept."""
+    lean: bool = False
+    """Whether shapes and normalizations are written shortly, and convolutions over planes."""
+    splines: bool = False
+    """Whether splines are written shortly."""
+    trim: tuple[str, ...] = ()
+    """In front of which nodes the flow and the decoder leave rows out."""
+
+
+WAYS = (
+    Way(lean=True, splines=True, trim=("ConvTranspose", "Split")),
+    Way(splines=True, trim=("ConvTranspose", "Split")),
+    Way(trim=("ConvTranspose",)),
+    Way(masks=True),
+)
+"""The cheapest first."""
 CARDS = ("MODEL_CARD", "MODEL_CARD.md", "LICENSE", "LICENSE.txt", "LICENSE.md")
 """Files beside a voice that say what it may be used for."""
 TAILS = {
@@ -170,21 +196,34 @@ class Trial:
     def save(self, folder: Path) -> None:
         """Write the parts, after a check that they are the whole; what is not in every voice stays where it must."""
         where, hop, difference = self._graph.where, self._seams.hop, float("inf")
-        for masks, short, trim in VARIANTS:
-            parts = cut(self._graph, self._seams, masks=masks)
-            text = with_short_splines(parts.text, where=where) if short else parts.text
+        for way in WAYS:
+            parts = cut(self._graph, self._seams, masks=way.masks)
             # What is faded into the next step is less than a frame.
-            decoder = with_caches(parts.decoder, hop, where=where, trim=trim)
             self._decoder_sees = rows_needed(Graph(parts.decoder, where=where), hop)["rows"]
-            flow = with_caches(parts.flow, self._decoder_sees, where=where, trim=trim)
-            self._parts = {
-                name: self._optimized(model, folder / f"{name}.onnx")
-                for name, model in (("text", text), ("flow", flow), ("decoder", decoder))
+            made = {
+                "text": with_short_splines(parts.text, where=where) if way.splines else parts.text,
+                "flow": with_caches(parts.flow, self._decoder_sees, where=where, trim=way.trim),
+                "decoder": with_caches(parts.decoder, hop, where=where, trim=way.trim),
             }
+            if way.lean:
+                made["text"] = self._lean(made["text"])
+                made = {name: with_planes(model, where=where) for name, model in made.items()}
+            self._parts = {name: self._optimized(model, folder / f"{name}.onnx") for name, model in made.items()}
             difference = self._difference()
-            if difference < TOLERANCE:
+            if difference < TOLERANCE or (np.isfinite(difference) and difference < ROUNDING * self._rounding()):
                 return
         raise VoiceError(f"{where} is no VITS that this version knows: its parts differ from it by {difference:g}.")
+
+    def _lean(self, text: Any) -> Any:
+        """A text encoder without what its exporter left in it."""
+        where, ids = self._graph.where, ids_and_lengths(self._graph)[0]
+        text = with_norms(text, where=where)
+        return with_plain_shapes(text, ids, self._tokens, self._scratch, where=where)
+
+    def _tokens(self, graph: OnnxGraph, count: int) -> dict[str, Any]:
+        """Inputs of the text encoder for so many tokens."""
+        ids, noise = np.resize(self._ids, (1, count)), np.resize(self._noise, (1, 2, count))
+        return self._given(graph, input=ids, input_lengths=np.array([count], np.int64), noise=noise)
 
     def _optimized(self, model: Any, path: Path) -> OnnxGraph:
         """A graph written without what can be computed once, in operators that any ONNX Runtime has, and loaded."""
@@ -217,17 +256,29 @@ class Trial:
             made = self._parts["text"](**self._given(self._parts["text"]))
             frames = np.maximum(np.ceil(made["frames"].reshape(-1)), 1).astype(np.int64)
             rows = np.repeat(np.arange(len(self._ids)), frames)
-            shape = (1, self._seams.channels, len(rows))
-            prior = np.random.default_rng(1).standard_normal(shape, dtype=np.float32)
+            prior = self._prior(len(rows))
             means, deviations = made["mean"][0], np.exp(made["log_deviation"][0]) * np.float32(self._piper.scales[0])
             self._latent = (means[rows] + deviations[rows] * prior[0].T).T[None]
             self._z = self._alone("flow", self._latent)
             self._samples = self._alone("decoder", self._z).reshape(-1)
-            expected = self._whole(**self._given(self._whole, prior=prior))["samples"].reshape(-1)
+            expected = self._said(self._whole, prior)
         except Exception:
             return float("inf")
         same = len(expected) == len(self._samples) == len(rows) * self._seams.hop
         return float(np.abs(expected - self._samples).max()) if same else float("inf")
+
+    def _prior(self, frames: int) -> Floats:
+        """(1, C, T) noise."""
+        return np.random.default_rng(1).standard_normal((1, self._seams.channels, frames), dtype=np.float32)
+
+    def _said(self, whole: OnnxGraph, prior: Floats) -> Floats:
+        """(S,) what the whole makes."""
+        return np.asarray(whole(**self._given(whole, prior=prior))["samples"].reshape(-1))
+
+    def _rounding(self) -> float:
+        """By how much the whole differs from itself for the order of its sums alone."""
+        plain, prior = OnnxGraph(self._scratch / "whole.onnx", optimized=False), self._prior(self._latent.shape[2])
+        return float(np.abs(self._said(self._whole, prior) - self._said(plain, prior)).max())
 
     def reaches(self) -> tuple[int, int]:
         """Frames to the right that make a difference: for the flow by trying, for the decoder by its layers."""

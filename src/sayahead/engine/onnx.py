@@ -42,7 +42,8 @@ class OnnxGraph:
     name: str
     """Its file's, without the ending."""
 
-    def __init__(self, path: Path, *, threads: int = 1) -> None:
+    def __init__(self, path: Path, *, threads: int = 1, optimized: bool = True) -> None:
+        """``optimized``: whether ONNX Runtime may join nodes. VoiceError for what is no graph."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
@@ -51,6 +52,8 @@ class OnnxGraph:
         options.enable_mem_pattern = False
         # An arena keeps the most that a run has ever taken, for each graph, and is slower than the allocator.
         options.enable_cpu_mem_arena = False
+        if not optimized:
+            options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         # Spinning threads would burn a core between two words.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         try:

@@ -1,0 +1,190 @@
+"""A text encoder without what its exporter left in it.
+
+As exported, half of the nodes of a VITS's text encoder compute shapes from the number of tokens, for each layer again,
+and each normalization is nine nodes; a word's few tokens take as long as it takes to start them all. Here a shape is
+what it is, a polynomial of the number of tokens, and a normalization is one node (Ba et al. 2016).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.adding.graph import Array, Graph, attributes
+from sayahead.engine.onnx import OnnxGraph
+
+NORMS_SINCE, SAME_SINCE = 17, 13
+"""ONNX's version with LayerNormalization, and the first of which it changed nothing else that a text encoder has."""
+TRIED = (5, 6, 7, 10, 23, 48, 49, 120, 301)
+"""Counts of tokens at which a polynomial must be right. A sentence has five at least."""
+MOST = 16
+"""Numbers in a shape."""
+
+
+def rewritten(graph: Graph, changes: dict[int, list[Any]], weights: list[Any], *, version: int | None = None) -> Any:
+    """A model with other nodes in the places of some, without those that nothing needs any more."""
+    helper, old = graph.onnx.helper, graph.model.graph
+    nodes = [node for number, given in enumerate(graph.nodes) for node in changes.get(number, [given])]
+    weights = [*old.initializer, *weights]
+    whole = helper.make_graph(nodes, old.name, list(old.input), list(old.output), weights)
+    needed = Graph(helper.make_model(whole), where=graph.where).behind(*graph.outputs)
+    kept = [node for node in nodes if any(made in needed for made in node.output)]
+    used = [weight for weight in weights if weight.name in needed]
+    new = helper.make_graph(kept, old.name, list(old.input), list(old.output), used)
+    opsets = [
+        helper.make_opsetid(o.domain, o.version if o.domain else version or o.version) for o in graph.model.opset_import
+    ]
+    return helper.make_model(new, opset_imports=opsets, ir_version=graph.model.ir_version)
+
+
+def with_norms(model: Any, *, where: str) -> Any:
+    """The same graph with each normalization over its last axis as one node."""
+    graph = Graph(model, where=where)
+    version = next((opset.version for opset in graph.model.opset_import if not opset.domain), 0)
+    if version < SAME_SINCE:
+        return model
+    changes = dict[int, list[Any]]()
+    for number, node in enumerate(graph.nodes):
+        found = norm_at(graph, node)
+        if found is not None:
+            inputs, epsilon = found
+            one = graph.onnx.helper.make_node("LayerNormalization", inputs, list(node.output), axis=-1, epsilon=epsilon)
+            changes[number] = [one]
+    return rewritten(graph, changes, [], version=max(version, NORMS_SINCE))
+
+
+def norm_at(graph: Graph, node: Any) -> tuple[list[str], float] | None:
+    """If a node ends (x - mean) / sqrt(variance + epsilon) * scale + offset: x, scale and offset; epsilon."""
+    offset, scaled = parts(graph, node, "Add")
+    scale, divided = parts(graph, scaled, "Mul")
+    if divided is None or divided.op_type != "Div" or offset is None or scale is None:
+        return None
+    less, root = graph.made_by(divided.input[0]), graph.made_by(divided.input[1])
+    if less is None or less.op_type != "Sub" or root is None or root.op_type != "Sqrt":
+        return None
+    added, variance = parts(graph, graph.made_by(root.input[0]), "Add")
+    mean = graph.made_by(less.input[1])
+    if added is None or mean is None or not is_mean(graph, mean) or not is_mean(graph, variance):
+        return None
+    epsilon, square = graph.value(added), graph.made_by(variance.input[0])
+    flat = [value for name in (scale, offset) if (value := graph.value(name)) is not None and value.ndim == 1]
+    if mean.input[0] != less.input[0] or epsilon is None or epsilon.size != 1 or len(flat) < 2:
+        return None
+    known = is_square(graph, square, less.output[0])
+    return ([less.input[0], scale, offset], float(epsilon.reshape(-1)[0])) if known else None
+
+
+def is_square(graph: Graph, node: Any, tensor: str) -> bool:
+    """Whether a node makes the square of a tensor."""
+    if node is None or node.op_type not in ("Mul", "Pow") or node.input[0] != tensor:
+        return False
+    other = graph.value(node.input[1])
+    return bool(node.input[1] == tensor if node.op_type == "Mul" else other is not None and np.all(other == 2))
+
+
+def parts(graph: Graph, node: Any, op_type: str) -> tuple[str | None, Any]:
+    """The constant of a node of this type, and the node that makes its other input."""
+    if node is None or node.op_type != op_type:
+        return None, None
+    constants = [name for name in node.input if graph.value(name) is not None]
+    others = [name for name in node.input if name not in constants]
+    return (constants[0], graph.made_by(others[0])) if len(constants) == len(others) == 1 else (None, None)
+
+
+def is_mean(graph: Graph, node: Any) -> bool:
+    """Whether a node takes means over the last axis and keeps it."""
+    if node is None or node.op_type != "ReduceMean" or attributes(graph, node).get("keepdims", 1) != 1:
+        return False
+    axes = attributes(graph, node).get("axes")
+    if axes is None and len(node.input) > 1:
+        axes = graph.value(node.input[1])
+    return axes is not None and list(axes) == [-1]
+
+
+def with_plain_shapes(model: Any, ids: str, given: Any, scratch: Path, *, where: str) -> Any:
+    """The same graph with what depends on the number of tokens alone written as a polynomial of it.
+
+    ``ids`` is the input (1, P) of tokens; ``given`` makes all inputs for a number of tokens. What is no polynomial of
+    the second degree stays.
+    """
+    graph = Graph(model, where=where)
+    wanted = of_shapes(graph)
+    values = tried(graph, wanted, given, scratch)
+    helper, weights, nodes = graph.onnx.helper, list[Any](), list[Any]()
+
+    def constant(value: Array, name: str) -> str:
+        weights.append(graph.onnx.numpy_helper.from_array(value, name))
+        return name
+
+    one = constant(np.array(1, np.int64), "tokens_axis")
+    nodes += [helper.make_node("Shape", [ids], ["ids_shape"])]
+    nodes += [helper.make_node("Gather", ["ids_shape", one], ["tokens_1"])]
+    nodes += [helper.make_node("Mul", ["tokens_1", "tokens_1"], ["tokens_2"])]
+    made, names = dict[tuple[Any, ...], str](), dict[str, str]()
+    for tensor in wanted:
+        found = polynomial(values[tensor])
+        if found is None:
+            continue
+        key = tuple((part.shape, *part.reshape(-1).tolist()) for part in found)
+        if key not in made:
+            total = constant(found[0], f"shape{len(made)}_0")
+            for power, part in enumerate(found[1:], 1):
+                if part.any():
+                    factor = constant(part, f"shape{len(made)}_{power}")
+                    term, more = f"shape{len(made)}_{power}_term", f"shape{len(made)}_to{power}"
+                    nodes.append(helper.make_node("Mul", [f"tokens_{power}", factor], [term]))
+                    nodes.append(helper.make_node("Add", [total, term], [more]))
+                    total = more
+            made[key] = total
+        names[tensor] = made[key]
+    changes = {0: [*nodes, renamed(graph.nodes[0], names)]}
+    changes |= {number: [renamed(node, names)] for number, node in enumerate(graph.nodes) if number}
+    return rewritten(graph, changes, weights)
+
+
+def renamed(node: Any, names: dict[str, str]) -> Any:
+    """The same node with other inputs."""
+    copy = type(node)()
+    copy.CopyFrom(node)
+    copy.input[:] = [names.get(tensor, tensor) for tensor in node.input]
+    return copy
+
+
+def of_shapes(graph: Graph) -> list[str]:
+    """Tensors that depend on shapes alone."""
+    found = dict[str, None]()
+    for node in graph.nodes:
+        of = [name for name in node.input if name and graph.value(name) is None]
+        if node.op_type == "Shape" or (of and all(name in found for name in of)):
+            found |= dict.fromkeys(node.output)
+    return list(found)
+
+
+def tried(graph: Graph, tensors: Sequence[str], given: Any, scratch: Path) -> dict[str, list[Array]]:
+    """What these tensors are at each count of tokens."""
+    helper = graph.onnx.helper
+    model = type(graph.model)()
+    model.CopyFrom(graph.model)
+    model.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in tensors)
+    path = scratch / "shapes.onnx"
+    path.write_bytes(model.SerializeToString())
+    session = OnnxGraph(path)
+    runs = [session(**given(session, tokens)) for tokens in TRIED]
+    return {name: [np.asarray(made[name]) for made in runs] for name in tensors}
+
+
+def polynomial(values: list[Array]) -> tuple[Array, ...] | None:
+    """Coefficients of 1, P and P squared in what was tried; None where it is no polynomial with whole ones."""
+    first = values[0]
+    if first.dtype != np.int64 or first.size > MOST or any(value.shape != first.shape for value in values):
+        return None
+    powers = np.vander(np.array(TRIED, np.int64), 3, increasing=True)
+    seen = np.stack([value.reshape(-1) for value in values])
+    # An end that stands for all there is, is too large for a fit.
+    grown = np.linalg.lstsq(powers[1:, 1:] - powers[0, 1:], seen[1:] - seen[0], rcond=None)[0]
+    grown = np.rint(grown).astype(np.int64)
+    found = np.concatenate([(seen[0] - powers[0, 1:] @ grown)[None], grown])
+    return tuple(part.reshape(first.shape) for part in found) if np.array_equal(powers @ found, seen) else None
