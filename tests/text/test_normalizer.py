@@ -115,6 +115,7 @@ READINGS = [
     ("I, II, and III. I, too", "one,|two,|and|three.||I,|too"),
     ("on Park Ave. NW at 5 p.m. EST. Then", "on|Park|Avenue|northwest|at|five|P.M.|EST.||Then"),
     ("a Boeing 747-400", "a|Boeing|seven forty-seven four hundred"),
+    ("10⁻⁶ m", "ten to the power of minus six|meters"),
     ("SO4^2- and SO₄²⁻", "S.O. four two minus|and|S.O. four two minus"),
     ('a,b and red,green: (yes!) "No!" **Note:** x', "a,|b|and|red,|green:|(yes!||No!||Note:|x"),
     # markdown, tags, emoji, other scripts

@@ -6,14 +6,27 @@ import re
 
 from sayahead.text.english import tables
 from sayahead.text.english.left import NOTHING, Left
-from sayahead.text.english.numbers import cardinal, each, fraction, label, number, ordinal, pair, paired, plural, year
+from sayahead.text.english.numbers import (
+    cardinal,
+    each,
+    fraction,
+    initials,
+    label,
+    number,
+    ordinal,
+    pair,
+    paired,
+    plural,
+    year,
+)
 from sayahead.text.english.units import BIG, CENTS, CURRENCIES, currency, unit
 
 NUM = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
 _PREFIXED = r"(?:US|CA|AU|NZ|HK|NT|MX|C|A|S|R)?\$|(?:CN|RMB)?¥|CHF|SEK|NOK|DKK|PLN|ZAR|CNY|kr"
 CUR = f"(?:{_PREFIXED}|[{''.join(CURRENCIES)}])"
 _BIG = "|".join(BIG)
-AMOUNT = rf"(?:{NUM}|\.[0-9]+|[0-9]+,[0-9]{{1,2}}|[0-9]{{1,2}}(?:,[0-9]{{2}})+,[0-9]{{3}})"
+_POINTED = r"[0-9]{1,3}(?:\.[0-9]{3})+"
+AMOUNT = rf"(?:{_POINTED},[0-9]{{2}}|{NUM}|\.[0-9]+|[0-9]+,[0-9]{{1,2}}|[0-9]{{1,2}}(?:,[0-9]{{2}})+,[0-9]{{3}})"
 NUMBER = re.compile(rf"[-−]?(?:{NUM}|\.[0-9]+)")
 MONEY = re.compile(rf"([-−+~]?)({CUR})([-−]?{AMOUNT})({_BIG})?")
 MONEY_RANGE = re.compile(rf"({MONEY.pattern})[-–—]({CUR})?({NUM})({_BIG})?")
@@ -33,25 +46,30 @@ def atom(text: str, left: Left = NOTHING) -> str:
         return counted(text, left)
     if m := re.fullmatch(r"([0-9][0-9,]{0,14})(st|nd|rd|th)", text, re.I):
         return ordinal(int(m[1].replace(",", "")))
+    if left.kind == "label" and re.fullmatch(r"[0-9]+[A-Z]", text):
+        return f"{label(text[:-1])} {initials(text[-1])}"
     if m := re.fullmatch(r"'?([0-9]{1,4})'?s", text):
         return _decade(m[1], left)
-    if m := TIME.fullmatch(text):
-        return clock(m)
+    if m := TIME.fullmatch(text.removesuffix("ish").removesuffix("-")):
+        return clock(m) + (" ish" if text.endswith("ish") else "")
     if m := re.fullmatch(r"([0-9]{1,2})([AaPp])\.?[Mm]\.?", text):
         return f"{cardinal(int(m[1]))} {m[2].upper()}.M."
-    if m := re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})(?:st|nd|rd|th)?", text):
+    if m := re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})(?:st|nd|rd|th)?s?", text):
         return _slashed(m[1], m[2], left)
     return _money(text, left) or _measure(text, left)
 
 
 def counted(text: str, left: Left) -> str:
     """A plain number as its left neighbour has it read: a day, a year, a code, a label, or how many."""
+    if left.word.lower() in tables.SOFTWARE and (m := re.fullmatch(r"([0-9]+)\.([1-9][0-9])", text)):
+        return f"{number(m[1])} point {number(m[2])}"
     if not text.isdigit():
         return "" if left.kind == "code" and "." in text else number(text)
     size, value = len(text), int(text)
     if left.kind == "month" and size < 3 and 1 <= value <= 31:
         return ordinal(value)
-    if left.kind in ("phone", "code") or (left.kind == "dial" and (size > 4 or text in tables.SHORT_NUMBERS)):
+    dialled = size > 4 or text in tables.SHORT_NUMBERS or left.word[:1].isdigit()
+    if left.kind in ("phone", "code") or (left.kind == "dial" and dialled):
         return each(text)
     if left.kind == "label" and (size in (3, 4) or text[0] == "0"):
         return label(text)
@@ -70,6 +88,8 @@ def counted(text: str, left: Left) -> str:
 def _decade(digits: str, left: Left) -> str:
     """``1990s`` nineteen nineties; ``5s`` and ``a 30s break`` are seconds."""
     value = int(digits)
+    if re.fullmatch("7[0-9]7", digits):  # Boeing's.
+        return plural(label(digits))
     if len(digits) < 4 and (value % 10 or left.each or left.kind == "hours"):
         return f"{cardinal(value)} second" + ("" if value == 1 or left.each else "s")
     return plural(year(value) if len(digits) == 4 else number(digits))
@@ -91,6 +111,8 @@ def money(text: str, left: Left = NOTHING, *, big: str = "") -> str | None:
     before = {"-": "minus ", "−": "minus ", "+": "plus ", "~": "about "}.get(sign, "")
     if amount[0] in "-−":
         before, amount = "minus ", amount[1:]
+    if re.fullmatch(rf"{_POINTED}(?:,[0-9]{{2}})?", amount) and ("," in amount or cur == "€"):
+        amount = amount.replace(".", "")
     amount = re.sub(r"^([0-9]+),([0-9]{1,2})$", r"\1.\2", amount)
     one, many = currency(cur)
     many = one if left.each else many
@@ -110,7 +132,10 @@ def _money_range(m: re.Match[str], left: Left, big: str) -> str:
     """``$5–$10`` five to ten dollars, ``$1.5-2 million`` with the one big word behind both."""
     first, cur, last, end = m[4], m[6] or m[3], m[7], m[8] or big
     scale = f" {BIG[m[5]]}" if m[5] else ""
-    if m[6] and m[6] != m[3]:
+    cents = not (m[5] or end) and any(re.search(r"\.[0-9]{2}$", amount) for amount in (first, last))
+    if cents or (m[6] and m[6] != m[3]):
+        if not m[6]:
+            return f"{money(m[1], left)} to {money(cur + last, left)}"
         return f"{money(m[1], left)} to {money(m[6] + last, left, big=end)}"
     return f"{number(first)}{scale} to {money(cur + last, left, big=end)}"
 
@@ -181,6 +206,8 @@ def _slashed(above: str, below: str, left: Left) -> str:
         return ""
     if word in tables.DATE_WORDS and (day := date("", a, b) or date("", b, a)):
         return day
+    if a + b == 100 and a >= b:
+        return f"{cardinal(a)} {cardinal(b)}"
     if word in tables.RATED or (b in (5, 10, 100) and a == b):
         return f"{cardinal(a)} out of {cardinal(b)}"
     if 1 < a <= 12 < b <= 31 and b not in (16, 20, 24, 25) and not left.each and not left.kind:

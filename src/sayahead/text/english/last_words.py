@@ -89,6 +89,7 @@ NOT_LAST = frozenset(
     business butterfly certainly clearly curated daily doily embed family feed feedly finally firstly fly frankly
     generally grammarly harness headless holy honestly hopefully hotbed hourly ideally indeed italy jelly july lily
     literally luckily med mixed monopoly monthly mostly multiply naturally nested obviously ordinarily originally
+    hesitated muttered paused sighed trailed whispered wondered
     parsed personally plaid possibly presumably previously probably rally reed reply sadly seed serverless shared
     shed shred similarly simply sled speed supply ted unfortunately unified united usually weed weekly wired
     wireless yearly zed

@@ -12,18 +12,20 @@ from sayahead.text.reading.marks import readable, strongest
 from sayahead.text.reading.tokens import Parts
 
 _KEYCAP = re.compile("([0-9]?)[#*]?\ufe0f?\u20e3")
-_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9-]*/?>|<!--[^>]*-->|\[\^[^\]]*\]")
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
 _ESCAPE = re.compile(r"\\(?=[^\w\s])")
 _TAGS = (
     "a abbr b blockquote break br button center code dd details div dl dt em emphasis figure font form h1 h2 h3 h4 "
     "h5 h6 hr i iframe img input kbd label li link mark meta ol option p paragraph phoneme pre prosody s say-as "
     "script section select sentence small source span speak strong style sub summary sup svg table td th tr u ul "
-    "video voice w audio lang"
+    "video voice w audio lang think thinking"
 )
-OPEN_TAG = re.compile(rf"<(?:(?:{'|'.join(_TAGS.split())})(?:\s[^<>]*)?|!--[^>]*)$")
+_NAMED = "|".join(_TAGS.split())
+_TAG = re.compile(rf"</[A-Za-z][\w-]*>|<[A-Za-z][\w-]*/>|<(?:{_NAMED})>|<!--[^>]*-->|\[\^[^\]]*\]", re.IGNORECASE)
+"""Silent; another word in angle brackets is a placeholder, which is read."""
+OPEN_TAG = re.compile(rf"<(?:(?:{_NAMED})(?:\s[^<>]*)?|!--[^>]*)$")
 """A tag of HTML or SSML that goes on behind white space."""
-_SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_SUPERSCRIPT = re.compile("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _VULGAR = re.compile("([0-9]*)([¼½¾⅐-⅞])")
 _SAME = {
     "'": "’‘ʼ′‛",
@@ -48,7 +50,7 @@ _TRAIL = "\"')]}*_`!?,;:|….–—~>- "
 _PRODUCT = re.compile(r"^[^*]*(?<![A-Za-z])[A-Za-z0-9)]\*[A-Za-z0-9(](?![A-Za-z])[^*]*$")
 _APOSTROPHE = re.compile(r"[0-9]{2}(?:'?s)?\b")
 MICRO = re.compile(r"(?:^|\d)μ(?:[gmslLAVWF]|mol|Sv)\b")
-_CHARGE = re.compile(r"[A-Z][A-Za-z0-9_()]*\^[0-9]?")
+_CHARGE = re.compile(r"[A-Z][A-Za-z0-9_()]*\^[0-9]?|Cl|Br|OH|NO_?3|HCO_?3|HSO_?4")
 OHM = re.compile(r"^(?:[0-9.,]*[kMm]?)Ω$")
 
 
@@ -93,6 +95,7 @@ def trim(text: str) -> Parts:
     """A folded token without what surrounds the word, and the pause that surrounds it."""
     if "<" in text or "[^" in text:
         text = _TAG.sub(" ", text)
+        text = re.sub(r"(?<=\w)<([A-Za-z]\w*)>", r" \1 ", text)
     text = text.strip()
     if "*" in text and not _PRODUCT.search(text):
         text = re.sub(r"(?<=\w)\*{1,3}(?=[^\W\d_])", "", text)

@@ -28,6 +28,7 @@ _ELEMENT = "|".join(tables.ELEMENTS)
 _FORMULA = re.compile(rf"(?:(?:{_ELEMENT})(?:_?[0-9]+)?|\((?=\w)|\)(?:_?[0-9]+)?){{2,}}")
 _CHARGED = re.compile(rf"((?:{_ELEMENT})|NH4|H3O)([0-9]?)\+")
 _ION = re.compile(r"([A-Z][A-Za-z0-9_()]*)\^([0-9]?)([-+−])")
+_ANION = re.compile(r"(Cl|Br|OH|NO3|HCO3|HSO4)[-−]")
 _MIXED = re.compile(rf"(?:{_ELEMENT}){{2,4}}")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VARIABLES = frozenset("ijkmnpqtxyz")
@@ -37,6 +38,8 @@ def formula(text: str) -> str | None:
     """``H2SO4`` H two S.O. four, ``NaCl`` N.A.C.L.; None if it is no formula of chemistry."""
     if charged := _CHARGED.fullmatch(text):
         return f"{initials(charged[1])} {cardinal(int(charged[2])) + ' ' if charged[2] else ''}plus"
+    if anion := _ANION.fullmatch(text):
+        return f"{formula(anion[1]) or initials(anion[1])} minus"
     if ion := _ION.fullmatch(text):
         said = formula(ion[1]) or (initials(ion[1]) if ion[1] in tables.ELEMENTS else "")
         charge = f" {cardinal(int(ion[2]))}" if ion[2] else ""
@@ -56,14 +59,21 @@ def name(text: str) -> str:
     return " ".join(label(run) if run.isdigit() else _letters(run, beside=len(runs) > 1) for run in runs)
 
 
+def humps(text: str) -> str:
+    """``fooBar`` foo Bar, ``GetUserById`` get User By I.D.; names such as iPhone and JavaScript as they are."""
+    parts = _HUMP.split(text)
+    least = 2 if text[0].islower() else 3
+    return " ".join(map(pronounced, parts)) if len(parts) >= least and len(parts[0]) > 1 else text
+
+
 def _letters(run: str, *, beside: bool) -> str:
     low = run.lower()
     if run in tables.SAID:
         return tables.SAID[run]
     if beside and (low in tables.SPELLED_BESIDE_FIGURES or (run.isupper() and len(run) < 4) or len(run) == 1):
         return initials(run)
-    humps = _HUMP.split(run)
-    return " ".join(map(pronounced, humps)) if len(humps) > 1 or beside else run
+    parts = _HUMP.split(run)
+    return " ".join(map(pronounced, parts)) if len(parts) > 1 or beside else run
 
 
 def pieces(text: str) -> str:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from sayahead.text.english import tables
 from sayahead.text.english.amounts import CUR, MONEY, MONEY_SCALED, NUM, NUMBER, TIME, atom, counted, money
 from sayahead.text.english.left import NOTHING, Left
-from sayahead.text.english.numbers import cardinal, each, grouped, label, number, ordinal, year
+from sayahead.text.english.numbers import cardinal, each, grouped, label, number, ordinal, plural, year
 from sayahead.text.english.pieces import code, formula, name, pieces, powers
 from sayahead.text.english.rules import fixed
 from sayahead.text.english.units import BIG, CURRENCIES, GLUED_ONLY, per, unit
@@ -26,9 +26,14 @@ _COUNTED_WORDS = re.compile(r"[-–]((?:[A-Za-z][A-Za-z']*\.?|[0-9]{1,2})(?:[-�
 _PRICED = re.compile(rf"([^\W\d_]+)[:=]({CUR}{NUM}\S*)")
 _PER = re.compile(rf"({MONEY.pattern})/([A-Za-z]+)")
 _SIGNED = re.compile(r"([+~<>±=≈≤≥≠#])(.*[0-9].*)")
+_POSSESSIVE = re.compile(r"(.*[^A-Za-z'.-].*[^.]|[IVXL]+|[^'.]*[^A-Za-z'.-])'s")
+_DECADE = re.compile(r"'?(?:[0-9]{3}|[0-9])0'?s")
+_PLURAL = re.compile(r"([A-Z][A-Za-z]{0,3}-?[0-9]+)s")
 _HOURS = ("noon", "midnight", "now")
 _AIRLINER = re.compile("7[0-9]7-[0-9]{3}")
 _PREFIXES = frozenset("mid pre post sub non over under top early late Mid Pre Top".split())
+_VULGAR = re.compile(r"(?:[0-9]+ and a|one|two|three|four|five|seven) (?:half|(?:third|quarter|fifth|sixth|eighth)s?)")
+"""What a sign such as ``½`` is folded into."""
 _SERIAL = re.compile(r"(?=.*[0-9])[A-Z0-9][A-Z0-9-]*")
 
 
@@ -40,16 +45,31 @@ def read(text: str, left: Left = NOTHING) -> str:
         return said
     if HALF.fullmatch(text):
         return text[0].upper() + ".M."
+    if said := _inflected(text, left):
+        return said
     if _WORD.fullmatch(text):
         return _words(text, left)
     if not any(map(str.isalnum, text)):
         return "" if text in ("#", "*") else tables.SYMBOLS.get(text) or (pieces(text) if len(text) > 1 else "")
-    if text.isascii() or not text[0].isalpha():
+    if text.replace("–", "-").isascii() or not text[0].isalpha():
         serial = left.kind == "code" and _SERIAL.fullmatch(text) and not text.isdigit()
         said = code(text) if serial else atom(text, left) or fixed(text) or _priced(text, left) or _compound(text, left)
         if said:
             return said
     return formula(text) or pieces(powers(text))
+
+
+def _inflected(text: str, left: Left) -> str:
+    """``VIII's`` the eighth's, ``GPT-4's`` G.P.T. four's, ``F-16s`` F sixteens; else nothing."""
+    if (m := _POSSESSIVE.fullmatch(text)) and not _DECADE.fullmatch(text):
+        said = "the first" if m[1] == "I" and left.word in tables.ROMAN_ORDINAL else read(m[1], left)
+        counts = said.endswith("s") and (m[1][0] in CURRENCIES or m[1][0].isdigit())
+        return "" if m[1].isalpha() and said == m[1] else said + ("'" if counts else "'s")
+    if (m := re.fullmatch("x([0-9]+)", text)) and re.fullmatch(r".*[0-9]{3}-[0-9]{4}", left.word):
+        return f"extension {each(m[1])}"
+    if m := _PLURAL.fullmatch(text):
+        return plural(read(m[1], left))
+    return ""
 
 
 def _priced(text: str, left: Left) -> str:
@@ -78,7 +98,8 @@ def _compound(text: str, left: Left) -> str:
     for m in _COUNTED_WORDS.finditer(text):
         first = text[: m.start()]
         parts = _DASHES.split(m[1])
-        article = NOTHING if parts[0] in ("a", "an", "per") else Left(word="a", before="a")
+        counted_on = parts[0] in ("a", "an", "per") and not left.each
+        article = NOTHING if counted_on else Left(word="a", before="a")
         if m.end() == len(text) and first and (said := atom(first, article) or fixed(first)):
             return f"{said} {' '.join(map(_counted_word, parts, [*parts[1:], '']))}"
     named = re.fullmatch(r"([^\W\d_][\w.']*?)[-–](.*[0-9].*)", text)
@@ -135,6 +156,8 @@ def _figures(text: str, left: Left) -> str:
         return f"{each(first) if len(first) > 4 else label(first)} dash {each(last)}"
     if _AIRLINER.fullmatch(text) and (left.word in ("Boeing", "the", "The") or text.endswith("00")):
         return f"{label(first)} {label(last)}"
+    if int(first) >= int(last) and int(first) + int(last) == 100 and text.endswith(("0", "5")):
+        return f"{number(first)} {number(last)}"
     begin = year(int(first)) if len(first) == 4 else number(first)
     end = year(int(last)) if len(last) == 4 else number(last)
     return f"{begin} to {end}"
@@ -170,6 +193,8 @@ def _words(text: str, left: Left) -> str:
         return said
     if "-" in text:
         parts = [tables.SAID.get(part, part) for part in text.split("-")]
+        if parts[0].lower() in _PREFIXES and parts[-1] in tables.MONTHS:
+            parts[-1] = tables.MONTHS[parts[-1]]
         return " ".join(parts) if parts != text.split("-") else text
     return text.lower() if text.isupper() and shouted(text.replace("'", ""), left) else text
 
@@ -211,6 +236,8 @@ def _kind(text: str, left: Left, said: str) -> str:
         return "hours"
     if said in ("square", "cubic", "fluid"):
         return "number"
+    if _VULGAR.fullmatch(text):
+        return "number" if text[0].isdigit() else "one"
     if not text[-1].isdigit():
         return "number" if text in BIG and left.kind else ""
     if re.fullmatch(r"\+[0-9]{1,3}", low) or (left.kind == "phone" and text[0].isdigit()):
@@ -218,6 +245,6 @@ def _kind(text: str, left: Left, said: str) -> str:
     above, slash, below = text.partition("/")
     if slash and above.isdigit() and below.isdigit() and int(above) < int(below) and not left.kind:
         return "one"
-    if NUMBER.fullmatch(text) or slash or "-" in text:
+    if NUMBER.fullmatch(text) or slash or re.search("[-–^]", text):
         return "one" if text.lstrip("-−") == "1" else "number"
     return "time" if TIME.fullmatch(text) else ""

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from sayahead.text.english import tables
 from sayahead.text.english.addresses import host, internet, url
 from sayahead.text.english.amounts import TIME, clock, date
-from sayahead.text.english.numbers import each, fraction, initials, label, number, pair, paired, year
+from sayahead.text.english.numbers import each, fraction, initials, label, number, ordinal, pair, paired, year
 from sayahead.text.english.pieces import name, pieces
 
 _DOMAIN = "|".join(sorted(tables.DOMAINS))
+_MOVE = r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?"
+_PIECES = tables.table("K king  Q queen  R rook  B bishop  N knight  x takes  + check  # mate")
 _FILE = "|".join(sorted(tables.EXTENSIONS))
 
 
@@ -45,6 +47,8 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?:/[0-9]+)?", lambda m: _machine(m[0])),
     (r"[vV.0-9]+[-+.]?(?:[A-Za-z][\w.+-]*)?", lambda m: _version(m[0])),
     (r"0x([0-9A-Fa-f]+)", lambda m: "zero X " + internet(m[1])),
+    (rf"([0-9]{{1,3}})\.{{1,3}}({_MOVE})", lambda m: f"{number(m[1])}, {move(m[2])}"),
+    (r"[KQRBN]x?[a-h][1-8][+#]?", lambda m: move(m[0])),
     (r"([0-9]+)-([0-9]+)/([0-9]+)", lambda m: f"{number(m[1])} and {fraction(int(m[2]), int(m[3]))}"),
     (r"([0-9]+):([1-9][0-9]?)[-–]([0-9]{1,3})", lambda m: f"{number(m[1])} {number(m[2])} to {number(m[3])}"),
     (r"([0-9]+\.[0-9]+)/(5|10|100)", lambda m: f"{number(m[1])} out of {number(m[2])}"),
@@ -56,9 +60,12 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9.]+)[eE]([-−+]?)([0-9]+)", lambda m: _scientific(m)),
     (r"(FY|CY|Q[1-4]|H[12])['-]?([0-9]{4}|[0-9]{2})", lambda m: _fiscal(m)),
     (r"((?:localhost|[\w-]+(?:\.[\w-]+)+):[0-9]{2,5})(/\S*)?", lambda m: _port(m[1]) + _path(m[2])),
-    (r"#([A-Za-z]\w*)", lambda m: "hashtag " + name(m[1].replace("_", " "))),
+    (r"#([A-Za-z]\w*|[0-9]+[A-Z][a-z]\w*)", lambda m: "hashtag " + name(m[1].replace("_", " "))),
     (r"@(\w[\w.-]*)", lambda m: "at " + pieces(m[1])),
     (r"(?:https?|ftp)://\S+|www\.\S+", lambda m: url(m[0])),
+    (r"([a-z][a-z0-9]{1,8})://(\S+)", lambda m: f"{name(m[1])} {host(m[2])}"),
+    (r"([0-9]+)°([0-9]+)'(?:([0-9.]+)(?:\"|''))?([NSEW]?)", lambda m: _degrees(m)),
+    (rf"([0-9]{{1,2}})-({'|'.join(tables.MONTHS)})-([0-9]{{4}})", lambda m: _dated(m)),
     (r"(?:mailto:)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+", lambda m: url(m[0])),
     (rf"(?:[\w-]+\.)+(?:{_DOMAIN})(?:[/:?#]\S*)?", lambda m: url(m[0])),
     (rf"[~.]{{0,2}}[\w./\\-]*[\w-]\.(?:{_FILE})", lambda m: host(m[0])),
@@ -87,11 +94,25 @@ def fixed(text: str) -> str:
     return ""
 
 
+def move(text: str) -> str:
+    """A move of chess: ``Nxf3+`` knight takes F three check."""
+    return " ".join(_PIECES.get(c) or (number(c) if c.isdigit() else initials(c)) for c in text.replace("=", ""))
+
+
 def _day(m: re.Match[str]) -> str:
     a, b, of = int(m[1]), int(m[3]), m[4]
     if m[2] == "." or a > 12:
         return date(of, b, a)
     return date(of, a, b) or date(of, b, a)
+
+
+def _dated(m: re.Match[str]) -> str:
+    return f"the {ordinal(int(m[1]))} of {tables.MONTHS[m[2]]}, {year(int(m[3]))}" if 1 <= int(m[1]) <= 31 else ""
+
+
+def _degrees(m: re.Match[str]) -> str:
+    parts = zip(m.groups()[:3], ("degree", "minute", "second"), strict=True)
+    return " ".join(f"{number(n)} {unit}" + ("" if n == "1" else "s") for n, unit in parts if n) + f" {m[4]}".rstrip()
 
 
 def _phone(text: str) -> str:

@@ -73,9 +73,9 @@ PLAIN = table("""
     401k four oh one K  401K four oh one K  20/20 twenty twenty
     a.k.a also known as  attn attention  Attn Attention  thx thanks  pls please  plz please  ppl people
     b4 before  gr8 great
-    ext extension
+    ext extension  O-O castles short  O-O-O castles long  24/7/365 twenty-four seven three sixty-five
     vs versus  aka also known as  AKA also known as  BTW by the way  IMO in my opinion  TBD to be determined
-    w/ with  w/o without  24/7 twenty-four seven  9/11 nine eleven  50/50 fifty fifty  401(k four oh one K
+    w/ with  w/o without  w/in within  24/7 twenty-four seven  9/11 nine eleven  50/50 fifty fifty  401(k four oh one K
     403(b four oh three B  TL;DR T.L.D.R.  NaN nan  HeLa hela  &c etc  C++ C plus plus  C# C sharp  F# F sharp
     c++ C plus plus  c# C sharp  'n' and  'n and  n' and  'em 'em  b/c because  n/a not applicable
     N/A not applicable  c/o care of  PhD PhD  Ms Miz  Sept September  Feb February  Aug August  Oct October
@@ -175,6 +175,8 @@ DATE_WORDS = frozenset(
     "on since until till due before after dated from through monday tuesday wednesday thursday friday saturday sunday "
     "date deadline expires scheduled".split()
 )
+SOFTWARE = frozenset("python ruby perl php rust go java kotlin django rails swift postgres kubernetes angular".split())
+"""Their versions have a number behind the point: Python 3.12."""
 RATED = frozenset("rated rating score scored scores rate got gets earned".split())
 ARTICLES = frozenset(("a", "an"))
 SUMS = frozenset("is calculate compute what's solve equals plus minus times".split())
@@ -204,7 +206,7 @@ SAID = table("""
     OAuth O. auth  WiFi wye fye  WebRTC web R.T.C.  eBay ee bay  eSIM ee sim  iOS I.O.S.  iPadOS I pad O.S.
     DIMM dim  GUIs gooeys  ARPANET arpanet  FAFSA fafsa  MERS merz  AWOL A. wall  SWAT swat  LIDAR lidar
     LiDAR lidar  SONAR sonar  SCUBA scuba  RADAR radar  LASER laser  GOP G.O.P.  PO P.O.  ESPN E.S.P.N.  CAD cad
-    CAM cam
+    CAM cam  WWII World War Two  WWI World War One
 """)
 # Letters that are said one by one, in small letters too.
 SPELLED = frozenset(

@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from sayahead.text.english import tables
 from sayahead.text.english.addresses import spelled, url
-from sayahead.text.english.amounts import MONEY, MONEY_RANGE, TIME, clock, money
+from sayahead.text.english.amounts import CUR, MONEY, MONEY_RANGE, TIME, clock, money
 from sayahead.text.english.left import Left
 from sayahead.text.english.markup import fold
 from sayahead.text.english.numbers import number, ordinal, thousands
@@ -200,11 +200,15 @@ def _sign(token: Token[str], left: Left, right: Right) -> str | None:
     """What is said for a token without letters and digits, if anything is."""
     text = fold(token.raw).strip()
     numeric = left.kind in ("one", "number", "time")
+    if text in ("-", "−") and (re.search(r"[A-Za-z]\^[0-9]$", left.word) or re.fullmatch("[0-9]+[xyz]", left.word)):
+        return "minus"
     if text in ("-", "–") and not right.last and (numeric or left.kind == "month" or left.word in tables.WEEKDAYS):
         initial = right.initial(QUOTES)
         if initial is None:
             return None
         return ("minus" if left.role == "sum" else "to") if initial.isdigit() and numeric else ""
+    if text == "/" and re.match(CUR, left.word):
+        return "per"
     if text in ("-", "−") and len(left.word) == 1 and left.word in "ijkmnpqtxyz" and left.word:
         return "minus"
     if text == "*" and (numeric or (len(left.word) == 1 and left.word != "a")):
@@ -228,10 +232,13 @@ def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -
         return False
     if len(core) == 1 and core.isupper() and core != "I":
         return _initial_ends(left)
+    core = core.rpartition("-")[2]
     if core in tables.PLACES:
         return right.one_of(tables.STARTERS, tables.STARTER_PREFIXES)
     if core in tables.HALVES or said in tables.ROADS.values():
         return _named_ends(right, tables.ZONES if core in tables.HALVES else tables.QUARTERS)
+    if core == "Co":
+        return _named_ends(right, ("Ltd", "Inc", "LLC", "KG"))
     if measured or core in tables.MAY_END or core in tables.SPELLED_MAY_END:
         return right.capital()
     return said not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)
@@ -254,7 +261,9 @@ def _initial_ends(left: Left) -> bool:
 
 def ordinary(word: str, mark: str) -> bool:
     """Whether a word of letters is read as it stands, whatever is beside it."""
-    if word in _ALONE or (word.isupper() and (len(word) > 1 or word in "IVXLC")):
+    if word in _ALONE or (word[-2:] in ("'s", "’s") and word[:-2].isupper()):
+        return False
+    if word.isupper() and (len(word) > 1 or word in "IVXLC"):
         return False
     if mark == "!" and len(word) == 1 and word.islower():
         return False

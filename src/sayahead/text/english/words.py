@@ -6,17 +6,17 @@ import re
 
 from sayahead.text.english import tables
 from sayahead.text.english.left import Left
-from sayahead.text.english.numbers import cardinal, initials, ordinal
-from sayahead.text.english.pieces import formula
+from sayahead.text.english.numbers import cardinal, initials, ordinal, year
+from sayahead.text.english.pieces import formula, humps
 from sayahead.text.english.units import CURRENCY_CODES, GLUED_ONLY, SPACED_IF_SURE, currency, unit
 
 HALF = re.compile(r"([AaPp])\.?[Mm]\.?")
-_ROMAN = re.compile(r"(?=[IVXLC])L?(?:X{0,3}|XL)(?:IX|IV|V?I{0,3})|X[LC](?:IX|IV|V?I{0,3})")
-_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_ROMAN = re.compile(r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
 
 def roman(text: str) -> int:
-    """The value of a Roman numeral up to 99, or 0 if it is none."""
+    """The value of a Roman numeral, or 0 if it is none."""
     if not _ROMAN.fullmatch(text):
         return 0
     values = [_ROMAN_DIGITS[c] for c in text]
@@ -56,7 +56,7 @@ def word(text: str, left: Left) -> str:
         return text.lower() if shouted(text, left) else text
     if text.islower() and text in tables.SPELLED and text not in ("ai", "os", "us", "so", "id", "eta", "dm", "lan"):
         return initials(text)
-    return text if text.islower() or text.istitle() else formula(text) or text
+    return text if text.islower() or text.istitle() else formula(text) or humps(text)
 
 
 def _short(text: str, left: Left) -> str:
@@ -86,8 +86,17 @@ def _short(text: str, left: Left) -> str:
 
 
 def _numeral(text: str, left: Left) -> str:
+    if len(text) > 4 and text[0] in "MD" and (n := roman(text)):
+        return year(n)
+    low = len(text) > 1 and text.islower() and left.word.lower() in tables.ROMAN_CARDINAL
+    if low and (n := roman(text.upper())):
+        return cardinal(n)
+    if (m := re.fullmatch(r"([IVXL]+)(?:st|nd|rd|th)", text)) and roman(m[1]):
+        return ordinal(roman(m[1]))
     if text[0] not in "IVXL" or not (n := roman(text)):
         return ""
+    if len(text) > 2 and set(text) <= set("IVX") and text not in tables.NOT_ROMAN and not left.word:
+        return cardinal(n)
     if not left.word:  # Behind a comma: "I, II, and III".
         return cardinal(n) if n > 1 and roman(left.before) == n - 1 else ""
     keyed = left.word.lower() in tables.ROMAN_CARDINAL
