@@ -31,8 +31,17 @@ def register_commands(cli: click.Group) -> None:
     @click.option("-k", "--lookahead", type=click.IntRange(0, 16), help="Words that must follow before one is spoken")
     @click.option("-q", "--quiet", is_flag=True, help="Do not print the answer")
     @click.option("-n", "--no-log", is_flag=True, help="Do not log to the database")
-    def say(prompt: str | None, model_name: str | None, system: str | None, output: Path | None, voice: str,
-            speed: float | None, lookahead: int | None, quiet: bool, no_log: bool) -> None:  # fmt: skip
+    def say(
+        prompt: str | None,
+        model_name: str | None,
+        system: str | None,
+        output: Path | None,
+        voice: str,
+        speed: float | None,
+        lookahead: int | None,
+        quiet: bool,
+        no_log: bool,
+    ) -> None:
         """Speak a model's answer while it is being written."""
         if not sys.stdin.isatty() and (piped := sys.stdin.read()):
             prompt = f"{piped}\n\n{prompt}" if prompt else piped

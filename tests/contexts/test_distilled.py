@@ -39,8 +39,14 @@ def test_a_word_is_the_mean_of_its_rows_and_any_word_has_some() -> None:
 
 def test_tokens_are_bare_words_and_the_marks_behind_them() -> None:
     assert tokens_of(["“Well,”", "said", "(the)", "dog's", "end..."]) == [
-        "well", ",", "said", "the", "dog's", "end", "."
-    ]  # fmt: skip
+        "well",
+        ",",
+        "said",
+        "the",
+        "dog's",
+        "end",
+        ".",
+    ]
     assert tokens_of(["—"]) == ["—"]
 
 

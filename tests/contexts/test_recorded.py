@@ -14,8 +14,10 @@ from sayahead.eval.experiment.conditions import Condition, context
 
 def test_futures_of_a_file_are_found_by_the_words_before_them(tmp_path: Path) -> None:
     path, words = tmp_path / "f.jsonl", [f"w{i}" for i in range(80)]
-    lines = [{"name": "a", "words": ["See", "the", "cat."], "futures": [["a", "dog."], ["sun"], None]},
-             {"name": "b", "words": words, "futures": [None] * 69 + [["late"]] + [None] * 10}]  # fmt: skip
+    lines = [
+        {"name": "a", "words": ["See", "the", "cat."], "futures": [["a", "dog."], ["sun"], None]},
+        {"name": "b", "words": words, "futures": [None] * 69 + [["late"]] + [None] * 10},
+    ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     made = context(Condition("lm", context="lm"), "", str(path))
     assert made.predict(["See"]).words == ("a", "dog.")

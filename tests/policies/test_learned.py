@@ -132,8 +132,10 @@ def test_a_network_is_kept_to_half_precision_and_its_file_is_always_the_same(tmp
 
 
 def test_the_network_is_three_matrices_with_relu_between() -> None:
-    layers = ((np.array([[1, 0], [0, -1]], np.float32), np.array([0, 1], np.float32)),
-              (np.array([[2, 3]], np.float32), np.array([-1], np.float32)))  # fmt: skip
+    layers = (
+        (np.array([[1, 0], [0, -1]], np.float32), np.array([0, 1], np.float32)),
+        (np.array([[2, 3]], np.float32), np.array([-1], np.float32)),
+    )
     assert Network(layers, (), np.zeros((0, 0), np.float32))(np.array([2, 5], np.float32)) == 2 * 2 + 3 * 0 - 1
 
 

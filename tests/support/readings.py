@@ -78,10 +78,12 @@ def alike(said: str, wanted: str) -> bool:
     if canonical(said) == canonical(wanted):
         return True
     letters = [
-        " ".join("A." if word == "a" and spell else word.upper() if len(word) == 1 and word not in "ai" else word
-                 for word in wanted.split())
+        " ".join(
+            "A." if word == "a" and spell else word.upper() if len(word) == 1 and word not in "ai" else word
+            for word in wanted.split()
+        )
         for spell in (False, True)
-    ]  # fmt: skip
+    ]
     return sound(said) in map(sound, letters)
 
 

@@ -47,11 +47,10 @@ def acoustic(model: DeepVoice3, folder: Path, **changes: Any) -> tuple[Attention
     """The run-time model with its two graphs, and entries of its table changed."""
     paths, about = export(model, folder, frame_s=0.0125)
     encoder, decoder = (Spy(OnnxGraph(path)) for path in paths)
+    graphs: Any = (encoder, decoder)
     table = from_mapping(AttentionConfig, {**about, **changes}, where="acoustic")
     empty, space = np.zeros(0, np.int64), np.array([SPACE])
-    made = AttentionAcoustic(
-        encoder, decoder, table, right_frames=9, pad=0, continuations=(empty, space)  # type: ignore[arg-type]
-    )  # fmt: skip
+    made = AttentionAcoustic(graphs[0], graphs[1], table, right_frames=9, pad=0, continuations=(empty, space))
     return made, encoder, decoder
 
 
@@ -95,9 +94,12 @@ def test_a_step_of_the_graphs_is_a_step_of_torch(config: DeepVoice3Config, tmp_p
                 clocks = [a * config.key_rate + s for a, s in zip(leads, stayed, strict=True)]
             rows = [slice(int(a) - first, int(a) - first + config.window) for a in leads]
             out = graph(
-                frames=previous, cache=cache, memory1=memory["memory1"][rows[0]], memory2=memory["memory2"][rows[1]],
+                frames=previous,
+                cache=cache,
+                memory1=memory["memory1"][rows[0]],
+                memory2=memory["memory2"][rows[1]],
                 positions=np.array([[float(clock)] for clock in clocks], np.float32),
-            )  # fmt: skip
+            )
             frames, stop, weights, past = model.step(past, keys, values, torch.tensor(first))
             assert np.abs(out["next_frames"][0] - frames.numpy()).max() < 1e-4
             assert np.abs(out["mel"] - (frames.view(4, 80) * model.std + model.mean).numpy()).max() < 2e-4
@@ -322,9 +324,11 @@ def test_sessions_keep_their_promises(voice: Voice, data: st.DataObject) -> None
     text = data.draw(texts())
     fragments = data.draw(splits(text))
     options: dict[str, Any] = {
-        "policy": data.draw(st.sampled_from(POLICIES)), "hold_back_s": data.draw(st.sampled_from([0.0, 0.05, 0.12])),
-        "k2": data.draw(st.integers(0, 2)), "delta": data.draw(st.sampled_from([None, 0, 3])),
-    }  # fmt: skip
+        "policy": data.draw(st.sampled_from(POLICIES)),
+        "hold_back_s": data.draw(st.sampled_from([0.0, 0.05, 0.12])),
+        "k2": data.draw(st.integers(0, 2)),
+        "delta": data.draw(st.sampled_from([None, 0, 3])),
+    }
     whole, parts = (chunks(voice.session(**options), pushed) for pushed in ([text], fragments))
     assert np.array_equal(sound(whole), sound(parts))
     timings = [timing for chunk in whole for timing in chunk.words]

@@ -49,8 +49,10 @@ def test_a_command_says_whole_sentences(tmp_path: Path, command: list[str], argu
     assert [len(chunk.samples) for chunk in chunks] == [400 * len("One two."), 400 * len("Three!")]
     words = [word for chunk in chunks for word in chunk.words]
     assert [(word.text, word.onset, word.offset) for word in words] == [
-        ("One", 0, 1200), ("two.", 1600, 3200), ("Three!", 3200, 5600)
-    ]  # fmt: skip
+        ("One", 0, 1200),
+        ("two.", 1600, 3200),
+        ("Three!", 3200, 5600),
+    ]
     with pytest.raises(VoiceError, match="ended with code 1: it blew up"):
         voice.synthesize("boom.")
 

@@ -10,18 +10,55 @@ TAG = re.compile(r"<[^<>]*>")
 MARK = re.compile(r"""<mark\s+name\s*=\s*(?:"([^"]*)"|'([^']*)')\s*/?>""")
 BLOCK = re.compile(r"</?(?:p|s|sentence|paragraph|break)\b", re.IGNORECASE)
 CHARACTERS = {
-    " ": "space", "\t": "tab", "\n": "new line", "!": "exclamation mark", '"': "quote", "#": "number", "$": "dollar",
-    "%": "percent", "&": "ampersand", "'": "apostrophe", "(": "left paren", ")": "right paren", "*": "star",
+    " ": "space",
+    "\t": "tab",
+    "\n": "new line",
+    "!": "exclamation mark",
+    '"': "quote",
+    "#": "number",
+    "$": "dollar",
+    "%": "percent",
+    "&": "ampersand",
+    "'": "apostrophe",
+    "(": "left paren",
+    ")": "right paren",
+    "*": "star",
     "+": "plus",
-    ",": "comma", "-": "dash", ".": "dot", "/": "slash", ":": "colon", ";": "semicolon", "<": "less", "=": "equals",
-    ">": "greater", "?": "question mark", "@": "at", "[": "left bracket", "\\": "backslash", "]": "right bracket",
-    "^": "caret", "_": "underscore", "`": "grave", "{": "left brace", "|": "bar", "}": "right brace", "~": "tilde",
-}  # fmt: skip
+    ",": "comma",
+    "-": "dash",
+    ".": "dot",
+    "/": "slash",
+    ":": "colon",
+    ";": "semicolon",
+    "<": "less",
+    "=": "equals",
+    ">": "greater",
+    "?": "question mark",
+    "@": "at",
+    "[": "left bracket",
+    "\\": "backslash",
+    "]": "right bracket",
+    "^": "caret",
+    "_": "underscore",
+    "`": "grave",
+    "{": "left brace",
+    "|": "bar",
+    "}": "right brace",
+    "~": "tilde",
+}
 """Names of characters that have no sound of their own."""
 KEYS = {
-    "underscore": "underscore", "double-quote": "quote", "kp": "keypad", "bs": "backspace", "ctrl": "control",
-    "page-up": "page up", "page-down": "page down", "prior": "page up", "next": "page down", "esc": "escape",
-}  # fmt: skip
+    "underscore": "underscore",
+    "double-quote": "quote",
+    "kp": "keypad",
+    "bs": "backspace",
+    "ctrl": "control",
+    "page-up": "page up",
+    "page-down": "page down",
+    "prior": "page up",
+    "next": "page down",
+    "esc": "escape",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sayahead.config import check_number, check_whole, from_mapping
+from sayahead.config import check_number, check_whole, from_mapping, plain
 from sayahead.errors import ConfigError
 from sayahead.server.hub import PLACES_PER_CORE, Hub
 from sayahead.server.operation.app import create_app
@@ -128,18 +128,8 @@ def parsed(arguments: Mapping[str, Any]) -> dict[str, Any]:
         if name.startswith("serve."):
             given["serve"][name.removeprefix("serve.")] = value
         elif name != "serve":
-            given[name] = number(value) if isinstance(value, str) else value
+            given[name] = plain(value) if isinstance(value, str) else value
     return given
-
-
-def number(text: str) -> int | float | str:
-    """A text that is a number as one."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def replica(settings: Settings) -> Starlette:

@@ -33,8 +33,11 @@ def words(text: str, *, ends: bool = True) -> list[Word]:
 
 def test_words_are_not_merged_and_liaison_survives() -> None:
     assert [sound for sound, _ in phonemizer("en-us", "people").read("out of the box".split())] == [
-        "ˈaʊt", "ʌv", "ðə", "bˈɑːks"
-    ]  # fmt: skip
+        "ˈaʊt",
+        "ʌv",
+        "ðə",
+        "bˈɑːks",
+    ]
     assert phonemizer("fr", "ami").read("les amis".split())[0][0].startswith("le-z")
 
 
@@ -136,9 +139,21 @@ def test_phonemes_of_a_word_by_itself_are_counted() -> None:
 
 @pytest.mark.parametrize(
     ("language", "voice"),
-    [("de-DE", "de"), ("pt_BR", "pt-br"), ("pt-PT", "pt"), ("en-GB", "en"), ("en-US", "en-us"), ("zh-CN", "cmn"),
-     ("es-MX", "es-419"), ("es-ES", "es"), ("nb-NO", "nb"), ("fr-CA", "fr"), ("sr-Latn-RS", "sr"), ("fr-fr", "fr")],
-)  # fmt: skip
+    [
+        ("de-DE", "de"),
+        ("pt_BR", "pt-br"),
+        ("pt-PT", "pt"),
+        ("en-GB", "en"),
+        ("en-US", "en-us"),
+        ("zh-CN", "cmn"),
+        ("es-MX", "es-419"),
+        ("es-ES", "es"),
+        ("nb-NO", "nb"),
+        ("fr-CA", "fr"),
+        ("sr-Latn-RS", "sr"),
+        ("fr-fr", "fr"),
+    ],
+)
 def test_languages_have_voices(language: str, voice: str) -> None:
     assert voice_of(language) == voice
 

@@ -12,8 +12,12 @@ from support.other_readings import LANGUAGES
 from sayahead.text.reading.languages import record_of
 from sayahead.text.reading.record import Numbers
 
-VALUES = [*range(0, 2101, 7), *range(120), *(int(f"{n}{'0' * k}") for n in (1, 2, 21, 101, 999) for k in range(2, 6)),
-          *(12_345 * 7**k % 10**9 for k in range(100))]  # fmt: skip
+VALUES = [
+    *range(0, 2101, 7),
+    *range(120),
+    *(int(f"{n}{'0' * k}") for n in (1, 2, 21, 101, 999) for k in range(2, 6)),
+    *(12_345 * 7**k % 10**9 for k in range(100)),
+]
 
 
 def numbers_of(language: str) -> Numbers:

@@ -124,10 +124,21 @@ def test_words_wait_only_where_the_record_needs_it(language: str) -> None:
 
 @pytest.mark.parametrize(
     ("language", "text", "waits"),
-    [("de", "am 3. ", True), ("fr", "vers 21 ", True), ("fr", "vers 21 h", True), ("fr", "vers 22 h", False),
-     ("it", "alle 21 o", False), ("it", "per 1 o", True), ("es", "unas 200 p", True), ("es", "unas 100 p", False),
-     ("pt", "umas 2 p", True), ("pt", "umas 3 p", False), ("de", "z. ", True), ("de", "za ", False)],
-)  # fmt: skip
+    [
+        ("de", "am 3. ", True),
+        ("fr", "vers 21 ", True),
+        ("fr", "vers 21 h", True),
+        ("fr", "vers 22 h", False),
+        ("it", "alle 21 o", False),
+        ("it", "per 1 o", True),
+        ("es", "unas 200 p", True),
+        ("es", "unas 100 p", False),
+        ("pt", "umas 2 p", True),
+        ("pt", "umas 3 p", False),
+        ("de", "z. ", True),
+        ("de", "za ", False),
+    ],
+)
 def test_what_waits_is_what_the_next_word_may_change(language: str, text: str, waits: bool) -> None:
     normalizer = front_end(language).normalizer()
     words = normalizer.push(text)
@@ -147,12 +158,15 @@ def test_tables_name_what_they_say(language: str) -> None:
     assert set("+-×÷<>≤≥&@#%§°/") <= record.signs.keys() | {"="}
 
 
-@pytest.mark.parametrize(("language", "text", "said"), [
-    ("es-MX", "1,250.50 pesos", "mil doscientos cincuenta pesos con cincuenta"),
-    ("es-MX", "$5.50", "cinco pesos con cincuenta"),
-    ("pt-BR", "16 reais", "dezesseis reais"),
-    ("pt-BR", "5 km", "cinco quilômetros"),
-    ("pt-PT", "16 euros", "dezasseis euros"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("language", "text", "said"),
+    [
+        ("es-MX", "1,250.50 pesos", "mil doscientos cincuenta pesos con cincuenta"),
+        ("es-MX", "$5.50", "cinco pesos con cincuenta"),
+        ("pt-BR", "16 reais", "dezesseis reais"),
+        ("pt-BR", "5 km", "cinco quilômetros"),
+        ("pt-PT", "16 euros", "dezasseis euros"),
+    ],
+)
 def test_countries(language: str, text: str, said: str) -> None:
     assert spoken(language, text) == said

@@ -11,6 +11,7 @@ from sayahead.training.clarinet.conditioner import Conditioner, ConditionerConfi
 from sayahead.training.clarinet.signal import Signal
 from sayahead.training.corpus.frontend import FrontEnd, hann, mel_filters
 from sayahead.training.corpus.store import Corpus
+from sayahead.training.crops import Crops
 from sayahead.types import Floats
 
 
@@ -40,3 +41,10 @@ def level_weights(front: FrontEnd, bands: int) -> Floats:
     power = (hann(front.window).astype(np.float64) ** 2).sum()
     inside = [(bins >= low) & (bins <= high) & (over[:, 0] > 0) for low, high in itertools.pairwise(edges)]
     return np.stack([shares[rows].mean(0) for rows in inside], 1).astype(np.float32) / np.float32(power)
+
+
+def cropped(corpus: Corpus, frames: int, edge: int, config: ConditionerConfig) -> tuple[Crops, Signal]:
+    """How a corpus is cut for a teacher or a student, and how its sound is split; ConfigError where it does not fit."""
+    crops = Crops(corpus, frames, edge, config.pulses)
+    crops.check(config.n_mels, config.hop, "[model.conditioner]")
+    return crops, make_signal(config, corpus)

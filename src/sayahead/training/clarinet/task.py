@@ -13,12 +13,12 @@ from torch import Tensor, nn
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.training.clarinet.data import make_signal, read_corpus
+from sayahead.training.clarinet.data import cropped, read_corpus
 from sayahead.training.clarinet.network import GaussianIAF, IAFConfig
 from sayahead.training.clarinet.teacher import WaveNetTask, free_pulses, steps_that_count, validation_mels
 from sayahead.training.clarinet.wavenet import WaveNet
 from sayahead.training.corpus.store import Corpus
-from sayahead.training.crops import Crops, CropTask
+from sayahead.training.crops import CropTask
 from sayahead.training.loop.pictures import write_sample
 from sayahead.training.loop.task import Batch, logged
 from sayahead.training.loop.trained import load_run_of
@@ -58,10 +58,7 @@ class ClariNetTask(CropTask[GaussianIAF]):
         self.config = from_mapping(IAFConfig, model, where="[model]")
         self.data = from_mapping(ClariNetData, data, where="[data]")
         self.corpus = corpus
-        conditioner = self.config.conditioner
-        self.crops = Crops(corpus, self.data.frames, self.data.edge, conditioner.pulses)
-        self.crops.check(conditioner.n_mels, conditioner.hop, "[model.conditioner]")
-        self.signal = make_signal(conditioner, corpus)
+        self.crops, self.signal = cropped(corpus, self.data.frames, self.data.edge, self.config.conditioner)
 
     @functools.cached_property
     def teacher(self) -> WaveNet:

@@ -14,10 +14,10 @@ from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.training.clarinet.conditioner import REFERENCE_HZ, Conditioner
-from sayahead.training.clarinet.data import make_signal, read_corpus
+from sayahead.training.clarinet.data import cropped, read_corpus
 from sayahead.training.clarinet.wavenet import Sampler, WaveNet, WaveNetConfig, log_likelihood
 from sayahead.training.corpus.store import Corpus
-from sayahead.training.crops import Crops, CropTask
+from sayahead.training.crops import CropTask
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch
 from sayahead.vocoders.clarinet import VOICED_HZ, pitch_curve, pulse_train
@@ -46,10 +46,7 @@ class WaveNetTask(CropTask[WaveNet]):
         self.config = from_mapping(WaveNetConfig, model, where="[model]")
         self.data = from_mapping(WaveNetData, data, where="[data]")
         self.corpus = corpus
-        conditioner = self.config.conditioner
-        self.crops = Crops(corpus, self.data.frames, self.data.edge, conditioner.pulses)
-        self.crops.check(conditioner.n_mels, conditioner.hop, "[model.conditioner]")
-        self.signal = make_signal(conditioner, corpus)
+        self.crops, self.signal = cropped(corpus, self.data.frames, self.data.edge, self.config.conditioner)
 
     def model(self) -> WaveNet:
         """See Task."""
