@@ -208,6 +208,8 @@ SHAPES = FromReport(
     ),
 )
 
+OWN_VOICE = FromReport("own_voice", "sayahead eval run benchmarks/own_voice.toml", SHAPES.figures[:4])
+
 SUMMARY = replace(
     LOOKAHEAD,
     rows={
@@ -439,6 +441,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "first_sound": table("first_sound.md", "python benchmarks/first_sound.py"),
     "fairness": table("server/fairness.md", "python benchmarks/fairness.py"),
     "shapes": SHAPES,
+    "own_voice": OWN_VOICE,
     "floods": table("server/floods.md", "python benchmarks/floods.py"),
     "aligner": table("aligner.md", "python benchmarks/aligner.py"),
     "saeki_future": table("saeki/future.md", "python benchmarks/saeki/future.py"),

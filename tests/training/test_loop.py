@@ -23,8 +23,8 @@ from sayahead.errors import ConfigError
 from sayahead.training.loop.checkpoint import load_checkpoint, save_checkpoint
 from sayahead.training.loop.curves import read_log
 from sayahead.training.loop.recipe import as_toml, load_recipe
-from sayahead.training.loop.run import BAD_STEPS, Outcome, TrainingError, train
-from sayahead.training.loop.schedule import ema_decay
+from sayahead.training.loop.run import BAD_STEPS, TrainingError, train
+from sayahead.training.loop.schedule import Outcome, ema_decay
 from sayahead.training.loop.trained import load_trained
 
 TOML = """task = "toy"
@@ -314,8 +314,8 @@ def test_a_start_that_does_not_fit_is_an_error(corpus: Path, tmp_path: Path) -> 
             train(recipe, where, tmp_path / f"second-{number}", device="cpu")
     other = toy_corpus(tmp_path / "other")
     info = json.loads((other / "corpus.json").read_text())
-    (other / "corpus.json").write_text(json.dumps(info | {"seed": 1}))
-    with pytest.raises(ConfigError, match="was trained on another corpus"):
+    (other / "corpus.json").write_text(json.dumps(info | {"pad": 99}))
+    with pytest.raises(ConfigError, match="a corpus of other phonemes or frames"):
         train(toy(start=str(tmp_path / "first")), other, tmp_path / "third", device="cpu")
 
 

@@ -109,7 +109,7 @@ def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
 
 
 def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
-    """The recordings that were asked for, and their texts: all in train unless splits are named."""
+    """The recordings that were asked for, and their texts: one of 20 is for validation unless splits are named."""
     for name in ("punctuation", "seed", "features"):
         if getattr(arguments, name):
             raise ConfigError(f"--{name} applies to the voice, not to recordings: leave it out.")
@@ -119,7 +119,7 @@ def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Text
     # Without metadata.csv the splits' files have the texts.
     own = listed and not (arguments.recordings / "metadata.csv").is_file()
     texts = dict(line for lines in listed.values() for line in lines) if own else read_metadata(arguments.recordings)
-    splits: dict[str, Texts] = {"train": list(texts.items())}
+    splits = held_out(list(texts.items()))
     if listed:
         splits = {split: [(name, texts.get(name, "")) for name, _ in lines] for split, lines in listed.items()}
     unknown = [name for own in splits.values() for name, _ in own if name not in texts]
@@ -134,6 +134,12 @@ def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Text
         return AlignedSpec(front_end, arguments.recordings, arguments.aligner or FOLDER, **options), splits
     spec = RecordingSpec(front_end, arguments.recordings, arguments.alignments, **options)
     return scan(spec, [name for script in splits.values() for name, _ in script]), splits
+
+
+def held_out(texts: Texts) -> dict[str, Texts]:
+    """Texts in train, and every twentieth, from the tenth on, in val; none where there are fewer than ten."""
+    kept: dict[str, Texts] = {"train": [line for number, line in enumerate(texts) if number % 20 != 9]}
+    return {"val": texts[9::20], **kept} if len(texts) > 9 else kept
 
 
 def split_files(arguments: argparse.Namespace) -> dict[str, Path]:

@@ -227,16 +227,17 @@ def read_metadata(folder: Path) -> dict[str, str]:
 
 
 def read_recording(folder: Path, name: str, rate: int) -> Floats:
-    """(S,) samples in [-1, 1] of ``wavs/NAME.wav`` (16-bit) or ``.flac``, mono, at a rate; ConfigError for others."""
-    path = folder / "wavs" / f"{name}.wav"
-    if not path.is_file() and path.with_suffix(".flac").is_file():
-        samples, found_rate = read_flac(path.with_suffix(".flac"))
-    elif path.is_file():
-        samples, found_rate = read_wav(path)
-    else:
+    """(S,) samples in [-1, 1] of ``wavs/NAME.wav`` (16-bit) or ``.flac``, mono, at a rate; ConfigError for others.
+
+    A recording that is not in ``wavs`` may lie in the folder itself.
+    """
+    paths = [parent / f"{name}{kind}" for parent in (folder / "wavs", folder) for kind in (".wav", ".flac")]
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
         raise ConfigError(
-            f"The recording {path} is missing, as WAV and as FLAC: leave its name out, or use --skip-missing."
+            f"The recording {paths[0]} is missing, as WAV and as FLAC: leave its name out, or use --skip-missing."
         )
+    samples, found_rate = read_wav(path) if path.suffix == ".wav" else read_flac(path)
     return resample(samples, found_rate, rate)
 
 

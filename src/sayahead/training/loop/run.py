@@ -9,7 +9,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,8 @@ from sayahead.training.loop.curves import Log, draw_losses, scalar_writer
 from sayahead.training.loop.optimizer import optimizer
 from sayahead.training.loop.parallel import Ranks, ahead, emulates_bfloat16, join
 from sayahead.training.loop.recipe import Recipe, as_toml, first_difference, recipe_from
-from sayahead.training.loop.schedule import Budget, Counters, Interrupt, ema_decay
+from sayahead.training.loop.schedule import Budget, Counters, Interrupt, Outcome, ema_decay
+from sayahead.training.loop.start import begin, find_start, taken_over, validated
 from sayahead.training.loop.task import Batch, Task, task_maker
 from sayahead.training.loop.trained import DESCRIPTION, check_corpus, corpus_record, load_weights
 
@@ -43,18 +44,6 @@ Teller = Callable[[str], None]
 
 class TrainingError(SayaheadError):
     """A run that cannot go on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How an invocation ended."""
-
-    reason: str
-    """``steps``, ``minutes`` or ``signal``."""
-    step: int
-    """Steps taken, over all invocations."""
-    signal: int = 0
-    """The signal's number."""
 
 
 def silent(line: str) -> None:
@@ -86,11 +75,12 @@ def train(
     if threads is not None:
         torch.set_num_threads(threads)
     with join(device) as ranks, interrupt.watching():
-        run = Run(recipe, corpus_folder, out, ranks, budget, interrupt)
+        state = checkpoints.load_checkpoint(out) if resume else None
+        run = Run(recipe, corpus_folder, out, ranks, budget, interrupt, state)
         if ranks.rank == 0:
             run.progress, run.note = progress, note
             run.log.scalars = scalar_writer(out) if tensorboard else None
-        run.prepare(resume)
+        run.prepare()
         return run.fit()
 
 
@@ -98,9 +88,19 @@ class Run:
     """The state of a run and what changes it."""
 
     def __init__(
-        self, recipe: Recipe, folder: Path, out: Path, ranks: Ranks, budget: Budget, interrupt: Interrupt
+        self,
+        recipe: Recipe,
+        folder: Path,
+        out: Path,
+        ranks: Ranks,
+        budget: Budget,
+        interrupt: Interrupt,
+        state: dict[str, Any] | None = None,
     ) -> None:
-        """Build task, model and optimizer from the recipe's seed; ``folder`` has the corpus."""
+        """Build task, model and optimizer from the recipe's seed; ``folder`` has the corpus.
+
+        ``state``: the checkpoint from which a run is resumed.
+        """
         self.recipe, self.folder, self.out, self.ranks = recipe, folder, out, ranks
         self.budget, self.interrupt, self.settings = budget, interrupt, recipe.train
         self.progress: Teller = silent
@@ -109,7 +109,9 @@ class Run:
         self.corpus = maker.open(folder)
         if self.settings.batch_size % ranks.count:
             raise ConfigError(f"A batch of {self.settings.batch_size} cannot be shared by {ranks.count} processes.")
-        self.task: Task[Any] = maker(recipe.model, recipe.data, self.corpus)
+        self.state = state
+        self.start = find_start(self.settings.start, maker) if state is None and self.settings.start else None
+        self.task: Task[Any] = maker({**recipe.model, **taken_over(self.start, state)}, recipe.data, self.corpus)
         checkpoints.seed_all(self.settings.seed)
         self.model: nn.Module = self.task.model().to(ranks.device)
         self.average = self._average()
@@ -131,7 +133,7 @@ class Run:
         average.load_state_dict(self.model.state_dict())
         return average.eval().requires_grad_(False)
 
-    def prepare(self, resume: bool) -> None:
+    def prepare(self) -> None:
         """Start afresh or from the checkpoint; says what is trained, on what."""
         self.note(
             f"{self.recipe.name}: {sum(weight.numel() for weight in self.weights):,} parameters, "
@@ -140,12 +142,12 @@ class Run:
         )
         if self.bfloat16 and self.ranks.rank == 0 and emulates_bfloat16(self.ranks.device):
             logger.warning('This processor has no bfloat16 arithmetic: precision = "float32" is faster here.')
-        state = checkpoints.load_checkpoint(self.out) if resume else None
+        state = self.state
         if state is not None:
             self._load(state)
             self.note(f"Resuming after step {self.at.step} ({self.at.seconds / 60:.1f} minutes).")
-        elif self.settings.start:
-            self._begin(Path(self.settings.start))
+        elif self.start is not None:
+            self.note(begin(self.start, self.task, self.model, self.average, self.folder))
         self.trained = self.ranks.wrap(self.model)
         batches = self._batches()
         # The batches that were taken already are passed over before the generators are set to where they stood.
@@ -163,17 +165,9 @@ class Run:
             (self.out / "recipe.toml").write_text(as_toml(self.recipe.resolved()), encoding="utf-8")
             (self.out / DESCRIPTION).write_bytes((self.folder / DESCRIPTION).read_bytes())
             self.log.begin(self.at.step)
-
-    def _begin(self, other: Path) -> None:
-        """Take over what another run learned; what this one does not train stays as the task made it."""
-        state, fresh = checkpoints.load_checkpoint(other), self.model.state_dict()
-        check_corpus(state, self.folder, str(other))
-        learned = state["model"] if state["ema"] is None else state["ema"]
-        fixed = {n: fresh[n] for n, weight in self.model.named_parameters() if not weight.requires_grad}
-        load_weights(self.model, {**learned, **fixed}, str(other))
-        if self.average is not None:
-            self.average.load_state_dict(self.model.state_dict())
-        self.note(f"Beginning with {other} after its step {state['counters']['step']}.")
+        self.validated = validated(self.task, self.corpus)
+        if not self.validated:
+            self.note(f"{self.folder} has no val split: nothing is validated.")
 
     def _load(self, state: dict[str, Any]) -> None:
         """Take over weights, optimizer and counters; ConfigError where recipe or corpus is another."""
@@ -222,7 +216,7 @@ class Run:
                 self.write_log()
             if validating or ended or self.budget.seconds - self.saved_s >= self.settings.checkpoint_s:
                 self.save()
-            if validating and self.ranks.rank == 0:
+            if validating and self.ranks.rank == 0 and self.validated:
                 self.validate()
             if ended:
                 self.progress("")

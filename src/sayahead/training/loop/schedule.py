@@ -115,3 +115,15 @@ class Interrupt:
         if self.number:
             raise SystemExit(128 + number)
         self.number = number
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an invocation ended."""
+
+    reason: str
+    """``steps``, ``minutes`` or ``signal``."""
+    step: int
+    """Steps taken, over all invocations."""
+    signal: int = 0
+    """The signal's number."""

@@ -15,6 +15,8 @@ from sayahead.errors import ConfigError
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
+    from sayahead.voices import VoiceConfig
+
 
 Batch = Mapping[str, "Tensor"]
 M = TypeVar("M", bound="nn.Module")
@@ -29,7 +31,8 @@ class Settings:
     steps: int
     """Optimizer steps after which the run is over; ``--minutes`` may end it before."""
     start: str = ""
-    """Folder of another run, of the same model, whose weights this one begins with; fresh ones where it is empty."""
+    """Folder of another run, of the same model, or a voice, whose weights this one begins with; fresh ones where it is
+    empty."""
     learning_rate: float = 1e-3
     """Adam's, after the warm-up."""
     warmup_steps: int = 0
@@ -99,6 +102,18 @@ class Task(ABC, Generic[M]):
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """The scalar to minimize and what the log shows; runs the model through its ``forward`` alone."""
 
+    @classmethod
+    def found_in_voice(cls, config: VoiceConfig) -> dict[str, Any]:
+        """Values for the recipe's [model] that a training which begins with a voice takes over from it."""
+        return {}
+
+    def read_voice(self, model: M, folder: Path, config: VoiceConfig) -> None:
+        """Set the model's weights to those of a voice's graphs; ConfigError where they cannot be read back."""
+        raise ConfigError(
+            f"[train] start names the voice {config.name}, but no weights of {type(model).__name__} can be read back "
+            "from a voice: name the folder of a run."
+        )
+
     def samples(self, model: M, folder: Path) -> None:
         """Write a few validation sentences into the folder, as WAV and as a picture; by default nothing."""
 
@@ -115,6 +130,10 @@ class TaskMaker(Protocol):
 
     def __call__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Any) -> Task[Any]:
         """The task; ConfigError for an unknown key or what the corpus does not have."""
+        ...
+
+    def found_in_voice(self, config: VoiceConfig) -> dict[str, Any]:
+        """See Task."""
         ...
 
 

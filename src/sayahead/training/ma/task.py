@@ -17,10 +17,13 @@ from sayahead.errors import ConfigError
 from sayahead.training.corpus.batches import Share, by_length, decoder_steps, tensors
 from sayahead.training.corpus.segments import AttentionPath, first_id, path_of
 from sayahead.training.corpus.store import Corpus, Item, check_mels, count_ids
+from sayahead.training.graph.reading import check_kind
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.ma.network import Decoded, DeepVoice3, DeepVoice3Config, generate
+from sayahead.training.ma.shipped import read_deepvoice3
+from sayahead.voices import VoiceConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,16 @@ class DeepVoice3Task(Task[DeepVoice3]):
     def model(self) -> DeepVoice3:
         """See Task."""
         return DeepVoice3(self.config).scaled(self.corpus.info)
+
+    @classmethod
+    def found_in_voice(cls, config: VoiceConfig) -> dict[str, Any]:
+        """See Task: the rate of the keys' positions."""
+        return {key: value for key, value in config.model.get("acoustic", {}).items() if key == "key_rate"}
+
+    def read_voice(self, model: DeepVoice3, folder: Path, config: VoiceConfig) -> None:
+        """See Task."""
+        check_kind(config, "ma")
+        read_deepvoice3(model, folder)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: items of like length together; all but what does not go into equal shares is there once."""

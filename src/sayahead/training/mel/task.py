@@ -21,7 +21,9 @@ from sayahead.training.layers import BINS, Block
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
+from sayahead.training.mel.shipped import read_melvocoder
 from sayahead.types import Floats
+from sayahead.voices import VoiceConfig
 
 REFERENCE_HZ = 200.0
 """Pitch is learned as its logarithm relative to this."""
@@ -87,6 +89,10 @@ class MelVocoderTask(Task[MelVocoder]):
         elif self.data.start != "random":
             raise ConfigError(f"[data] start is {self.data.start!r}, but must be heart or random.")
         return model
+
+    def read_voice(self, model: MelVocoder, folder: Path, config: VoiceConfig) -> None:
+        """See Task."""
+        read_melvocoder(model, folder)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: each item is cut into crops from a random offset on, and the crops are shuffled."""

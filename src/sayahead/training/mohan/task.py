@@ -18,10 +18,13 @@ from sayahead.errors import ConfigError
 from sayahead.text.english.spelling import final_mark, ids, spelled
 from sayahead.training.corpus.batches import Share, by_length, decoder_steps, padded, tensors
 from sayahead.training.corpus.store import Corpus, Item, check_mels
+from sayahead.training.graph.reading import check_kind
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.mohan.network import Decoded, ModifiedTacotron, ModifiedTacotronConfig, generate
+from sayahead.training.mohan.shipped import read_modified_tacotron
+from sayahead.voices import VoiceConfig
 
 Numbers = NDArray[np.int64]
 
@@ -117,6 +120,11 @@ class MohanTask(Task[ModifiedTacotron]):
     def model(self) -> ModifiedTacotron:
         """See Task."""
         return ModifiedTacotron(self.config).scaled(self.corpus.info)
+
+    def read_voice(self, model: ModifiedTacotron, folder: Path, config: VoiceConfig) -> None:
+        """See Task."""
+        check_kind(config, "mohan")
+        read_modified_tacotron(model, folder)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: items of like length together; all but what does not go into equal shares is there once."""

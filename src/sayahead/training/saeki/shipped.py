@@ -9,34 +9,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import onnx
 import torch
-from onnx import numpy_helper
-from torch import Tensor, nn
+from torch import nn
 
 from sayahead.errors import ConfigError
-from sayahead.training.graph.builder import Array
+from sayahead.training.graph.reading import Constants, check_kind, put, put_step
 from sayahead.training.graph.recurrent import LSTM_ORDER
 from sayahead.training.layers import MaskedNorm
 from sayahead.training.saeki.network import Tacotron, TacotronConfig
 from sayahead.voices import installed_voices, read_config
-
-
-class Constants:
-    """The weights of a graph in the order in which its nodes use them, each as often as it is used."""
-
-    def __init__(self, path: Path) -> None:
-        graph = onnx.load(path).graph
-        kept = {one.name: one for one in graph.initializer if one.data_type != onnx.TensorProto.INT64}
-        used = [name for node in graph.node for name in node.input if name in kept]
-        self._arrays = iter([numpy_helper.to_array(kept[name]) for name in used])
-
-    def next(self) -> Array:
-        """The next weights in float32; those in int8 times their scales."""
-        values = next(self._arrays)
-        if values.dtype == np.int8:
-            values = values * next(self._arrays)
-        return values.astype(np.float32)
 
 
 def read_tacotron(voice: str, config: TacotronConfig) -> Tacotron:
@@ -45,8 +26,7 @@ def read_tacotron(voice: str, config: TacotronConfig) -> Tacotron:
     ConfigError for a voice of another kind, and for a configuration with other sizes than the voice's.
     """
     folder = installed_voices().get(voice, Path(voice))
-    if (kind := read_config(folder).kind) != "saeki":
-        raise ConfigError(f"The voice {voice} is of the kind {kind!r}, but a Tacotron of the kind 'saeki' is needed.")
+    check_kind(read_config(folder), "saeki")
     model = Tacotron(config).eval()
     readers = {"encoder": read_encoder, "memory": read_memory, "decoder": read_decoder, "postnet": read_postnet}
     with torch.no_grad():
@@ -56,13 +36,6 @@ def read_tacotron(voice: str, config: TacotronConfig) -> Tacotron:
             except (RuntimeError, ValueError, StopIteration) as error:
                 raise ConfigError(f"[model] has other sizes than the {name} of the voice {voice}: {error}.") from error
     return model
-
-
-def put(target: Tensor, values: Array) -> None:
-    """Set a weight; ValueError where the shapes differ."""
-    if tuple(target.shape) != values.shape:
-        raise ValueError(f"shape {tuple(target.shape)} instead of {values.shape}")
-    target.copy_(torch.from_numpy(np.ascontiguousarray(values)))
 
 
 def put_convolution(layer: nn.Module, norm: nn.Module, constants: Constants) -> None:
@@ -78,15 +51,6 @@ def put_convolution(layer: nn.Module, norm: nn.Module, constants: Constants) -> 
     put(layer.weight, constants.next().T.reshape(outputs, kernel, inputs).transpose(0, 2, 1))
     put(layer.bias, constants.next())
     norm.norm.running_var.fill_(1 - norm.norm.eps)
-
-
-def put_step(layer: nn.LSTM, constants: Constants) -> None:
-    """Set a recurrent layer that is computed step by step."""
-    both = constants.next().T
-    put(layer.get_parameter("weight_ih_l0"), both[:, : layer.input_size])
-    put(layer.get_parameter("weight_hh_l0"), both[:, layer.input_size :])
-    put(layer.get_parameter("bias_ih_l0"), constants.next())
-    layer.get_parameter("bias_hh_l0").zero_()
 
 
 def read_encoder(model: Tacotron, constants: Constants) -> None:

@@ -21,7 +21,9 @@ from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.saeki.network import Decoded, Tacotron, TacotronConfig, Taught, Texts, generate
+from sayahead.training.saeki.shipped import read_tacotron
 from sayahead.types import Floats
+from sayahead.voices import VoiceConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,12 @@ class SaekiTask(Task[HasTacotron]):
     def model(self) -> HasTacotron:
         """See Task."""
         return Speaking(self.config, self.corpus)
+
+    def read_voice(self, model: HasTacotron, folder: Path, config: VoiceConfig) -> None:
+        """See Task; the contextual embedding network stays fresh."""
+        shipped = read_tacotron(str(folder), self.config)
+        for part in ("encoder", "decoder", "postnet"):
+            model.tacotron.get_submodule(part).load_state_dict(shipped.get_submodule(part).state_dict())
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: a pass has one window of each item, of like length together, and a share of whole sentences."""

@@ -1,0 +1,126 @@
+"""What a run begins with in place of fresh weights: those of another run, or of a voice's graphs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from sayahead.errors import ConfigError
+from sayahead.training.corpus.store import Corpus, read_info
+from sayahead.training.layers import Scaled
+from sayahead.training.loop import checkpoint as checkpoints
+from sayahead.training.loop.task import Task, TaskMaker
+from sayahead.training.loop.trained import DESCRIPTION, check_corpus, load_weights
+from sayahead.voices import installed_voices, read_config
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A run or a voice that is begun with."""
+
+    path: Path
+    """Its folder."""
+    found: Mapping[str, Any]
+    """What it takes over of the recipe's [model]."""
+    state: dict[str, Any] | None = None
+    """The run's checkpoint; None for a voice."""
+
+
+def find_start(name: str, task: TaskMaker) -> Start:
+    """The run or the voice of that name or folder; ConfigError where there is neither."""
+    path = Path(name)
+    if not checkpoints.has_checkpoint(path) and not path.is_file():
+        folder = path if (path / "voice.json").is_file() else installed_voices().get(name)
+        if folder is not None:
+            return Start(folder, task.found_in_voice(read_config(folder)))
+    state = checkpoints.load_checkpoint(path)
+    return Start(path, state.get("found", {}), state)
+
+
+def taken_over(start: Start | None, state: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """What a run that is resumed, or begins with something, has of the recipe's [model] already."""
+    found: Mapping[str, Any] = {} if state is None else state.get("found", {})
+    return found if start is None else start.found
+
+
+def validated(task: Task[Any], corpus: object) -> bool:
+    """Whether there is anything to validate on: a split, or what the task makes of its own."""
+    if not isinstance(corpus, Corpus) or "val" in corpus.info.splits:
+        return True
+    try:
+        next(task.batches("val", batch_size=1, seed=0, rank=0, ranks=1), None)
+    except ConfigError:
+        return False
+    return True
+
+
+def begin(start: Start, task: Task[Any], model: nn.Module, average: nn.Module | None, folder: Path) -> str:
+    """Set a task's model and its average to what it begins with; a line that says so.
+
+    ``folder`` has the corpus. What this training leaves as it is stays as the task made it. On another corpus than the
+    start's, of the same phonemes and frames, mean and deviation are the new one's. ConfigError for what does not fit.
+    """
+    done = set_weights(start, task, model, folder)
+    if average is not None:
+        average.load_state_dict(model.state_dict())
+    return done
+
+
+def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path) -> str:
+    """See ``begin``."""
+    if start.state is None:
+        config = read_config(start.path)
+        if isinstance(corpus := getattr(task, "corpus", None), Corpus):
+            check_voice(config.phonemes, config.sample_rate, config.hop_length, corpus, config.name)
+        task.read_voice(model, start.path, config)
+        return f"Beginning with the voice {config.name}."
+    fresh = model.state_dict()
+    kept = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    if moved(start, folder):
+        kept |= {
+            f"{name}.{leaf}".lstrip(".")
+            for name, module in model.named_modules()
+            if isinstance(module, Scaled)
+            for leaf in ("mean", "std")
+        }
+    learned = start.state["model"] if start.state["ema"] is None else start.state["ema"]
+    load_weights(model, {**learned, **{name: fresh[name] for name in kept}}, str(start.path))
+    return f"Beginning with {start.path} after its step {start.state['counters']['step']}."
+
+
+def moved(start: Start, folder: Path) -> bool:
+    """Whether a run was trained on another corpus than that in ``folder``; ConfigError where it does not fit it."""
+    assert start.state is not None
+    digest = hashlib.sha256((folder / DESCRIPTION).read_bytes()).hexdigest()
+    if start.state["corpus"]["fingerprint"] == digest:
+        return False
+    where = start.path if start.path.is_dir() else start.path.parent
+    try:
+        old, new = read_info(where), read_info(folder)
+    except ConfigError:
+        # What is no corpus, or is no longer known, must be the same.
+        check_corpus(start.state, folder, str(start.path))
+        raise
+    if (old.phonemes, old.pad, old.front_end) != (new.phonemes, new.pad, new.front_end):
+        raise ConfigError(
+            f"{start.path} was trained on a corpus of other phonemes or frames than {folder}: make that one with the "
+            "same --front-end, or begin afresh."
+        )
+    return True
+
+
+def check_voice(phonemes: Mapping[str, int], sample_rate: int, hop: int, corpus: Corpus, name: str) -> None:
+    """ConfigError where a voice reads other phonemes, or makes other frames, than a corpus has."""
+    front = corpus.info.front_end
+    if phonemes and phonemes != corpus.info.phonemes:
+        raise ConfigError(f"The voice {name} reads other phonemes than the corpus {corpus.path} has.")
+    if (sample_rate, hop) != (front.sample_rate, front.hop):
+        raise ConfigError(
+            f"The voice {name} has {sample_rate} Hz and a hop of {hop}, but the corpus {corpus.path} has "
+            f"{front.sample_rate} Hz and {front.hop}: make it with --front-end ma."
+        )

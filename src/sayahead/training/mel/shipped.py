@@ -1,0 +1,64 @@
+"""The mel vocoder of a voice, read back from its graph (see ``graph.reading``): nodes in the order of ``export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from sayahead.errors import ConfigError
+from sayahead.training.graph.reading import Constants, put, put_dense
+from sayahead.training.layers import Block
+from sayahead.training.mel.network import MelVocoder
+
+
+def read_melvocoder(model: MelVocoder, folder: Path) -> None:
+    """Set a model's weights to those of the voice in a folder, mean and deviation included.
+
+    ConfigError where the model has other sizes than the voice's.
+    """
+    if not (folder / "vocoder.onnx").is_file():
+        raise ConfigError(f"{folder} has no vocoder.onnx of its own: name the voice whose vocoder it borrows.")
+    try:
+        read(model, Constants(folder / "vocoder.onnx"))
+    except (RuntimeError, ValueError, StopIteration) as error:
+        raise ConfigError(f"[model] has other sizes than the vocoder of the voice {folder}: {error}.") from error
+
+
+@torch.no_grad()
+def read(model: MelVocoder, constants: Constants) -> None:
+    """Mean, deviation, and all layers but the default voice's last one, which is not trained."""
+    put(model.mean, constants.next())
+    put(model.std, constants.next())
+    put_convolution(model.input, model.config.right[0], constants)
+    front = model.config.front_blocks
+    for number, (block, right) in enumerate(zip((*model.front, *model.back), model.config.right[1:], strict=True)):
+        assert isinstance(block, Block)
+        if number == front:
+            put(model.pitch.weight, constants.next().T)
+            put(model.pitch.bias, constants.next())
+            # Where voicing begins, and the pitch that others are relative to.
+            constants.next()
+            constants.next()
+            put(model.join.weight, constants.next().T)
+            put(model.join.bias, constants.next())
+        put_convolution(block.dw, right, constants)
+        put(block.norm.weight, constants.next())
+        put(block.norm.bias, constants.next())
+        put_dense(block.pw1, constants)
+        put_dense(block.pw2, constants)
+        put(block.gamma, constants.next())
+    put(model.norm.weight, constants.next())
+    put(model.norm.bias, constants.next())
+
+
+def put_convolution(layer: nn.Conv1d, right: int, constants: Constants) -> None:
+    """Set a convolution that sees ``right`` rows on the right, which zeros stand for."""
+    if right:
+        constants.next()
+    assert layer.bias is not None
+    # As an image of one line, or as earlier versions wrote it.
+    values = constants.next()
+    put(layer.weight, values[:, :, 0] if values.ndim == 4 else values)
+    put(layer.bias, constants.next())

@@ -1,0 +1,63 @@
+"""The modified Tacotron 2 of a voice, read back from its graphs (see ``graph.reading``), in ``export``'s order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from sayahead.errors import ConfigError
+from sayahead.training.graph.reading import Constants, put, put_step
+from sayahead.training.mohan.network import ModifiedTacotron
+
+
+@torch.no_grad()
+def read_modified_tacotron(model: ModifiedTacotron, folder: Path) -> None:
+    """Set a model's weights to those of the voice in a folder; its mean and deviation stay those of its corpus.
+
+    ConfigError where the model has other sizes than the voice's.
+    """
+    readers = {"encoder": read_encoder, "ask": read_ask, "attend": read_attend, "make": read_make}
+    for name, read in readers.items():
+        try:
+            read(model, Constants(folder / f"{name}.onnx"))
+        except (RuntimeError, ValueError, StopIteration) as error:
+            raise ConfigError(f"[model] has other sizes than the graph {name} of {folder}: {error}.") from error
+
+
+def read_encoder(model: ModifiedTacotron, constants: Constants) -> None:
+    """Embedding, recurrent layer and the keys of attention."""
+    put(model.embedding.weight, constants.next())
+    put_step(model.encoder, constants)
+    put(model.attention.key.weight, constants.next().T)
+
+
+def read_ask(model: ModifiedTacotron, constants: Constants) -> None:
+    """Prenet, first recurrent layer and the queries of attention."""
+    for layer in model.prenet:
+        assert isinstance(layer, nn.Linear)
+        put(layer.weight, constants.next().T)
+    put_step(model.attention.rnn, constants)
+    put(model.attention.query.weight, constants.next().T)
+
+
+def read_attend(model: ModifiedTacotron, constants: Constants) -> None:
+    """What attention makes of where it was, and its energies."""
+    attention = model.attention
+    # The export multiplies two matrices, of which the product has no more than the inner one's rank.
+    left, scale, right = np.linalg.svd(constants.next().T, full_matrices=False)
+    rank = attention.place.out_features
+    put(attention.place.weight, right[:rank])
+    put(attention.placed.weight, left[:, :rank] * scale[:rank])
+    put(attention.energy.weight, constants.next().T)
+
+
+def read_make(model: ModifiedTacotron, constants: Constants) -> None:
+    """Second recurrent layer, and what makes frames and stops."""
+    put_step(model.decoder, constants)
+    weight, bias, frames = constants.next().T, constants.next(), model.frames.out_features
+    for layer, part in ((model.frames, slice(frames)), (model.stop, slice(frames, None))):
+        put(layer.weight, weight[part])
+        put(layer.bias, bias[part])

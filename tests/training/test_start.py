@@ -1,0 +1,204 @@
+"""A training begins with a voice, or with a run on another corpus: weights from graphs, frames normalized anew."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+import pytest
+import torch
+from numpy.typing import NDArray
+from support import tiny, tiny_mohan
+from support.tones import tones_corpus
+
+from sayahead.errors import ConfigError
+from sayahead.training.corpus.store import Corpus
+from sayahead.training.loop.checkpoint import load_checkpoint
+from sayahead.training.loop.recipe import Recipe, load_recipe
+from sayahead.training.loop.run import train
+from sayahead.training.loop.start import find_start
+from sayahead.training.loop.task import Settings, task_maker
+from sayahead.training.loop.trained import load_trained
+from sayahead.training.ma import export as ma_export
+from sayahead.training.ma.network import DeepVoice3
+from sayahead.training.ma.shipped import read_deepvoice3
+from sayahead.training.ma.task import DeepVoice3Task
+from sayahead.training.mel import export as mel_export
+from sayahead.training.mel.network import MelVocoder
+from sayahead.training.mel.shipped import read_melvocoder
+from sayahead.training.mohan import export as mohan_export
+from sayahead.training.mohan.network import ModifiedTacotron
+from sayahead.training.mohan.shipped import read_modified_tacotron
+from sayahead.voices import installed_voices, read_config
+
+RECIPES = Path(__file__).parents[2] / "recipes"
+MA: dict[str, Any] = {
+    "embedding": 32,
+    "encoder_channels": 16,
+    "encoder_layers": 2,
+    "encoder_kernel": 3,
+    "prenet": [16, 32],
+    "decoder_layers": 2,
+    "decoder_kernel": 3,
+    "attention": 16,
+    "weight_norm": False,
+}
+
+
+def outputs(graph: Path) -> list[NDArray[Any]]:
+    """What a graph makes of numbers that are always the same."""
+    session, draw, feed = ort.InferenceSession(str(graph)), np.random.default_rng(0), {}
+    for one in session.get_inputs():
+        shape = [size if isinstance(size, int) else 5 for size in one.shape]
+        if one.type == "tensor(int64)":
+            feed[one.name] = np.array([3]) if one.name in ("rows", "commit") else draw.integers(1, 5, shape)
+        else:
+            feed[one.name] = draw.normal(size=shape).astype(np.float32)
+    return [
+        value for value, one in zip(session.run(None, feed), session.get_outputs(), strict=True) if one.name != "mel"
+    ]
+
+
+def check_same(one: Path, two: Path, names: list[str]) -> None:
+    for name in names:
+        for value, other in zip(outputs(one / name), outputs(two / name), strict=True):
+            assert np.allclose(value, other, atol=1e-4), name
+
+
+@pytest.mark.parametrize("number", range(len(tiny.CONFIGS)))
+def test_deep_voice_3_is_read_back_from_its_graphs(tmp_path: Path, number: int) -> None:
+    config = tiny.CONFIGS[number]
+    tiny.tiny_voice(tmp_path / "one", config=config)
+    model = DeepVoice3(config)
+    read_deepvoice3(model, tmp_path / "one")
+    (tmp_path / "two").mkdir()
+    ma_export.export(model, tmp_path / "two", frame_s=0.0125)
+    check_same(tmp_path / "one", tmp_path / "two", ["encoder.onnx", "decoder.onnx"])
+    with pytest.raises(ConfigError, match="other sizes than the encoder"):
+        read_deepvoice3(DeepVoice3(replace(config, encoder_channels=12)), tmp_path / "one")
+
+
+def test_the_mel_vocoder_is_read_back_with_its_mean(tmp_path: Path) -> None:
+    tiny.tiny_voice(tmp_path / "one")
+    model = MelVocoder(tiny.VOCODER)
+    read_melvocoder(model, tmp_path / "one")
+    assert torch.equal(model.mean, torch.full((80,), -4.0))
+    (tmp_path / "two").mkdir()
+    mel_export.export(model, tmp_path / "two")
+    check_same(tmp_path / "one", tmp_path / "two", ["vocoder.onnx"])
+    with pytest.raises(ConfigError, match=r"no vocoder.onnx of its own"):
+        read_melvocoder(model, installed_voices()["mohan-lj"])
+
+
+def test_the_modified_tacotron_is_read_back_from_its_graphs(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    mohan_export.export(tiny_mohan.tacotron(), tmp_path / "one", frame_s=0.0125)
+    model = ModifiedTacotron(tiny_mohan.CONFIG)
+    read_modified_tacotron(model, tmp_path / "one")
+    paths, _ = mohan_export.export(model, tmp_path / "two", frame_s=0.0125)
+    check_same(tmp_path / "one", tmp_path / "two", [path.name for path in paths])
+
+
+@pytest.mark.parametrize(
+    ("voice", "recipe"), [("ma-lj", "ma/dv3-small"), ("ma-lj", "ma/melvocoder"), ("mohan-lj", "mohan/tts-small")]
+)
+def test_the_shipped_voices_fit_the_recipes_they_were_made_with(voice: str, recipe: str, tmp_path: Path) -> None:
+    folder, settings = installed_voices()[voice], load_recipe(RECIPES / f"{recipe}.toml")
+    config, corpus, maker = read_config(folder), tones_corpus(tmp_path), task_maker(settings.task)
+    info = replace(corpus.info, phonemes=read_config(installed_voices()["ma-lj"]).phonemes)
+    corpus.info = info
+    task: Any = maker({**settings.model, **maker.found_in_voice(config)}, settings.data, corpus)
+    model = task.model()
+    fresh = model.state_dict()["mean"].clone()
+    task.read_voice(model, folder, config)
+    # The vocoder's frames are the voice's, those of an acoustic model its new corpus's.
+    assert torch.equal(model.mean, fresh) is (settings.task != "mel")
+    (tmp_path / "out").mkdir()
+    if settings.task == "mel":
+        paths, _ = mel_export.export(model, tmp_path / "out")
+    elif settings.task == "mohan":
+        paths, _ = mohan_export.export(model, tmp_path / "out", frame_s=0.0125)
+    else:
+        paths, _ = ma_export.export(model, tmp_path / "out", frame_s=0.0125)
+    check_same(folder, tmp_path / "out", [path.name for path in paths])
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return tones_corpus(tmp_path_factory.mktemp("tones"))
+
+
+def ma(corpus: Corpus, start: str = "", **settings: Any) -> Recipe:
+    return Recipe("ma", "ma", Settings(4, 1, start=start, **settings), str(corpus.path), MA, {})
+
+
+def changed(corpus: Corpus, folder: Path, **values: Any) -> Corpus:
+    """Another corpus with the same items."""
+    folder.mkdir()
+    for path in corpus.path.iterdir():
+        if path.is_dir():
+            (folder / path.name).symlink_to(path)
+    info = json.loads((corpus.path / "corpus.json").read_text())
+    (folder / "corpus.json").write_text(json.dumps({**info, **values}))
+    return Corpus(folder)
+
+
+def test_a_run_goes_on_with_another_corpus_of_the_same_phonemes(corpus: Corpus, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    train(ma(corpus, ema=0.9), corpus.path, first, device="cpu")
+    rate = load_checkpoint(first)["found"]["key_rate"]
+    quieter = changed(corpus, tmp_path / "quieter", mel_mean=[-9.0] * 80)
+    train(ma(quieter, str(first), ema=0.9, learning_rate=1e-9), quieter.path, second, device="cpu")
+    learned, begun = load_checkpoint(first)["ema"], load_checkpoint(second)
+    assert torch.allclose(begun["ema"]["encoder.embedding.weight"], learned["encoder.embedding.weight"], atol=1e-7)
+    assert torch.equal(begun["ema"]["mean"], torch.full((80,), -9.0))
+    assert begun["found"]["key_rate"] == rate
+    other = changed(corpus, tmp_path / "other", phonemes={" ": 1, "a": 2})
+    with pytest.raises(ConfigError, match="other phonemes or frames"):
+        train(ma(other, str(first)), other.path, tmp_path / "third", device="cpu")
+
+
+def test_a_run_begins_with_a_voice_and_keeps_its_rate_when_resumed(corpus: Corpus, tmp_path: Path) -> None:
+    task = DeepVoice3Task(MA, {}, corpus)
+    folder, out = tmp_path / "voice", tmp_path / "out"
+    tiny.tiny_voice(folder)
+    _, acoustic = ma_export.export(tiny.deepvoice3(replace(task.config, key_rate=1.75)), folder, frame_s=0.0125)
+    voice = json.loads((folder / "voice.json").read_text())
+    lines = list[str]()
+    with pytest.raises(ConfigError, match="reads other phonemes than the corpus"):
+        train(ma(corpus, str(folder)), corpus.path, out, device="cpu")
+    changes = {"phonemes": corpus.info.phonemes, "model": {**voice["model"], "acoustic": acoustic}}
+    (folder / "voice.json").write_text(json.dumps({**voice, **changes}))
+    train(ma(corpus, str(folder), learning_rate=1e-9), corpus.path, out, device="cpu", note=lines.append)
+    assert "Beginning with the voice tiny." in lines
+    assert load_trained(out).model.config.key_rate == 1.75
+    begun = load_checkpoint(out)["model"]["decoder.frames.bias"]
+    fresh = DeepVoice3(task.config)
+    read_deepvoice3(fresh, folder)
+    assert torch.allclose(begun, fresh.decoder.frames.bias, atol=1e-6)
+    # Once it has begun, the voice is not needed any more.
+    (folder / "voice.json").unlink()
+    again = replace(ma(corpus, str(folder), learning_rate=1e-9)).shortened(2)
+    train(again, corpus.path, out, device="cpu", resume=True)
+    assert load_trained(out).model.config.key_rate == 1.75
+
+
+def test_a_voice_that_cannot_be_begun_with_is_an_error(corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="has no checkpoint"):
+        find_start(str(tmp_path / "nowhere"), task_maker("ma"))
+    recipe = replace(ma(corpus, "heart"), task="aligner", model={"channels": 8, "hidden": 12, "blocks": 2})
+    with pytest.raises(ConfigError, match=r"heart, but no weights of Aligner|heart reads other phonemes"):
+        train(recipe, corpus.path, tmp_path / "out", device="cpu")
+
+
+def test_a_corpus_without_val_is_trained_on_without_validation(corpus: Corpus, tmp_path: Path) -> None:
+    splits = {"train": json.loads((corpus.path / "corpus.json").read_text())["splits"]["train"]}
+    alone, lines = changed(corpus, tmp_path / "alone", splits=splits), list[str]()
+    train(ma(alone), alone.path, tmp_path / "out", device="cpu", note=lines.append)
+    assert any("no val split" in line for line in lines)
+    assert not any("validation" in line for line in lines)
