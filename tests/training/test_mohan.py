@@ -91,6 +91,17 @@ def spoken(steps: int, *, ends: bool = True) -> Segment:
         ("B2B", "b two b", "."),
         ("U.S.", "u s", "."),
         ("7" * 16, " ".join(["seven"] * 16), "."),
+        ("Café,", "cafe", ","),
+        ("STRASSE", "strasse", "."),
+        ("Straße", "strasse", "."),
+        ("ẞ", "ss", "."),
+        ("Ærø", "aero", "."),
+        ("œuvre?", "oeuvre", "?"),
+        ("Łódź", "lodz", "."),
+        ("cafe\u0301s", "cafes", "."),
+        ("ǿ", "o", "."),
+        ("ﬁancée’s", "fiancee's", "."),
+        ("Москва", "", "."),
     ],
 )
 def test_words_are_spelled(word: str, letters: str, mark: str) -> None:
@@ -113,6 +124,20 @@ def test_letters_give_each_character_once_and_the_mark_at_the_end() -> None:
     assert text == "oh my."
     assert places == [(0, 2), (2, 2), (3, 5)]
     assert spoken == words
+
+
+def test_words_with_letters_outside_the_alphabet_keep_their_places_in_the_source() -> None:
+    letters, text = Letters(WaitEnd(), EnglishSpeller()), ""
+    words = [Word("Straße", 3, 9), Word("Москва", 10, 16), Word("œuvres.", 17, 24, ends=True)]
+    letters.take(words)
+    spoken, places = list[Word](), list[tuple[int, int]]()
+    while (segment := letters.next(None)) is not None and segment.steps == 0:
+        text += ALPHABET[segment.ids[0]]
+        places += segment.words
+        spoken += letters.done(Speech(np.zeros(0, np.float32), ()))
+    assert text == "strasse oeuvres."
+    assert [text[first:end] for first, end in places] == ["strasse", "", "oeuvres"]
+    assert [(word.start, word.end) for word in spoken] == [(3, 9), (10, 16), (17, 24)]
 
 
 def item(text: str, words: list[tuple[int, int]], durations: list[int]) -> Item:

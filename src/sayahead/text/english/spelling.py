@@ -20,15 +20,23 @@ CLOSING, PAUSING = "?!.", ",;:—"
 NUMBERS = {character: number for number, character in enumerate(ALPHABET)}
 
 
+LIGATURES = str.maketrans(
+    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "th", "þ": "th", "ħ": "h", "ı": "i", "ŋ": "ng"}
+    | {"ŧ": "t", "\u2019": "'", "\u2010": "-", "\u2011": "-", "–": " ", "—": " "}
+)
+"""Letters that are not a base letter with marks, by the letters they are spelled with abroad; other forms of signs."""
 _INITIALS = re.compile(r"\b(?:[A-Za-z]\.){2,}")
 _FIGURES = re.compile(r"[$£€]?\.?[0-9](?:[0-9,.]*[0-9])?(?:(?:st|nd|rd|th|s)(?![a-z]))?", re.I)
 
 
 def spelled(word: str) -> str:
-    """Letters, apostrophes and hyphens of a word's spoken form, lower case, without accents; figures in words."""
+    """Letters, apostrophes and hyphens of a word's spoken form, lower case, figures in words.
+
+    Letters outside the alphabet are spelled with base letters: é is e, ß is ss. Those of other scripts are left out.
+    """
     apart = _INITIALS.sub(lambda found: " ".join(found[0].replace(".", "")), word)
     apart = _FIGURES.sub(lambda found: f" {read(found[0])} ", apart)
-    plain = unicodedata.normalize("NFKD", apart.lower().replace("\u2019", "'"))
+    plain = unicodedata.normalize("NFKD", apart.lower()).translate(LIGATURES)
     kept = "".join(c if c in NUMBERS and c not in "?!.," else " " * c.isspace() for c in plain)
     return " ".join(part for piece in kept.split() if (part := piece.strip("-")))
 
