@@ -19,6 +19,7 @@ from sayahead.errors import ConfigError
 from sayahead.training.loop.curves import Log, draw_losses, read_log, scalar_writer
 from sayahead.training.loop.optimizer import optimizer
 from sayahead.training.loop.parallel import ahead
+from sayahead.training.loop.publish import pack
 from sayahead.training.loop.recipe import Recipe, as_toml, load_recipe, recipe_from
 from sayahead.training.loop.run import train
 from sayahead.training.loop.schedule import Budget
@@ -207,6 +208,49 @@ def test_a_published_run_is_a_start_and_a_part_but_not_resumed(
     (out / "toy" / "recipe.toml").write_text("")
     assert main(["train", "publish", "--check", str(out)]) == 2
     assert "recipe.toml is missing or damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", [".tar.gz", ".zip"])
+def test_an_archive_of_runs_is_checked_unpacked_and_begun_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
+) -> None:
+    corpus, archive = toy_corpus(tmp_path / "corpus"), tmp_path / f"release{ending}"
+    recipe = Recipe("toy", "toy", Settings(8, 3, ema=0.9, learning_rate=0.1))
+    train(recipe, corpus, tmp_path / "run")
+    publish, lines = ["train", "publish"], list[str]()
+    assert main([*publish, str(tmp_path / "run"), "-o", str(archive)]) == 0
+    assert main([*publish, "--check", str(archive)]) == 0
+    assert "4 files, all as they were" in capsys.readouterr().err
+    start = replace(recipe, train=replace(recipe.train, start=str(archive), learning_rate=1e-9))
+    train(start, corpus, tmp_path / "next", note=lines.append)
+    assert f"Beginning with {archive} after its step 3." in lines
+    assert main([*publish, "--unpack", str(archive), "-o", str(tmp_path / "release")]) == 0
+    unpacked, meant = (load_trained(tmp_path / name) for name in ("release/toy", "run"))
+    begun = load_trained(tmp_path / "next")
+    for one, two, three in zip(*(run.model.parameters() for run in (meant, unpacked, begun)), strict=True):
+        assert torch.equal(one.half().float(), two)
+        assert torch.allclose(two, three, atol=1e-6)
+    # Bytes depend on the runs alone.
+    assert main([*publish, str(tmp_path / "run"), "-o", str(tmp_path / f"again{ending}")]) == 0
+    if ending == ".zip":
+        assert archive.read_bytes() == (tmp_path / f"again{ending}").read_bytes()
+    for command, error in (
+        ([str(tmp_path / "run"), "-o", str(archive)], "is there already"),
+        (["--unpack", str(archive), "-o", str(tmp_path / "release")], "is there already"),
+        (["--unpack", str(archive)], "with -o where they go"),
+    ):
+        assert main([*publish, *command]) == 2
+        assert error in capsys.readouterr().err
+    (tmp_path / "release" / "toy" / "log.jsonl").write_text("")
+    pack(tmp_path / "release", tmp_path / f"damaged{ending}")
+    assert main([*publish, "--check", str(tmp_path / f"damaged{ending}")]) == 2
+    assert "log.jsonl is missing or damaged" in capsys.readouterr().err
+    (tmp_path / "two" / "toy").mkdir(parents=True)
+    pack(tmp_path / "two", tmp_path / f"empty{ending}")
+    with pytest.raises(ConfigError, match="There is no SHA256SUMS"):
+        train(
+            replace(start, train=replace(start.train, start=str(tmp_path / f"empty{ending}"))), corpus, tmp_path / "x"
+        )
 
 
 def test_batches_made_ahead_come_in_order_with_their_errors() -> None:

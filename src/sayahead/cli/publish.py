@@ -8,14 +8,16 @@ from pathlib import Path
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
 
-HELP = "write runs as release files: weights in float16, digests"
+HELP = "write runs as a release: weights in float16, recipes, logs, digests"
 EPILOG = """For others to export, fine-tune or measure:
 
-  sayahead train publish runs/dv3-small runs/melvocoder -o release
-  sayahead train publish --check release
+  sayahead train publish runs/dv3-small runs/melvocoder -o release.tar.gz
+  sayahead train publish --check release.tar.gz
+  sayahead train publish --unpack release.tar.gz -o release
   sayahead train voice --acoustic release/dv3-small --vocoder release/melvocoder --name ma-lj -o voices/ma-lj
 
-A recipe begins with a published run by [train] start = "release/dv3-small". It cannot be resumed.
+A recipe begins with a published run by [train] start = "release/dv3-small", or the archive's name where it holds one
+run of the recipe's task. It cannot be resumed. Without the name of an archive, -o is a folder.
 """
 
 
@@ -23,8 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
     add("runs", metavar="RUN", type=Path, nargs="*", help="folders of runs")
-    add("-o", "--out", metavar="FOLDER", type=Path, help="where a folder for each run, and SHA256SUMS, go")
-    add("--check", metavar="FOLDER", type=Path, help="check the files of a release against its SHA256SUMS")
+    where = "where a folder for each run, and SHA256SUMS, go; or an archive of these (.tar.gz, .zip)"
+    add("-o", "--out", metavar="FOLDER|FILE", type=Path, help=where)
+    add("--check", metavar="RELEASE", type=Path, help="check the files of a release against its SHA256SUMS")
+    add("--unpack", metavar="FILE", type=Path, help="check an archive of a release and unpack it into the folder -o")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,17 +37,20 @@ def run(arguments: argparse.Namespace) -> int:
         import torch  # noqa: F401
     except ImportError as error:
         raise ConfigError("Runs are read with torch: pip install 'sayahead[train]'.") from error
-    from sayahead.training.loop.publish import SUMS, check_sums, publish
+    from sayahead.training.loop.publish import check_sums, opened, publish, unpack_release
 
     console = Console(quiet=False)
     if arguments.check is not None:
-        if not (arguments.check / SUMS).is_file():
-            raise ConfigError(f"{arguments.check} has no {SUMS}: name a folder that sayahead train publish wrote.")
-        console.note(f"{arguments.check}: {check_sums(arguments.check)} files, all as they were")
+        with opened(arguments.check) as folder:
+            console.note(f"{arguments.check}: {check_sums(folder)} files, all as they were")
         return 0
-    if not arguments.runs or arguments.out is None:
-        raise ConfigError("Name the folders of runs, and with -o where the release goes.")
-    for folder in publish(arguments.runs, arguments.out):
-        size = sum(file.stat().st_size for file in folder.iterdir())
-        console.note(f"{folder}: {size / 1e6:.1f} MB")
+    if arguments.out is None or bool(arguments.runs) == (arguments.unpack is not None):
+        raise ConfigError("Name the folders of runs, or an archive with --unpack, and with -o where they go.")
+    if arguments.unpack is not None:
+        written = unpack_release(arguments.unpack, arguments.out)
+    else:
+        written = publish(arguments.runs, arguments.out)
+    for path in written:
+        files = [path] if path.is_file() else [*path.iterdir()]
+        console.note(f"{path}: {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")
     return 0

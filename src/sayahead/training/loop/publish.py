@@ -7,12 +7,18 @@ A published run is a folder like any other run's, without optimizer and random s
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import shutil
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from sayahead.adding.archives import is_archive, unpack
 from sayahead.errors import ConfigError
 from sayahead.training.loop import checkpoint as checkpoints
 from sayahead.training.loop.trained import DESCRIPTION
@@ -23,10 +29,18 @@ BESIDE = ("recipe.toml", "log.jsonl", "loss.png")
 
 
 def publish(runs: Sequence[Path], out: Path) -> list[Path]:
-    """Write ``out/NAME/`` for each run, and ``out/SHA256SUMS`` of all files; the folders written.
+    """Write ``out/NAME/`` for each run, and ``out/SHA256SUMS`` of all files; what was written.
 
-    ConfigError for a folder without a checkpoint, or of a name that was there already.
+    Where ``out`` is named like an archive, it becomes one of that content. ConfigError for a folder without a
+    checkpoint, or of a name that was there already.
     """
+    if is_archive(out):
+        if out.exists():
+            raise ConfigError(f"{out} is there already: name another file, or remove it.")
+        with tempfile.TemporaryDirectory() as place:
+            publish(runs, Path(place))
+            pack(Path(place), out)
+        return [out]
     written = list[Path]()
     for run in runs:
         state = checkpoints.load_checkpoint(run)
@@ -52,8 +66,60 @@ def reduced(state: dict[str, Any]) -> dict[str, Any]:
     return {**state, "model": small, "ema": None, "optimizer": {}, "rng": []}
 
 
+def pack(folder: Path, archive: Path) -> None:
+    """Write all files below a folder into an archive of the kind that its name says, in order and without times."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    partial = archive.with_name(f".{archive.name}")
+    if archive.name.lower().endswith(".zip"):
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as zipped:
+            for path in files:
+                zipped.writestr(zipfile.ZipInfo(path.relative_to(folder).as_posix()), path.read_bytes())
+    else:
+        kind = {".gz": "w:gz", ".tgz": "w:gz", ".xz": "w:xz"}.get(archive.suffix.lower(), "w")
+        with tarfile.open(str(partial), kind) as packed:  # type: ignore[call-overload]
+            for path in files:
+                packed.add(path, path.relative_to(folder).as_posix(), filter=plain)
+    partial.replace(archive)
+
+
+def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """An entry without the machine's owner and time."""
+    entry.uid = entry.gid = entry.mtime = 0
+    entry.uname = entry.gname = ""
+    return entry
+
+
+@contextmanager
+def opened(release: Path) -> Iterator[Path]:
+    """The folder of a release that may be an archive, whose digests are checked."""
+    if not release.is_file():
+        yield release
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        unpack(release, Path(folder))
+        check_sums(Path(folder))
+        yield Path(folder)
+
+
+def unpack_release(archive: Path, out: Path) -> list[Path]:
+    """Unpack an archive of runs, whose digests are checked, into a folder; the runs' folders.
+
+    ConfigError for an archive that is damaged or is no release, and where the folder has such runs already.
+    """
+    with opened(archive) as folder:
+        names = sorted(path.name for path in folder.iterdir())
+        if there := [name for name in names if (out / name).exists()]:
+            raise ConfigError(f"{out / there[0]} is there already: name another folder with -o, or remove it.")
+        out.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            shutil.move(folder / name, out / name)
+    return [out / name for name in names if name != SUMS]
+
+
 def check_sums(folder: Path) -> int:
     """How many files a folder's SHA256SUMS lists, all of which are as they were; ConfigError names one that is not."""
+    if not (folder / SUMS).is_file():
+        raise ConfigError(f"There is no {SUMS}: name what sayahead train publish wrote.")
     lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()
     for line in lines:
         digest, name = line.split("  ", 1)

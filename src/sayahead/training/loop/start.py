@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from torch import nn
 
+from sayahead.adding.archives import is_archive
 from sayahead.errors import ConfigError
-from sayahead.training.corpus.store import Corpus, read_info
+from sayahead.training.corpus.store import Corpus, CorpusInfo, read_info
 from sayahead.training.layers import Scaled
 from sayahead.training.loop import checkpoint as checkpoints
-from sayahead.training.loop.task import Task, TaskMaker
+from sayahead.training.loop.publish import opened
+from sayahead.training.loop.task import Task, TaskMaker, task_maker
 from sayahead.training.loop.trained import DESCRIPTION, check_corpus, load_weights
 from sayahead.voices import installed_voices, read_config
 
@@ -29,17 +31,44 @@ class Start:
     """What it takes over of the recipe's [model]."""
     state: dict[str, Any] | None = None
     """The run's checkpoint; None for a voice."""
+    info: CorpusInfo | None = None
+    """The corpus it was trained on, where that is known."""
 
 
 def find_start(name: str, task: TaskMaker) -> Start:
-    """The run or the voice of that name or folder; ConfigError where there is neither."""
+    """The run or the voice of that name or folder, or the run in an archive; ConfigError where there is none."""
     path = Path(name)
+    if path.is_file() and is_archive(path):
+        with opened(path) as release:
+            return replace(find_run(only_run(path, release, task)), path=path)
     if not checkpoints.has_checkpoint(path) and not path.is_file():
         folder = path if (path / "voice.json").is_file() else installed_voices().get(name)
         if folder is not None:
             return Start(folder, task.found_in_voice(read_config(folder)))
+    return find_run(path)
+
+
+def find_run(path: Path) -> Start:
+    """The run in a folder, or of a checkpoint's file."""
     state = checkpoints.load_checkpoint(path)
-    return Start(path, state.get("found", {}), state)
+    try:
+        info = read_info(path if path.is_dir() else path.parent)
+    except ConfigError:
+        info = None
+    return Start(path, state.get("found", {}), state, info)
+
+
+def only_run(archive: Path, folder: Path, task: TaskMaker) -> Path:
+    """The folder of the one run of a task among those of an archive; ConfigError where there are none or several."""
+    runs = [path.parent for path in sorted(folder.glob(f"*/{checkpoints.NAME}"))]
+    known = [run for run in runs if task_maker(checkpoints.load_checkpoint(run)["recipe"]["task"]) is task]
+    if len(known) != 1:
+        names = ", ".join(run.name for run in runs) or "none"
+        raise ConfigError(
+            f"{archive} holds {len(known)} runs of the recipe's task (all: {names}): unpack it with sayahead train "
+            "publish --unpack, and name a run's folder."
+        )
+    return known[0]
 
 
 def taken_over(start: Start | None, state: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -99,13 +128,11 @@ def moved(start: Start, folder: Path) -> bool:
     digest = hashlib.sha256((folder / DESCRIPTION).read_bytes()).hexdigest()
     if start.state["corpus"]["fingerprint"] == digest:
         return False
-    where = start.path if start.path.is_dir() else start.path.parent
-    try:
-        old, new = read_info(where), read_info(folder)
-    except ConfigError:
+    if start.info is None:
         # What is no corpus, or is no longer known, must be the same.
         check_corpus(start.state, folder, str(start.path))
-        raise
+        return False
+    old, new = start.info, read_info(folder)
     if (old.phonemes, old.pad, old.front_end) != (new.phonemes, new.pad, new.front_end):
         raise ConfigError(
             f"{start.path} was trained on a corpus of other phonemes or frames than {folder}: make that one with the "
