@@ -19,6 +19,16 @@ GERMAN = record(
     dot="Punkt",
     until="bis",
     per="pro",
+    and_a_half="{n}einhalb",
+    weekdays="""
+Mo = Montag
+Di = Dienstag
+Mi = Mittwoch
+Do = Donnerstag
+Fr = Freitag
+Sa = Samstag
+So = Sonntag
+""",
     units="""
 km = m Kilometer
 m = m Meter
@@ -191,6 +201,16 @@ Dipl.-Ing. = Diplomingenieur
 Ing. = Ingenieur
 St. = Sankt
 geb. = geboren
+Fa. = Firma
+Abt. = Abteilung
+bzgl. = bezüglich
+s. = siehe
+gem. = gemäß
+lt. = laut
+rd. = rund
+lfd. = laufende
+tägl. = täglich
+wöchentl. = wöchentlich
 gest. = gestorben
 ggf. = gegebenenfalls
 evtl. = eventuell
@@ -226,6 +246,12 @@ Mrd. = Milliarden
 Tsd. = Tausend
 """,
     may_end="""
+ff. = folgende
+Hbf. = Hauptbahnhof
+Bhf. = Bahnhof
+Stk. = Stück
+MwSt. = Mehrwertsteuer
+Pkt. = Punkte
 usw. = und so weiter
 etc. = et cetera
 u.v.m. = und vieles mehr
@@ -240,6 +266,9 @@ v.Chr. = vor Christus
 n.Chr. = nach Christus
 """,
     before_number="""
+Kl. = Klasse
+Zi. = Zimmer
+Vers. = Version
 Nr. = Nummer
 S. = Seite
 Abb. = Abbildung
@@ -310,6 +339,6 @@ n. Chr. = nach Christus
     Benedikt Elisabeth Katharina Georg August Maximilian Ferdinand Rudolf Konrad
     """,
     hour_words="Uhr",
-    number_suffixes="er ern fach mal jährig jährige jähriger jähriges jährigen",
+    number_suffixes="ern? fache?[nrsm]? mal [a-zäöü]{2,}(?:ig|lich)(?:e[nrsm]?)? %ige?[nrsm]?",
 )
 """German. Swiss readers find their own grouping of figures ("1'000") understood."""

@@ -16,6 +16,16 @@ ITALIAN = record(
     dot="punto",
     until="a",
     per="al",
+    per_vowel="all'",
+    weekdays="""
+lun = lunedì
+mar = martedì
+mer = mercoledì
+gio = giovedì
+ven = venerdì
+sab = sabato
+dom = domenica
+""",
     of=numbers.of,
     units="""
 km = m chilometro/chilometri
@@ -160,6 +170,7 @@ x X * · = per
 """,
     address={".": "punto", "/": "barra", "-": "trattino", "_": "trattino basso", "@": "chiocciola", ":": "due punti"},
     never_ends="""
+sec. = secolo
 Sig. = signor
 sig. = signor
 Sig.ra = signora
@@ -213,6 +224,7 @@ a. C. = avanti Cristo
 d. C. = dopo Cristo
 """,
     plain="""
+n° N° nº = numero
 Dott = dottor
 Sig = signor
 SpA SPA = esse pi a
@@ -237,7 +249,7 @@ Srl SRL = esse erre elle
         phone="telefono tel tel. cellulare cell. fax chiama chiamare numero-verde",
         code="codice pin isbn iban password cap",
         label="pagina capitolo numero n. pag. stanza sala binario linea autobus articolo",
-        roman="secolo secoli capitolo tomo atto volume",
+        roman="secolo secoli sec capitolo tomo atto volume",
         hour="ore alle dalle le all'una",
     ),
     ordinal_suffixes=cues(m="º ° o esimo mo", f="ª a esima ma"),

@@ -107,6 +107,15 @@ PORTUGUESE = record(
     dot="ponto",
     until="a",
     per="por",
+    weekdays="""
+seg = segunda
+ter = terça
+qua = quarta
+qui = quinta
+sex = sexta
+sáb = sábado
+dom = domingo
+""",
     of=numbers.of,
     units=_UNITS,
     currencies=_CURRENCIES,
@@ -165,6 +174,7 @@ x X * · = vezes
 """,
     address={".": "ponto", "/": "barra", "-": "hífen", "_": "sublinhado", "@": "arroba", ":": "dois pontos"},
     never_ends="""
+séc. = século
 Sr. = senhor
 Sra. = senhora
 Sr.ª Sr.a = senhora
@@ -217,6 +227,7 @@ d. C. = depois de Cristo
 S. A. = sociedade anónima
 """,
     plain="""
+nº Nº n° N° = número
 Sr = senhor
 Sra = senhora
 Dr = doutor
@@ -237,7 +248,7 @@ EUA = Estados Unidos da América
         phone="telefone tel tel. telemóvel celular fax ligue ligar whatsapp",
         code="código pin isbn iban senha cep nif cpf",
         label="página capítulo número nº pág. n.º quarto sala cais linha autocarro ônibus artigo",
-        roman="século séculos capítulo tomo ato volume",
+        roman="século séculos séc capítulo tomo ato volume",
         hour="às",
     ),
     ordinal_suffixes=cues(m="º ° o .º", f="ª a"),

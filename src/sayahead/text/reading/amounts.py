@@ -136,7 +136,8 @@ def scaled(text: str, scale: Noun, currency: Currency, record: Record) -> Said:
     """``$5 Mio.``: the number, the million, the currency."""
     one = spoken(record).singular(value_of(text, record))
     said = f"{signed(text, record, scale.gender)} {scale.one if one else scale.many}"
-    return Said(f"{said} {record.of(currency.main.many)}", Left("money"))
+    name = record.of(currency.main.many) if scale.gender else currency.main.many
+    return Said(f"{said} {name}", Left("money"))
 
 
 def time(core: str, record: Record, *, dot: bool = False) -> tuple[int, int | None, int | None] | None:
@@ -159,6 +160,8 @@ def fraction(core: str, record: Record) -> str:
         head, above, below = m[1] or "", int(m[2]), int(m[3])
     else:
         return ""
+    if record.and_a_half and head and (above, below) == (1, 2):
+        return record.and_a_half.format(n=number(head, record, "n"))
     part = spoken(record).part(above, below) if above < below or below < 5 else ""
     if not part:
         return ""
@@ -202,10 +205,16 @@ def compound(name: str, record: Record) -> Noun | None:
     first = record.units.get(above) or (record.currencies[above].main if above in record.currencies else None)
     if first is None or not below:
         return None
-    second = record.units[below].one if below in record.units else below if below.isalpha() else ""
-    if not second:
-        return None
-    return Noun(f"{first.one} {record.per} {second}", f"{first.many} {record.per} {second}", first.gender)
+    behind = f"{record.between['/']} {number(below, record)}" if below.isdecimal() else per(below, record)
+    return Noun(f"{first.one} {behind}", f"{first.many} {behind}", first.gender) if behind else None
+
+
+def per(below: str, record: Record) -> str:
+    """What an amount is divided by: ``pro Monat``, ``par kilogramme``, ``all'ora``; nothing if it is no word."""
+    noun = record.units[below].one if below in record.units else below if below.isalpha() else ""
+    if record.per_vowel and noun[:1] in "aeiou":
+        return f"{record.per_vowel}{noun}"
+    return f"{record.per} {noun}" if noun else ""
 
 
 def dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said:

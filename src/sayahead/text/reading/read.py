@@ -37,10 +37,12 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
 
     A language without numbers leaves everything as it is, for espeak-ng to read.
     """
-    form_ = left.form if left.kind == "day" else ""
-    plain = Said(core, Left(record.cues.get(core.lower(), ""), core, before=left.word, form=form_))
     if record.numbers is None:
-        return plain
+        return Said(core, Left(record.cues.get(core.lower(), ""), core, before=left.word))
+    # "Appelez le 01 23": an article between what tells of a number and the number.
+    linked = left.kind in ("phone", "code") and core.isalpha() and core.islower() and len(core) < 5
+    kind = left.kind if linked else record.cues.get(core.lower(), "")
+    plain = Said(core, Left(kind, core, before=left.word, form=left.form if left.kind == "day" else ""))
     if core in record.plain:
         return Said(record.plain[core], replace(plain.left, form=""))
     if m := _ELIDED.fullmatch(core):
@@ -51,6 +53,8 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         return found
     if left.kind in ("number", "hours") and (found := _unit(core, left, record)):
         return found
+    if core in ("x", "X", "×") and left.kind == "number":
+        return Said(record.between["x"], Left(word=core, before=left.word))
     if left.word.lower() == record.per and core in record.units:
         return Said(record.units[core].one, Left(word=core, before=left.word))
     if core[-1] in amounts.VULGAR and (part := amounts.fraction(core, record)):
@@ -91,8 +95,11 @@ def _unit(core: str, left: Left, record: Record) -> Said | None:
 def _word(core: str, left: Left, record: Record) -> Said | None:
     """A word that is read otherwise than it is written: Roman numerals, abbreviations without a full stop."""
     if (value := roman(core)) and _numeral(core, left, record):
-        return Said(spoken(record).roman(value, left), Left(word=core, before=left.word))
+        cued = replace(left, kind="roman") if left.kind == "label" else left
+        return Said(spoken(record).roman(value, cued), Left(word=core, before=left.word))
     parts = core.split("-")
+    if len(parts) == 2 and all(part in record.weekdays for part in parts):
+        return Said(f" {record.until} ".join(record.weekdays[part] for part in parts), Left(word=core))
     if len(parts) > 1 and all(part.isupper() and len(part) < 4 for part in parts):
         values = [roman(part) for part in parts]
         if all(values) and record.cues.get(left.word.lower()) == "roman":
@@ -103,13 +110,14 @@ def _word(core: str, left: Left, record: Record) -> Said | None:
 
 def _numeral(core: str, left: Left, record: Record) -> bool:
     """Whether Roman figures are meant as such."""
-    if left.kind == "roman":
-        return True
+    small = set(core) <= set("IVX")
+    if left.kind == "roman" or (left.kind == "label" and small):
+        return small or len(core) > 1
     named = left.word[:1].isupper() and left.word not in record.months
     if len(core) == 1:
         return left.word in record.names
     known = left.word.rpartition("-")[2] in record.names
-    return known or (named and left.before != "" and set(core) <= set("IVX"))
+    return known or (named and left.before != "" and small)
 
 
 def roman(core: str) -> int:
@@ -145,7 +153,7 @@ def _figures(core: str, left: Left, record: Record, form: str) -> Said | None:
 
 def telephone(text: str, record: Record) -> str:
     """Figures of a telephone number or a code: in pairs where they are one, otherwise one by one."""
-    if record.pairs and len(text) == 2 and text[0] != "0":
+    if record.pairs and len(text) in (2, 3) and text[0] != "0":
         return spoken(record).cardinal(int(text), "")
     return figures(text, record)
 
@@ -202,9 +210,12 @@ def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
 def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
     """``1er``, ``3ª``, ``XXe``."""
     m = re.fullmatch(r"([0-9]{1,4}|[IVXLC]+)[.-]?([^\W\d]+|[º°ªᵉ]+[.]?)", core)
-    if m and m[1].isdecimal() and m[2] in record.number_suffixes:
-        said = _figures(m[1], Left(), record, "n")
-        return said and Said(said.text + m[2], Left(word=core, before=left.word))
+    suffix = re.fullmatch(rf"({record.number}) ?(%?)-?([^\W\d]+)((?:-[^\W\d]+)*)", core)
+    if suffix and any(re.fullmatch(known, suffix[2] + suffix[3]) for known in record.number_suffixes):
+        said = _figures(suffix[1], Left(), record, "n")
+        percent = record.units["%"].one.lower() if suffix[2] else ""
+        rest = f"{percent}{suffix[3]}{suffix[4].replace('-', ' ')}"
+        return said and Said(said.text + rest, Left(word=core, before=left.word))
     if m is None or m[2] not in record.ordinal_suffixes:
         return None
     value = int(m[1]) if m[1].isdecimal() else roman(m[1])
@@ -231,6 +242,8 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
         return None
     if _PHONE.fullmatch(core) and (core.count("-") + core.count("/") > 1 or (core[0] == "0" and len(core) > 6)):
         return None
+    if core == "24/7":
+        return Said(f"{number('24', record)} {number('7', record)}", Left(word=core, before=left.word))
     first, last = _atom(m[1], left, record), _atom(m[3], Left(), record)
     if first is None or last is None:
         return None

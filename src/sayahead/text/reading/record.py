@@ -117,8 +117,14 @@ class Record:
     until: str = ""
     """Between the ends of a range."""
     per: str = ""
+    per_vowel: str = ""
+    """The same before a vowel, where it is another: "all'"."""
     of: Callable[[str], str] = field(default=lambda noun: noun)
     """A noun behind a round million: "d'euros"."""
+    and_a_half: str = ""
+    """A whole number and a half, where they are one word: ``{n}einhalb``."""
+    weekdays: Mapping[str, str] = field(default_factory=dict)
+    """Their abbreviations, for ``Mo-Fr``."""
     months: Mapping[str, int] = field(default_factory=dict)
     """Names and abbreviations of months, in lower case, without a full stop."""
     month_names: tuple[str, ...] = ()
@@ -162,7 +168,7 @@ class Record:
     ordinal_suffixes: Mapping[str, str] = field(default_factory=dict)
     """What makes figures an ordinal when it follows them, and its form."""
     number_suffixes: frozenset[str] = frozenset()
-    """What is said right behind a number in words, with nothing between: ``90er``."""
+    """Patterns of what is said right behind a number in words, with nothing between: ``90er``, ``5-stellig``."""
     pairs: bool = False
     """Whether figures of telephone numbers are read in pairs."""
     hour_signs: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 
 from sayahead.text.reading import amounts
 from sayahead.text.reading.marks import ENDING, shown
@@ -74,6 +75,12 @@ def _paid(core: str, left: Left, right: Right, record: Record) -> Joined[Said] |
     """``12,50 €``: hundredths are said behind the currency."""
     if not re.fullmatch(rf"[+-]?{record.number}", core) or not re.search(r"[,.][0-9]{2}$", core):
         return False
+    word, slash, each = right.body.partition("/")
+    if slash and word in record.currency_words:
+        if not right.done:
+            return None
+        paid, per = amounts.money(core, record.currency_words[word], record), amounts.per(each, record)
+        return per != "" and Joined(right.body, replace(paid, text=f"{paid.text} {per}"))
     found = right.one_of(record.currency_words, _prefixes(record, "currency words"))
     if not found:
         return found
@@ -86,7 +93,9 @@ def _priced(core: str, left: Left, right: Right, record: Record) -> Joined[Said]
     if core not in record.currencies or left.kind == "number":
         return False
     if right.done:
-        return bool(re.match(r"[0-9]", right.body)) and Joined(core + right.body)
+        return bool(re.match(r"[0-9]", right.body)) and Joined(
+            core + re.sub(r"[,.][-–]+$", f"{record.decimal}00", right.body)
+        )
     return None if not right.text or right.text[0].isdecimal() else False
 
 
@@ -116,7 +125,7 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
         if initial.isdecimal():
             parts.mark = ""
             return Said(numbered, Left("label", core, before=left.word))
-    unit = left.kind == "number" and (form in record.units or core in record.units)
+    unit = left.kind == "number" and (form in record.units or core in record.units or form in record.scales)
     if parts.dotted and form in record.abbreviations and not unit:
         return Said(record.abbreviations[form], Left(record.cues.get(core.lower(), ""), core, before=left.word))
     known = record.abbreviations.get(form[:1].lower() + form[1:])
@@ -238,7 +247,9 @@ def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, 
     form = core + "."
     if core in record.phrases:
         return starts(right, record) if core.replace(" ", "") in record.may_end else False
-    if form in record.never_ends and said == record.never_ends[form]:
+    if core in record.plain and core.istitle() and len(core) < 5:
+        return False
+    if form in record.never_ends and (form in record.scales or said == record.never_ends[form]):
         return False
     if len(core) == 1 and core.isupper() and record.spaced and left.kind != "label":
         return starts(right, record) if left.word.lower() in record.cues else False

@@ -55,7 +55,7 @@ def cues(**kinds: str) -> dict[str, str]:
 
 _WORDS = "starters openers names glued_only number_suffixes hour_words centuries".split()
 _WRITTEN: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys("signs between never_ends may_end before_number plain".split(), pairs),
+    **dict.fromkeys("signs weekdays between never_ends may_end before_number plain".split(), pairs),
     **dict.fromkeys(_WORDS, lambda text: frozenset(text.split())),
     "units": nouns,
     "scales": nouns,

@@ -17,6 +17,15 @@ SPANISH = record(
     dot="punto",
     until="a",
     per="por",
+    weekdays="""
+lun = lunes
+mar = martes
+mié = miércoles
+jue = jueves
+vie = viernes
+sáb = sábado
+dom = domingo
+""",
     of=numbers.of,
     units="""
 km = m kilómetro/kilómetros
@@ -164,6 +173,8 @@ x X * · = por
 """,
     address={".": "punto", "/": "barra", "-": "guion", "_": "guion bajo", "@": "arroba", ":": "dos puntos"},
     never_ends="""
+s. = siglo
+ss. = siglos
 Sr. = señor
 Sra. = señora
 Srta. = señorita
@@ -204,7 +215,7 @@ pág. = página
     before_number="""
 pág. p. Pág. = página
 págs. pp. = páginas
-n.º N.º nº Nº n° N° núm. No. = número
+n.º N.º nº Nº n° N° núm. Núm. No. = número
 art. Art. = artículo
 cap. Cap. = capítulo
 fig. Fig. = figura
@@ -223,6 +234,8 @@ EE. UU. = Estados Unidos
 S. A. = sociedad anónima
 """,
     plain="""
+c/ C/ = calle
+nº Nº n° N° = número
 Sr = señor
 Sra = señora
 Dr = doctor
@@ -243,7 +256,7 @@ EEUU = Estados Unidos
         phone="teléfono tel tel. móvil celular fax llame llama marque whatsapp",
         code="código pin isbn iban contraseña clave",
         label="página capítulo número nº pág. n.º habitación sala andén vía línea autobús artículo",
-        roman="siglo siglos capítulo tomo acto volumen",
+        roman="siglo siglos s ss capítulo tomo acto volumen",
         hour="las",
     ),
     ordinal_suffixes=cues(m="º ° .º ro do to mo vo no os o", f="ª ra da ta ma va na a", s="er"),
