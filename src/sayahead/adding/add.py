@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 from sayahead.adding.archives import ENDINGS, is_archive, unpack
 from sayahead.adding.catalogue import CARD, catalogue
 from sayahead.adding.fetch import Digest, Progress, fetch, is_address
+from sayahead.adding.graph import read_graph
+from sayahead.adding.kokoro import add_kokoro, is_kokoro
 from sayahead.adding.measure import Measured, keep, measure
 from sayahead.adding.vits import add_piper
 from sayahead.config import nearest
@@ -32,7 +34,15 @@ NOT_FOR_TRADE = re.compile(r"(?i)\bNC\b|non-?commercial|research (?:use|purposes
 
 Maker = Callable[[Path, Path | None, Path], None]
 """Writes a voice's folder of a file of another maker: the file, the description that belongs to it, the new folder."""
-MAKERS: dict[str, Maker] = {".onnx": add_piper}
+
+
+def add_graph(onnx: Path, config: Path | None, folder: Path) -> None:
+    """A Kokoro or a Piper voice, by what its graph takes."""
+    kokoro = onnx.is_file() and is_kokoro(set(read_graph(onnx).inputs))
+    (add_kokoro if kokoro else add_piper)(onnx, config, folder)
+
+
+MAKERS: dict[str, Maker] = {".onnx": add_graph}
 """Makers by the ending of a file."""
 
 
