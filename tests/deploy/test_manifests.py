@@ -82,6 +82,36 @@ def test_the_chart_uses_the_values_that_it_has() -> None:
         assert variable.lower() in {name.replace(".", "_") for name in names()}
 
 
+VALUES = """
+drain: 1000000
+keysSecret: my-keys
+autoscaling: {enabled: true, ratio: 0.65}
+settings: {breath_s: 0.5, limits.utterance_characters: 2000000, page: false, voices: [heart, ma-lj], grpc_port: 50051}
+"""
+
+
+def test_helm_makes_of_it_what_kubernetes_and_the_server_take() -> None:
+    """By Helm's own engine. A million was written as 1e+06, which no whole number is."""
+    helm = pytest.importorskip("helm_python", reason="needs helm-python-sdk")
+    kubernetes = pytest.importorskip("kubernetes_validate", reason="needs kubernetes-validate")
+    folder = DEPLOY / "helm" / "sayahead"
+    assert helm.lint(str(folder), strict=True)["errors"] == []
+    with helm.Chart.load(str(folder)) as chart:
+        rendered = [chart.render(yaml.safe_load(values), name="one") for values in ("{}", VALUES)]
+    plain, full = (list(yaml.safe_load_all("".join(files.values()))) for files in rendered)
+    assert [each["kind"] for each in plain] == ["Deployment", "Service"]
+    assert [each["kind"] for each in full] == ["Deployment", "Service", "HorizontalPodAutoscaler"]
+    for each in [*plain, *full, *(each for path in KUBERNETES for each in documents(path))]:
+        if not each["apiVersion"].startswith("monitoring"):
+            kubernetes.validate(each, "1.37", strict=True)
+    (container,) = full[0]["spec"]["template"]["spec"]["containers"]
+    given = {entry["name"]: entry["value"] for entry in container["env"] if "value" in entry}
+    settings = load_settings(environment={name: value for name, value in given.items() if name != f"{PREFIX}KEYS_FILE"})
+    assert (settings.drain_s, settings.limits.utterance_characters, settings.limits.sessions) == (1e6, 2_000_000, 32)
+    assert (settings.breath_s, settings.page, settings.voices) == (0.5, False, ("heart", "ma-lj"))
+    assert full[2]["spec"]["metrics"][0]["pods"]["target"]["averageValue"] == "650m"
+
+
 def test_ray_takes_its_files() -> None:
     config = documents(DEPLOY / "ray" / "serve.yaml")[0]
     service = documents(DEPLOY / "ray" / "kuberay.yaml")[0]
