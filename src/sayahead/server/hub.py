@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from sayahead.engine.onnx import cores
@@ -58,6 +59,8 @@ class Hub:
         self.voices = voices or Voices(settings.voices)
         self.lexicon = None if settings.lexicon is None else Lexicon.of(settings.lexicon)
         """How words are said in all texts."""
+        self.shared: dict[type, Any] = {}
+        """What several protocols share, by its class."""
         self._lexicons: WeakKeyDictionary[Lexicon, Lexicon] = WeakKeyDictionary()
         self.pool = Pool(settings.workers or cores())
         # Loading takes seconds: it has a thread of its own, in which nobody waits whose voice is there.

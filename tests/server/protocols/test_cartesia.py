@@ -151,6 +151,8 @@ def test_words_are_told_as_they_were_written_or_as_they_are_spoken(server: Runni
         ('{"context_id": "c", "output_format": {"encoding": "mp3"}}', "c"),
         ('{"context_id": "c", "output_format": {"sample_rate": 1}}', "c"),
         ('{"context_id": "c", "generation_config": {"speed": 1e99}}', "c"),
+        ('{"context_id": "c", "pronunciation_dict_id": "none"}', "c"),
+        ('{"context_id": "c", "pronunciation_dict_id": []}', "c"),
         ('{"context_id": "c", "generation_config": {"speed": 1e999}}', None),
         ('{"context_id": "c", "generation_config": {"speed": NaN}}', None),
         (b"\x00", None),
@@ -186,6 +188,29 @@ def test_speech_over_http(server: Running) -> None:
         assert answer.content.startswith(start)
     for wrong in ({}, {"transcript": ""}, {**body, "output_format": {"container": "ogg"}}, {**body, "voice": []}):
         assert httpx.post(address, json=wrong).status_code == 400
+
+
+def test_a_dictionary_of_the_server_is_chosen_by_its_id(server: Running) -> None:
+    rules = [{"type": "alias", "string_to_replace": "SQL", "alias": "sequel"}]
+    made = httpx.post(f"{server.http}/v1/pronunciation-dictionaries/add-from-rules", json={"name": "n", "rules": rules})
+    named = {"pronunciation_dict_id": made.json()["id"]}
+    wanted = toy_voice().synthesize("They sequel it. ")
+
+    async def run(socket: ClientConnection) -> None:
+        await say(socket, "c", "They SQL it. ", **named)
+        heard = sound(await until_done(socket))
+        assert len(heard) == len(wanted)
+        assert np.abs(heard - wanted).max() < 1e-4
+        await say(socket, "d", "They SQL it. ")
+        assert len(sound(await until_done(socket))) != len(wanted)
+
+    talk(server.ws + PATH, run)
+    body = {"transcript": "They SQL it. ", "voice": "any", "output_format": FORM}
+    raw = httpx.post(server.http + "/tts/bytes", json={**body, **named}).content
+    assert np.abs(np.frombuffer(raw, "<i2") / np.float32(32767) - wanted).max() < 1e-4
+    answer = httpx.post(server.http + "/tts/bytes", json={**body, "pronunciation_dict_id": "none"})
+    assert answer.status_code == 400
+    assert "There is no pronunciation dictionary 'none'" in answer.json()["message"]
 
 
 def test_keys() -> None:

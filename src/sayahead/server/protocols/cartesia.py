@@ -22,6 +22,7 @@ from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, j
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
 from sayahead.server.protocols.alignment import source_words
+from sayahead.server.protocols.dictionaries import Dictionaries
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import choices
 from sayahead.server.websocket import SocketProtocol, serve_socket
@@ -39,7 +40,8 @@ class Cartesia(SocketProtocol):
     name: ClassVar[str] = "cartesia"
     idle_s = IDLE_S
 
-    def __init__(self) -> None:
+    def __init__(self, dictionaries: Dictionaries) -> None:
+        self._dictionaries = dictionaries
         self._id = secrets.token_hex(8)
         # Open utterances, and what the client wants to know of each.
         self._open = dict[str, _Wishes]()
@@ -61,7 +63,7 @@ class Cartesia(SocketProtocol):
         if not isinstance(text, str):
             raise MessageError("transcript must be a string.", utterance=name)
         if name not in self._open:
-            options = options_of(data)
+            options = options_of(data, self._dictionaries)
             normalized = data.get("use_normalized_timestamps") is True
             self._open[name] = _Wishes(data.get("add_timestamps") is True, normalized)
             yield m.Open(name, options)
@@ -123,7 +125,9 @@ def title_of(code: str) -> str:
     return code.replace("_", " ").capitalize()
 
 
-def options_of(data: dict[str, Any], *, containers: Collection[str] = ("raw",)) -> m.Options:
+def options_of(
+    data: dict[str, Any], dictionaries: Dictionaries, *, containers: Collection[str] = ("raw",)
+) -> m.Options:
     """What the first message of a context, or a request, chooses. ConfigError for what is unknown or out of range."""
     tuning, form = table(data, "generation_config"), format_of(table(data, "output_format"), containers)
     # Some clients send the bare name.
@@ -131,7 +135,10 @@ def options_of(data: dict[str, Any], *, containers: Collection[str] = ("raw",)) 
     voice = voice if isinstance(voice, str) else None
     speed, volume = factor(tuning, "speed"), factor(tuning, "volume")
     language = data["language"] if isinstance(data.get("language"), str) else None
-    return replace(OPTIONS, voice=voice, language=language, format=form, speed=speed, volume=volume, **choices(tuning))
+    named = data.get("pronunciation_dict_id")
+    lexicon = None if named is None else dictionaries.get(named).latest[1]
+    options = replace(OPTIONS, voice=voice, language=language, format=form, speed=speed, volume=volume, lexicon=lexicon)
+    return replace(options, **choices(tuning))
 
 
 def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:
@@ -177,13 +184,15 @@ def failure(error: RequestError) -> Response:
 def routes(hub: Hub) -> list[BaseRoute]:
     """``/tts/websocket`` and ``/tts/bytes``."""
 
+    kept = Dictionaries.of_server(hub)
+
     async def speak(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, Cartesia())
+        await serve_socket(hub, websocket, Cartesia(kept))
 
     @answers(hub, failure)
     async def sound(request: Request, caller: Caller) -> ASGIApp:
         body = await json_body(hub, request)
-        text, options = text_of(hub, body, "transcript"), options_of(body, containers=("raw", "wav", "mp3"))
+        text, options = text_of(hub, body, "transcript"), options_of(body, kept, containers=("raw", "wav", "mp3"))
         return SpeechResponse(hub, caller, "cartesia", text, options, wrapping=Sound(options.format), failure=failure)
 
     return [WebSocketRoute("/tts/websocket", speak), Route("/tts/bytes", sound, methods=["POST"])]

@@ -1,4 +1,4 @@
-"""ElevenLabs' pronunciation dictionaries: kept while the server runs, named by clients with their text."""
+"""Pronunciation dictionaries, made over ElevenLabs' endpoints: kept while the server runs, named with a text."""
 
 from __future__ import annotations
 
@@ -61,11 +61,17 @@ class Dictionary:
 
 
 class Dictionaries:
-    """All dictionaries of a server. Ids cannot be guessed: who knows one may use it."""
+    """All dictionaries of a server. Ids cannot be guessed: who knows one may use it, over any protocol."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._kept = dict[str, Dictionary]()
+
+    @classmethod
+    def of_server(cls, hub: Hub) -> Dictionaries:
+        """Those that all protocols of a server share."""
+        kept: Dictionaries = hub.shared.setdefault(cls, cls(hub))
+        return kept
 
     def lexicon(self, locators: object) -> Lexicon | None:
         """What ``pronunciation_dictionary_locators`` name, the first of them first; None without any.

@@ -264,7 +264,7 @@ def voice_row(name: str, config: VoiceConfig) -> dict[str, Any]:
 def routes(hub: Hub) -> list[BaseRoute]:
     """ElevenLabs' endpoints."""
 
-    kept = dictionaries.Dictionaries(hub)
+    kept = Dictionaries.of_server(hub)
 
     async def single(websocket: WebSocket) -> None:
         await serve_socket(hub, websocket, Single(websocket.path_params["voice"], websocket.query_params, kept))
