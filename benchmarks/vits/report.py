@@ -1,8 +1,9 @@
 """A Piper voice word by word against the mean of two seeds of its own whole sentences: figures of a scored experiment.
 
-    python benchmarks/vits/report.py OUT -o benchmarks/results/vits
+    python benchmarks/vits/report.py OUT ... -o benchmarks/results/vits
 
-OUT is the folder of ``sayahead eval run benchmarks/vits/piper.toml``, scored by ``sayahead eval score``. Two seeds of
+OUT is the folder of ``sayahead eval run benchmarks/vits/piper.toml``, scored by ``sayahead eval score``; of several
+folders (``quality.py``), those count that are scored to the end. Two seeds of
 one voice differ, so a condition's sentence is compared with the mean of both; intervals are over sentences, which are
 drawn again 5,000 times. The pitch of a beginning is the median of the first half second after the first audible sample,
 in semitones over the median of the whole sentence (Boersma's method).
@@ -57,6 +58,13 @@ def read(folder: Path) -> dict[str, Values]:
     for key in ("seams", "clicks", "jumps", "elsewhere", "clicks_elsewhere", "jumps_elsewhere"):
         columns[key] = [seam.get(key, 0) for seam in seams]
     return {name: np.array(values, np.float64) for name, values in columns.items()}
+
+
+def scored(folder: Path) -> bool:
+    """Whether all conditions of an experiment have their scores."""
+    path = folder / "experiment.json"
+    names = json.loads(path.read_text(encoding="utf-8"))["conditions"] if path.is_file() else []
+    return bool(names) and all((folder / name / "quality.json").is_file() for name in names)
 
 
 def interval(change: Values, weight: Values | None = None) -> dict[str, float]:
@@ -121,11 +129,15 @@ def table(made: dict[str, dict[str, Any]]) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path, help="the folder of a scored experiment")
+    parser.add_argument("out", type=Path, nargs="+", help="folders of scored experiments")
     parser.add_argument("-o", "--results", type=Path, required=True, help="folder for piper.json and piper.md")
     arguments = parser.parse_args()
-    about = json.loads((arguments.out / "experiment.json").read_text(encoding="utf-8"))
-    columns = {name: read(arguments.out / name) for name in about["conditions"]}
+    parts = [folder for folder in arguments.out if scored(folder)]
+    about = json.loads((parts[0] / "experiment.json").read_text(encoding="utf-8"))
+    columns = dict[str, dict[str, Values]]()
+    for name in about["conditions"]:
+        read_parts = [read(folder / name) for folder in parts]
+        columns[name] = {key: np.concatenate([part[key] for part in read_parts]) for key in read_parts[0]}
     base = {key: (columns[WHOLE[0]][key] + columns[WHOLE[1]][key]) / 2 for key in columns[WHOLE[0]]}
     made = {name: figures(one, base) for name, one in columns.items()}
     sentences, words = len(base["words"]), int(base["words"].sum())

@@ -140,7 +140,9 @@ def main() -> int:
         ways[UNTOUCHED] = untouched(arguments.graph, voice, texts)
     figures = measure(ways, texts, arguments.tries)
     about = {"voice": voice.config.name, "sentences": len(texts), "versions": versions()}
-    about["command"] = f"python benchmarks/vits/speed.py {voice.config.name} --texts test.csv --count {len(texts)}"
+    command = ["python benchmarks/vits/speed.py", voice.config.name, "--texts test.csv", f"--count {len(texts)}"]
+    command += [f"--graph {arguments.graph.name}"] * bool(arguments.graph) + ["--before OLD"] * bool(arguments.before)
+    about["command"] = " ".join(command)
     found = json.dumps({**about, "figures": figures}, indent=1)
     print(found)
     if arguments.results:
