@@ -20,6 +20,7 @@ from sayahead.engine.policy import READ
 from sayahead.engine.stages import moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.eval.measures.prosody import recorded
+from sayahead.systems.heart import MOST_OWED, whole_units
 from sayahead.types import Floats, Ids, Word
 from sayahead.vocoders.heart import HeartVocoder
 
@@ -37,8 +38,9 @@ def streamed(voice: Voice, fragments: list[str], **options: Any) -> Floats:
 def test_any_split_gives_bit_identical_audio(heart: Voice, data: st.DataObject) -> None:
     text = data.draw(texts())
     policy = LookaheadK(data.draw(st.integers(0, 2)))
-    whole = heart.synthesize(text, policy=policy)
-    assert np.array_equal(whole, streamed(heart, data.draw(splits(text)), policy=policy))
+    speed = data.draw(st.sampled_from([1.0, 1.4]))
+    whole = heart.synthesize(text, policy=policy, speed=speed)
+    assert np.array_equal(whole, streamed(heart, data.draw(splits(text)), policy=policy, speed=speed))
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 5])
@@ -76,6 +78,41 @@ def test_speed_and_volume(heart: Voice) -> None:
     quiet, plain = (heart.synthesize("Hello there.", volume=volume) for volume in (0.25, 1.0))
     assert np.allclose(quiet, plain * 0.25, atol=1e-6)
     assert np.abs(heart.synthesize("Hello there.", volume=4.0)).max() <= 1.0
+
+
+@pytest.mark.parametrize("k", [1, None])
+def test_speech_is_as_much_faster_as_was_asked_for(heart: Voice, k: int | None) -> None:
+    """Durations are whole units, and the unit is half of a usual phoneme: rounded one by one, 1.3 would be 1.15."""
+    policy = WaitAll() if k is None else LookaheadK(k)
+    text = "The quick brown fox jumps over the lazy dog and runs along the river to the old bridge behind the mill."
+    pause = round(heart.config.pause_s * heart.sample_rate)
+    own, *others = (
+        len(heart.synthesize(text, policy=policy, speed=speed)) - pause for speed in (1, 0.8, 1.3, 1.4, 1.7)
+    )
+    for speed, length in zip((0.8, 1.3, 1.4, 1.7), others, strict=True):
+        assert own / length == pytest.approx(speed, rel=0.06)
+
+
+@given(st.lists(st.floats(0.3, 9.0), min_size=2, max_size=60), st.floats(-2, 0.5))
+def test_what_rounding_takes_is_given_back(lasting: list[float], owed: float) -> None:
+    durations, least = np.array(lasting, np.float32), np.ones(len(lasting), np.int64)
+    everywhere = np.ones(len(lasting), bool)
+    units, carried = whole_units(durations, least, everywhere, owed)
+    assert (units >= 1).all()
+    # Where phonemes have their least, they may be longer than was asked for; never shorter.
+    assert durations.sum() + owed - units.sum() <= 0.5 + 1e-3
+    assert carried.min() >= -MOST_OWED
+    if (units > 1).all():
+        assert abs(durations.sum() + owed - units.sum()) <= 0.5 + 1e-3
+    # In two steps it is what it is in one.
+    at = len(lasting) // 2
+    first, before = whole_units(durations[:at], least[:at], everywhere[:at], owed)
+    rest, _ = whole_units(durations[at:], least[at:], everywhere[at:], before[-1])
+    assert np.array_equal(np.concatenate([first, rest]), units)
+    # What is said at the voice's own speed is rounded, each by itself.
+    plain, nothing = whole_units(durations, least, ~everywhere, owed)
+    assert np.array_equal(plain, np.maximum(np.rint(durations), 1))
+    assert not nothing.any()
 
 
 class Faster:

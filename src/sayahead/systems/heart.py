@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph, count, graphs_of
@@ -16,6 +17,9 @@ from sayahead.systems.loading import Loaded, Stages, ids_of, phoneme_voice
 from sayahead.types import Floats, Ids, Rendering, Segment
 from sayahead.vocoders.heart import HeartVocoder
 from sayahead.voices import VoiceConfig
+
+MOST_OWED = 2.0
+"""Units that a phoneme may be shorter because those before it could not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class HeartState:
     """(54, 192) the past of the prosody convolutions, at the last final unit."""
     pitch: float = 0.0
     """Hz of the last final frame."""
+    owed: float = 0.0
+    """Units by which what was spoken before ``ids`` is shorter than its speeds asked for; negative: longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +129,14 @@ class HeartAcoustic:
         past = int(left_units.sum()) - held
         seen |= {"speed": np.array([rendering.speed], np.float32), "recent": state.recent}
         text = self._text(ids=ids, sound_memory=state.memory[0], memory=state.memory[1], **seen)
-        lasting = text["durations"] / speeds
+        lasting = np.asarray(text["durations"] / speeds, np.float32)
         lasting[: len(left)] *= np.float32(segment.stretch)
-        units = np.maximum(np.rint(lasting), 1).astype(np.int64)
         # Held-back sound may be lengthened by what is known now. It is never shortened: its end has been reported.
-        units[: len(left)] = left_units if first else np.maximum(left_units, units[: len(left)])
+        least = np.ones(len(ids), np.int64)
+        least[: len(left)] = left_units
+        if first:
+            lasting[0] = self._lead_units
+        units, owed = whole_units(lasting, least, speeds * np.float32(rendering.speed) != 1, state.owed)
         end = len(ids) if ended else len(left) + segment.speak
         spoken = int(units[:end].sum())
         commit = spoken - past if ended else max(0, spoken - past - hold_back // self.FRAMES_PER_UNIT)
@@ -156,6 +165,7 @@ class HeartAcoustic:
             recent=np.concatenate([state.recent, text["next_recent"][:final]])[-2:],
             cache=cache,
             pitch=float(features[cut - 1, self.PITCH]) if cut else state.pitch,
+            owed=float(owed[final]),
         )
 
     def _features(
@@ -240,6 +250,25 @@ def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:
     elif not len(segment.ids) and len(left):
         speeds[len(left) :] = left[-1]
     return speeds
+
+
+def whole_units(
+    lasting: Floats, least: Ids, hurried: NDArray[np.bool_], owed: float
+) -> tuple[Ids, NDArray[np.float64]]:
+    """(N,) durations (N,) in whole units, ``least`` (N,) or more; (N + 1,) what is owed before each and in the end.
+
+    Where a phoneme is ``hurried`` (N,), not at the voice's own speed, what rounding takes or adds is made up for by the
+    next ones: by itself, a speed of 1.3 would take a third of three units and nothing of two. Others are rounded.
+    """
+    units, carried = np.maximum(np.rint(lasting).astype(np.int64), least), np.zeros(len(lasting) + 1)
+    if not hurried.any():
+        return units, carried
+    carried[0] = owed
+    for row in np.flatnonzero(hurried):
+        due = float(lasting[row]) + carried[row]
+        units[row] = max(round(due), least[row])
+        carried[row + 1] = max(due - units[row], -MOST_OWED)
+    return units, carried
 
 
 def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
