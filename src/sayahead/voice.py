@@ -14,6 +14,7 @@ import numpy as np
 from sayahead import contexts, policies
 from sayahead.config import Spec, check_number, check_whole, is_spec, nearest
 from sayahead.contexts.distilled import Distilled
+from sayahead.contexts.hidden import hidden_maker
 from sayahead.engine.context import ContextPredictor, NoContext
 from sayahead.engine.files import check_file, inside
 from sayahead.engine.keep_up import KeepUp, keep_up
@@ -383,7 +384,10 @@ def taught_policies(
 
 def taught_contexts(config: VoiceConfig, folder: Path, threads: int) -> dict[str, Callable[..., ContextPredictor]]:
     """Makers of the context predictors that a voice has learned, by name."""
-    if config.distilled is None:
-        return {}
-    distilled = Distilled.load(folder, config.distilled, threads=threads)
-    return {"distilled": lambda: distilled}
+    makers = dict[str, Callable[..., ContextPredictor]]()
+    if config.distilled is not None:
+        distilled = Distilled.load(folder, config.distilled, threads=threads)
+        makers["distilled"] = lambda: distilled
+    if config.hidden is not None:
+        makers["hidden"] = hidden_maker(folder, config.hidden, threads=threads)
+    return makers

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.states import WIDTH, ToyStates
 from support.tiny_saeki import CONFIG, ids, tacotron, tiny_saeki
 from support.tones import PAD, SPACE, Tones, tones_corpus
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sayahead.contexts.hidden import Hidden, HiddenConfig, states_of
 from sayahead.contexts.word_vectors import WordVectors
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.errors import ConfigError
@@ -27,9 +29,11 @@ from sayahead.training.distilled.network import Student, StudentConfig
 from sayahead.training.loop.recipe import Recipe, load_recipe
 from sayahead.training.loop.run import train
 from sayahead.training.loop.task import Settings
+from sayahead.training.loop.trained import Trained
 from sayahead.training.saeki.context import ContextTask
 from sayahead.training.saeki.export import export
 from sayahead.training.saeki.guided import Guided, GuidedTask
+from sayahead.training.saeki.hidden import HiddenTask, write_hidden
 from sayahead.training.saeki.network import Tacotron, TacotronConfig, Texts, generate
 from sayahead.training.saeki.shipped import read_tacotron
 from sayahead.training.saeki.student import Learning, StudentTask
@@ -369,6 +373,55 @@ def test_a_student_learns_the_teacher_s_embedding(corpus: Corpus, teacher: Path)
     assert not torch.allclose(truth.taught("train")[2], task.taught("train")[2])
     with pytest.raises(ConfigError, match="vectors and embedding are 300 and 256"):
         StudentTask({}, {**files(teacher), **more}, corpus)
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.5])
+def test_hidden_states_of_a_language_model_teach_as_word_vectors_do(
+    weight: float, corpus: Corpus, teacher: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    language = ToyStates()
+    monkeypatch.setattr("sayahead.training.saeki.hidden.TransformersModel", lambda name: language)
+    sizes = {"vectors": WIDTH, "recurrent": 8, "wide": 12, "embedding": 16}
+    more = {**files(teacher), "lm": "toy", "most": 6, "distil_weight": weight}
+    task = HiddenTask(sizes, more, corpus)
+    batch = batches(task)[0]
+    assert batch["vectors"].shape[2] == WIDTH
+    assert int(batch["tokens"].max()) <= 6
+    # One pass of the language model an item: the states of a prefix are those of a longer one.
+    prefixes = task.taught("train")[0]
+    assert len(language.asked) <= len({one.item for one in prefixes}) < len(prefixes)
+    words = prefixes[0].words
+    alone, _ = states_of(ToyStates(), words, -1)
+    assert np.allclose(task.states(words), alone[-6:], atol=1e-2)
+    model, moved = one_step(task, batch)
+    assert all(name.startswith("student.") for name in moved)
+    run: Any = Trained(task, model.eval(), Recipe("one", "saeki-hidden", Settings(1, 1)), corpus, 1)
+    paths, about = write_hidden(run, tmp_path)
+    assert about == {"graph": "hidden.onnx", "width": WIDTH, "model": "toy", "layer": -1, "most": 6}
+    predictor = Hidden(OnnxGraph(paths[0]), HiddenConfig(**about), ToyStates())
+    said = predictor.predict(words).embedding
+    assert said is not None
+    with torch.no_grad():
+        vectors = torch.from_numpy(alone[None, -6:])
+        meant = model.get_submodule("student")(vectors, torch.tensor([vectors.shape[1]]))[0].numpy()
+    assert np.allclose(said, meant, atol=0.02)
+    with pytest.raises(ConfigError, match="vectors is 10, but the states of toy have 7"):
+        batches(HiddenTask({**sizes, "vectors": 10}, more, corpus))
+    with pytest.raises(ConfigError, match="lm must name"):
+        HiddenTask(sizes, {**more, "lm": ""}, corpus)
+    # The true future needs no file of futures.
+    with pytest.raises(ConfigError, match="or set truth = true"):
+        HiddenTask(sizes, {**more, "futures": ""}, corpus)
+    truth = HiddenTask(sizes, {**more, "futures": "", "truth": True, "drawn": 2}, corpus)
+    drawn, _, meant = truth.taught("train")
+    assert max(sum(one.item == number for one in drawn) for number in range(len(corpus.split("train")))) == 2
+    assert len(drawn) == len(meant)
+
+
+def test_the_small_preset_of_hidden_states_is_the_student_s_but_for_what_it_reads() -> None:
+    ours, theirs = (load_recipe(RECIPES / f"{name}-small.toml") for name in ("hidden", "student"))
+    assert ours.model == {**theirs.model, "vectors": 576}
+    assert replace(ours.train, batch_size=0) == replace(theirs.train, batch_size=0)
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.95])

@@ -13,7 +13,7 @@ from sayahead.types import Shape
 from sayahead.voice import SHAPED
 from sayahead.voices import FORMAT, check_shape, installed_voices, read_config
 
-OWN = ("learned", "distilled", "agent", "files", "gain")
+OWN = ("learned", "distilled", "hidden", "agent", "files", "gain")
 """What the voice that is shaped keeps to itself."""
 
 

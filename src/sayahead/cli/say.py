@@ -282,7 +282,7 @@ def check(arguments: argparse.Namespace) -> None:
         )
     if arguments.context is not None:
         name, options = named("context", arguments.context)
-        if arguments.lm is not None and name != "lm":
+        if arguments.lm is not None and name not in ("lm", "hidden"):
             raise ConfigError(f"--lm does not apply to --context {name}: leave one of them out.")
         if name == "lm" and arguments.lm is None and "model" not in options:
             raise ConfigError("--context lm needs a language model: --lm NAME or --lm FOLDER, for example --lm gpt2.")

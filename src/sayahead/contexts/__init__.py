@@ -8,18 +8,20 @@ from typing import Any
 from sayahead.config import Spec, chosen
 from sayahead.contexts.controls import RandomWords, Truth
 from sayahead.contexts.distilled import Distilled
+from sayahead.contexts.hidden import Hidden
 from sayahead.contexts.language_model import LanguageModel
 from sayahead.engine.context import ContextPredictor, NoContext
 
 CONTEXTS: dict[str, Callable[..., ContextPredictor]] = {
     "none": NoContext,
     "distilled": Distilled,
+    "hidden": Hidden,
     "lm": LanguageModel,
     "random": RandomWords,
     "truth": Truth.of,
 }
 """Every context predictor by its name in Python, on the command line, in experiments and on sockets."""
-OF_VOICES = ("distilled",)
+OF_VOICES = ("distilled", "hidden")
 """Those that a voice has learned: only a voice that has them can make them."""
 
 

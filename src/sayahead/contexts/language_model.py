@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from sayahead.engine.context import NOTHING, Prediction
 from sayahead.errors import ConfigError
+from sayahead.types import Floats
 
 CLOSING = (".", "!", "?")
 """What ends a sentence."""
@@ -113,6 +114,15 @@ class TransformersModel:
 
     def decode(self, ids: list[int]) -> str:
         return str(self.tokenizer.decode(ids))
+
+    def states(self, ids: list[int], layer: int) -> Floats:
+        """(N, D) hidden states of a layer after each token; ConfigError where there is no such layer."""
+        with self.torch.inference_mode():
+            found = self.model.base_model(input_ids=self.torch.tensor([ids]), output_hidden_states=True).hidden_states
+        if not -len(found) <= layer < len(found):
+            raise ConfigError(f"The language model has states of {len(found)} layers, but not of layer {layer}.")
+        states: Floats = found[layer][0].float().numpy()
+        return states
 
     def next(self, ids: list[int], cache: Any) -> tuple[NDArray[np.float64], Any]:
         with self.torch.inference_mode():

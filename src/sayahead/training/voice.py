@@ -239,8 +239,12 @@ def extras(
         files, tables["distilled"] = borrow_student(student, folder)
     elif student is not None:
         from sayahead.training.distilled.export import write_student
+        from sayahead.training.saeki.hidden import write_hidden
 
-        files, tables["distilled"] = write_student(student, folder)
+        write, kind = write_student, "distilled"
+        if student.recipe.task == "saeki-hidden":
+            write, kind = write_hidden, "hidden"
+        files, tables[kind] = write(student, folder)
     if policy is not None:
         files = [*files, folder / "policy.npz"]
         policy.save(files[-1])

@@ -10,6 +10,7 @@ from typing import Any
 
 from sayahead.config import check_number, check_whole, from_mapping, nearest
 from sayahead.contexts.distilled import DistilledConfig
+from sayahead.contexts.hidden import HiddenConfig
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.agent import AgentConfig
 from sayahead.policies.learned import LearnedConfig
@@ -86,6 +87,8 @@ class VoiceConfig:
     """Whether the model knows punctuation inside a sentence."""
     distilled: DistilledConfig | None = None
     """The voice's own context predictor (Saeki-b), if it has one."""
+    hidden: HiddenConfig | None = None
+    """The same of a language model's hidden states, if it has one."""
     learned: LearnedConfig | None = None
     """The voice's own policy over words, if it has learned one."""
     agent: AgentConfig | None = None

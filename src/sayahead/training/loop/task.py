@@ -149,6 +149,7 @@ TASKS = {
     "saeki-context": ("sayahead.training.saeki.context", "ContextTask"),
     "saeki-guided": ("sayahead.training.saeki.guided", "GuidedTask"),
     "saeki-student": ("sayahead.training.saeki.student", "StudentTask"),
+    "saeki-hidden": ("sayahead.training.saeki.hidden", "HiddenTask"),
     "waveglow": ("sayahead.training.waveglow.task", "WaveGlowTask"),
     "mohan": ("sayahead.training.mohan.task", "MohanTask"),
     "mohan-agent": ("sayahead.training.mohan.agent", "AgentTask"),

@@ -17,7 +17,7 @@ from sayahead.contexts.word_vectors import WordVectors, tokens_of
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.batches import Share, shuffled
 from sayahead.training.corpus.segments import Piece
-from sayahead.training.corpus.store import Corpus
+from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.distilled.network import Student, StudentConfig
 from sayahead.training.distilled.task import DistilTask, HasStudent
 from sayahead.training.loop.task import Batch, logged
@@ -29,13 +29,11 @@ from sayahead.types import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class StudentData:
-    """What a student learns from."""
+class Teaching:
+    """What a network of context learns from, whatever it reads."""
 
     teacher: str = "runs/guided-small"
     """Run of the teacher: a Tacotron, or one whose context network was fine-tuned."""
-    vectors: str = "vectors/lj"
-    """Folder of ``sayahead train vectors``."""
     futures: str = "futures/train.jsonl"
     """What a language model expects behind prefixes of the train split."""
     val_futures: str = "futures/val.jsonl"
@@ -46,6 +44,14 @@ class StudentData:
     """Whether the teacher sees the true future in place of the language model's (Saeki-b, 4.3: w/o GPT2)."""
     words: int = 2
     """Words of a segment (N)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudentData(Teaching):
+    """What a student learns from."""
+
+    vectors: str = "vectors/lj"
+    """Folder of ``sayahead train vectors``."""
 
 
 class Learning(HasStudent):
@@ -77,13 +83,20 @@ class Learning(HasStudent):
 class StudentTask(DistilTask[Learning]):
     """See Task."""
 
+    data: Teaching
+
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
-        self.data, self.corpus = from_mapping(StudentData, data, where="[data]"), corpus
+        read = from_mapping(StudentData, data, where="[data]")
+        self.teach(model, read, corpus)
+        self.vectors, self.axes = read_table(Path(read.vectors))
+        self.check(read.distil_weight, self.axes.shape[1], self.speaking.config.context.embedding)
+
+    def teach(self, model: Mapping[str, Any], data: Teaching, corpus: Corpus) -> None:
+        """Have a configuration, a teacher and what it says; nothing that the network reads."""
+        self.data, self.corpus = data, corpus
         self.config = from_mapping(StudentConfig, model, where="[model]")
-        self.teacher = load_run_of(SaekiTask, HasTacotron, Path(self.data.teacher), corpus.path)
+        self.teacher = load_run_of(SaekiTask, HasTacotron, Path(data.teacher), corpus.path)
         self.speaking, self.expected = self.teacher.task, Expected(corpus)
-        self.vectors, self.axes = read_table(Path(self.data.vectors))
-        self.check(self.data.distil_weight, self.axes.shape[1], self.speaking.config.context.embedding)
         self._taught = dict[str, tuple[list[Prefix], list[Piece], Tensor]]()
 
     def model(self) -> Learning:
@@ -94,14 +107,16 @@ class StudentTask(DistilTask[Learning]):
         tacotron.load_state_dict(self.teacher.model.tacotron.state_dict())
         return Learning(self.config, tacotron)
 
+    def prefixes(self, split: str, items: Sequence[Item]) -> list[Prefix]:
+        """The prefixes of a split's items that are learned from."""
+        return read_prefixes(Path(self.data.futures if split == "train" else self.data.val_futures), items)
+
     def taught(self, split: str) -> tuple[list[Prefix], list[Piece], Tensor]:
         """Prefixes of a split, their last segments, and the teacher's embeddings (I, E); made once."""
         if split not in self._taught:
-            file = self.data.futures if split == "train" else self.data.val_futures
             items, cutter = self.corpus.split(split), self.speaking.cutter
             segments = [
-                (one, last_segment(cutter, items, one, words=self.data.words))
-                for one in read_prefixes(Path(file), items)
+                (one, last_segment(cutter, items, one, words=self.data.words)) for one in self.prefixes(split, items)
             ]
             kept = [(one, piece) for one, piece in segments if piece.frames and tokens_of(list(one.words))]
             if not self.data.truth:
