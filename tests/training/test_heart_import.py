@@ -19,7 +19,9 @@ from sayahead import installed_voices, load_voice
 from sayahead.cli import main
 from sayahead.engine.onnx import OnnxGraph, count
 from sayahead.systems.heart import HeartAcoustic
-from sayahead.training.heart.export import export
+from sayahead.training.heart.export import export, text_graph
+from sayahead.training.heart.ranges import MARK, load_ranges
+from sayahead.training.hibari import heart_weights
 
 SETTINGS = Path(__file__).parents[2] / "recipes" / "heart" / "voice.toml"
 ASSETS = Path(hibari.__file__).parent / "assets"
@@ -112,6 +114,24 @@ def test_text_graph(reference: dict[str, Array], exact: Path) -> None:
     made = encoded(reference, exact)
     assert made["durations"].shape == reference["ids"].shape
     assert np.abs(made["durations"] - reference["/Div_40_output_0"]).max() < 1e-3
+
+
+def test_observed_layers_one_by_one_are_the_layers_in_a_loop(tmp_path: Path) -> None:
+    """To the bit, with and without a past; every layer that has a range is observed, in each of its turns."""
+    ranges, draw = load_ranges(SETTINGS.with_name("ranges.json")), np.random.default_rng(3)
+    graphs = {}
+    for observed in (False, True):
+        text_graph(heart_weights(), ranges=ranges, observed=observed).save(str(tmp_path / f"{observed}.onnx"))
+        graphs[observed] = OnnxGraph(tmp_path / f"{observed}.onnx")
+    for memory in (0, 9):
+        sizes = {"sound_memory": (16, memory, 64), "memory": (24, memory, 96), "recent": (2, 832)}
+        past = {name: draw.normal(size=size).astype(np.float32) for name, size in sizes.items()}
+        past["speed"], ids = np.ones(1, np.float32), draw.integers(20, 120, 11)
+        looped, single = (graphs[observed](ids=ids, **past) for observed in (False, True))
+        assert all(np.array_equal(looped[name], single[name]) for name in looped)
+        assert {name for name in single if name.startswith(MARK)} == {
+            MARK + name for name in ranges if ".text." in name
+        }
 
 
 @pytest.mark.parametrize("steps", [[10_000], [7] * 60, [3, 50, 1, 30, 10_000]])

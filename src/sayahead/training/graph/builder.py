@@ -7,7 +7,7 @@ and the new cache is cut at a *commit* row: rows right of it are provisional and
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -59,9 +59,16 @@ class Range(NamedTuple):
         return np.uint8(np.clip(np.rint(-self.low / self.step), 0, LEVELS))
 
 
+Turn = Callable[[str, Sequence[str]], Sequence[str]]
+"""What makes the next x of x and what a turn is given, and then what else the turn makes."""
 LEVELS = 127
 """Of inputs to integer products. With all 255, processors without VNNI overflow where two products are added; what
 lies above the range still has its level."""
+
+
+def value_info(name: str, kind: Any, shape: Sequence[int | str] | None = None) -> onnx.ValueInfoProto:
+    """A value's name and type, and perhaps its shape."""
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
 
 
 class Graph:
@@ -78,15 +85,17 @@ class Graph:
         self.inputs: list[onnx.ValueInfoProto] = []
         self.outputs: list[onnx.ValueInfoProto] = []
         self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+        self._steps: dict[str, tuple[str, str]] = {}
+        self._turn = ""
         self._count = 0
 
     def input(self, name: str, kind: type, shape: list[int | str]) -> str:
-        self.inputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape))
+        self.inputs.append(value_info(name, kind, shape))
         return name
 
     def output(self, value: str, name: str, kind: type, shape: list[int | str]) -> None:
         self.nodes.append(helper.make_node("Identity", [value], [name]))
-        self.outputs.append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape))
+        self.outputs.append(value_info(name, kind, shape))
 
     def constant(self, value: Any) -> str:
         """The name of a constant; equal ones are one."""
@@ -122,10 +131,14 @@ class Graph:
 
         Computed in float32, or, where the layer's ``name`` has a range, in integers.
         """
+        name = name and name + self._turn
         if self.observed and name:
             self.output(x, f"in:{name}", np.float32, ["I", quantized.shape[0]])
+        if name in self._steps:
+            return self._integer(x, quantized, scale, bias, *self._steps[name])
         if name in self.ranges:
-            return self._integer(x, quantized, scale, bias, self.ranges[name])
+            found = self.ranges[name]
+            return self._integer(x, quantized, scale, bias, self.constant(found.step), self.constant(found.zero))
         # Not DequantizeLinear: ONNX Runtime would fuse it with the product into one that quantizes activations.
         weight = self.op(
             "Mul", self.op("Cast", self.constant(quantized), to=onnx.TensorProto.FLOAT), self.constant(scale)
@@ -133,15 +146,56 @@ class Graph:
         product = self.op("MatMul", x, weight)
         return str(product if bias is None else self.op("Add", product, self.constant(bias)))
 
-    def _integer(self, x: str, quantized: Array, scale: Array, bias: Array | None, found: Range) -> str:
+    def _integer(self, x: str, quantized: Array, scale: Array, bias: Array | None, step: str, zero: str) -> str:
         """The same in integers; its one float32 operation a number, at the end, is the same for any count of rows."""
-        step, zero = self.constant(found.step), self.constant(found.zero)
         given = self.op("QuantizeLinear", x, step, zero)
         columns = self.constant(np.zeros(len(scale), np.int8))
         inputs = [given, self.constant(quantized), step, self.constant(scale), zero, columns]
         if bias is not None:
             inputs.append(self.constant(bias))
         return str(self.op("MatMulIntegerToFloat", *inputs, domain="com.microsoft"))
+
+    def turns(self, x: str, count: int, given: Sequence[str], layers: Sequence[str], body: Turn) -> list[str]:
+        """x (N, D) after ``count`` times ``body`` with the same weights, and what else each turn made, stacked.
+
+        ``given`` (count, ...) are cut by turns. ``layers`` are names of the linear layers in ``body``; each turn has
+        ranges of its own for them, under ``NAME@TURN``.
+        """
+        if self.observed:
+            return self._unrolled(x, count, given, body)
+        layers = [name for name in layers if f"{name}@0" in self.ranges]
+        found = [[self.ranges[f"{name}@{turn}"] for turn in range(count)] for name in layers]
+        scales = [np.array(values) for ones in found for values in ([o.step for o in ones], [o.zero for o in ones])]
+        inputs = [*given, *map(self.constant, scales)]
+        x_now, *own = self._names(1 + len(inputs))
+        steps = own[len(given) :]
+        self._steps = dict(zip(layers, zip(steps[::2], steps[1::2], strict=True), strict=True))
+        outer, self.nodes = self.nodes, []
+        made = body(x_now, own[: len(given)])
+        inner, self.nodes, self._steps = self.nodes, outer, {}
+        kinds = [*(np.float32 for _ in (x, *given)), *(values.dtype for values in scales)]
+        graph = helper.make_graph(
+            inner,
+            "turn",
+            [value_info(name, kind) for name, kind in zip((x_now, *own), kinds, strict=True)],
+            [value_info(name, np.float32) for name in made],
+        )
+        return list(self.op("Scan", x, *inputs, outputs=len(made), body=graph, num_scan_inputs=len(inputs)))
+
+    def _unrolled(self, x: str, count: int, given: Sequence[str], body: Turn) -> list[str]:
+        """``turns`` as so many copies of its body, each of whose layers can be observed."""
+        columns = list[list[str]]()
+        for turn in range(count):
+            self._turn = f"@{turn}"
+            x, *made = body(x, [self.op("Gather", value, self.constant(np.array(turn))) for value in given])
+            columns.append([self.op("Unsqueeze", value, self.constant(np.array([0]))) for value in made])
+        self._turn = ""
+        return [x, *(self.op("Concat", *parts, axis=0) for parts in zip(*columns, strict=True))]
+
+    def _names(self, count: int) -> list[str]:
+        """So many new names of values."""
+        self._count += 1
+        return [f"v{self._count}_{i}" for i in range(count)]
 
     def norm(self, x: str, weight: Array, bias: Array) -> str:
         scale, shift = self.constant(weight), self.constant(bias)
@@ -150,14 +204,20 @@ class Graph:
     def gelu(self, x: str) -> str:
         return str(self.op("Gelu", x, domain="com.microsoft"))
 
-    def conv(self, x: str, weight: Array, bias: Array, *, group: int = 1, dilation: int = 1, pad: bool = True) -> str:
-        """Convolution over the rows of x (T, D); ``pad`` keeps T, otherwise T shrinks by the receptive field."""
+    def conv(
+        self, x: str, weight: Array, bias: Array, *, group: int = 1, dilation: int = 1, behind: int | None = None
+    ) -> str:
+        """Convolution over the rows of x (T, D), of which there are as many after it.
+
+        With ``behind``, so many rows of zeros follow and none go before: T shrinks by the rest of the receptive field.
+        """
         axes = self.constant(np.array([0, 1]))
-        margin = dilation * (weight.shape[2] - 1) // 2 if pad else 0
+        margin = dilation * (weight.shape[2] - 1) // 2
+        before, after = (margin, margin) if behind is None else (0, behind)
         # As an image of one line: ONNX Runtime has a layout for images in which depthwise convolutions are fast.
         turned = self.op("Transpose", self.op("Unsqueeze", x, axes), perm=[0, 3, 1, 2])
         inputs = (turned, self.constant(weight[:, :, None]), self.constant(bias))
-        pads, shape = [0, margin, 0, margin], [1, weight.shape[2]]
+        pads, shape = [0, before, 0, after], [1, weight.shape[2]]
         done = self.op("Conv", *inputs, group=group, kernel_shape=shape, dilations=[1, dilation], pads=pads)
         return str(self.op("Squeeze", self.op("Transpose", done, perm=[0, 2, 3, 1]), axes))
 
@@ -179,11 +239,10 @@ class Graph:
         """
         reach = dilation * (weight.shape[2] - 1)
         right = reach // 2 if right is None else right
-        padding = self.constant(np.zeros((right, weight.shape[1] * group), np.float32)) if right else None
         rows = self.op("Concat", cache, x, axis=0)
         end = self.op("Add", commit, self.constant(np.array([reach - right])))
-        padded = rows if padding is None else self.op("Concat", rows, padding, axis=0)
-        return self.conv(padded, weight, bias, group=group, dilation=dilation, pad=False), self.cut(rows, commit, end)
+        done = self.conv(rows, weight, bias, group=group, dilation=dilation, behind=right)
+        return done, self.cut(rows, commit, end)
 
     def pointwise(self, weights: Weights, x: str, name: str) -> str:
         """norm, linear, GELU, linear, scale: the half of a block that acts on each row by itself."""

@@ -39,8 +39,8 @@ class Past(NamedTuple):
 
     inputs: Sequence[str]
     """Of each convolution block, (2, D)."""
-    keys: Sequence[str]
-    """Keys, then values of each attention layer: (H, M, D / H)."""
+    keys: str
+    """Keys, then values of each attention layer: (2 L H, M, D / H)."""
 
 
 class Encoded(NamedTuple):
@@ -50,8 +50,8 @@ class Encoded(NamedTuple):
     """(N, D)"""
     inputs: Sequence[str]
     """(N, D) of each convolution block."""
-    keys: Sequence[str]
-    """Keys, then values of each attention layer: (H, N, D / H)."""
+    keys: str
+    """Keys, then values of each attention layer: (2 L H, N, D / H)."""
 
 
 def encoder(g: Graph, t: Weights, ids: str, part: str, past: Past, context: str | None) -> Encoded:
@@ -65,35 +65,43 @@ def encoder(g: Graph, t: Weights, ids: str, part: str, past: Past, context: str 
         expected = g.op("MatMul", g.op("Unsqueeze", context, g.constant(np.array([0]))), meaning)
         expected = g.op("Add", g.op("Reshape", expected, g.constant(np.array(tokens.shape))), g.constant(tokens))
         table = str(g.op("Concat", table, expected, axis=0))
-    x, inputs, keys = g.op("Gather", table, ids), list[str](), list[str]()
+    x, inputs = g.op("Gather", table, ids), list[str]()
     for i, before in enumerate(past.inputs):
         name = f"{part}.text.convs.{i}"
         weight = t[f"{name}.dw.weight"]
         inputs.append(x)
-        width = weight.shape[0]
-        behind = g.constant(np.zeros((weight.shape[2] // 2, width), np.float32))
-        rows = g.op("Concat", before, x, behind, axis=0)
-        mixed = g.conv(rows, weight, t[f"{name}.dw.bias"], group=width, pad=False)
+        rows, width = g.op("Concat", before, x, axis=0), weight.shape[0]
+        mixed = g.conv(rows, weight, t[f"{name}.dw.bias"], group=width, behind=weight.shape[2] // 2)
         x = g.op("Add", x, g.pointwise(t, mixed, name))
-    for layer in range(LAYERS[part]):
-        x, kept = attention_layer(g, t, x, f"{part}.text.attn", past.keys[2 * layer : 2 * layer + 2], layer)
-        keys += kept
+    x, keys = attention(g, t, x, part, past.keys)
     return Encoded(g.norm(x, t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"]), inputs, keys)
 
 
-def attention_layer(
-    g: Graph, t: Weights, x: str, name: str, before: Sequence[str], layer: int
-) -> tuple[str, list[str]]:
+def attention(g: Graph, t: Weights, x: str, part: str, past: str) -> tuple[str, str]:
+    """The rows x (N, D) after one attention layer applied several times, and keys and values of each of these.
+
+    A loop in the graph, not copies of the layer: its weights are packed once, and stay in the processor's cache.
+    """
+    size, count, name = WIDTHS[part] // HEADS, LAYERS[part], f"{part}.text.attn"
+    known = g.op("Shape", past, start=1, end=2)
+    each = g.op("Concat", g.constant(np.array([count, 2 * HEADS])), known, g.constant(np.array([size])), axis=0)
+    before = g.op("Reshape", past, each, allowzero=1)
+    layers = [f"{name}.{layer}" for layer in ("self_attn.in_proj", "self_attn.out_proj", "linear1", "linear2")]
+    x, own = g.turns(x, count, [before], layers, lambda x, given: attention_layer(g, t, x, name, given[0]))
+    return x, str(g.op("Reshape", own, g.constant(np.array([2 * HEADS * count, -1, size]))))
+
+
+def attention_layer(g: Graph, t: Weights, x: str, name: str, before: str) -> tuple[str, str]:
     """The rows x (N, D) after attention to themselves and what was ``before``, and their own keys and values.
 
-    Keys and values are (H, N, D / H) each, those of what was before (H, M, D / H).
+    Keys, then values are (2 H, N, D / H), those of what was before (2 H, M, D / H).
     """
     width, heads = t[f"{name}.norm1.weight"].shape[0], HEADS
 
     def linear(x: str, layer_name: str, bias: str, scale: Array | float = 1.0) -> str:
         weight, scales = t.linears[f"{name}.{layer_name}"]
         values = np.asarray(t[f"{name}.{bias}"] * scale, np.float32)
-        return g.linear(x, weight, np.asarray(scales * scale, np.float32), values, f"{name}.{layer_name}@{layer}")
+        return g.linear(x, weight, np.asarray(scales * scale, np.float32), values, f"{name}.{layer_name}")
 
     normed = g.norm(x, t[f"{name}.norm1.weight"], t[f"{name}.norm1.bias"])
     # The scale of the dot product is in the projection of the queries.
@@ -102,8 +110,8 @@ def attention_layer(
     # Heads first, so that what is remembered only has to be joined: (3 H, N, D / H), queries, keys and values.
     turned = g.op("Reshape", projected, g.constant(np.array([0, 3 * heads, width // heads])))
     turned = g.op("Transpose", turned, perm=[1, 0, 2])
-    q, *own = g.op("Split", turned, outputs=3, axis=0)
-    k, v = (g.op("Concat", past, new, axis=1) for past, new in zip(before, own, strict=True))
+    q, own = g.op("Split", turned, g.constant(np.array([heads, 2 * heads])), outputs=2, axis=0)
+    k, v = g.op("Split", g.op("Concat", before, own, axis=1), outputs=2, axis=0)
     agreed = g.op("FusedMatMul", q, k, transB=1, domain="com.microsoft")
     seen = g.op("MatMul", g.op("Softmax", agreed, axis=-1), v)
     seen = g.op("Reshape", g.op("Transpose", seen, perm=[1, 0, 2]), g.constant(np.array([0, width])))
@@ -130,25 +138,22 @@ def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, obse
     recent = g.input("recent", np.float32, [2, sum(RECENT)])
     context = g.input("context", np.float32, ["C"]) if expects else None
     memories = {part: g.input(f"{name}memory", np.float32, memory_shape(part, "M")) for part, name in MEMORIES.items()}
-    keys = {part: g.op("Split", memory, outputs=2 * LAYERS[part], axis=0) for part, memory in memories.items()}
     inputs = g.op("Split", recent, g.constant(np.array(RECENT)), outputs=len(RECENT), axis=1)
-    sound = encoder(g, t, ids, "m", Past(inputs[:2], keys["m"]), context)
-    prosody = encoder(g, t, ids, "pn", Past(inputs[2:4], keys["pn"]), context)
+    sound = encoder(g, t, ids, "m", Past(inputs[:2], memories["m"]), context)
+    prosody = encoder(g, t, ids, "pn", Past(inputs[2:4], memories["pn"]), context)
     g.output(sound.rows, "sound_encoding", np.float32, ["N", WIDTHS["m"]])
     g.output(prosody.rows, "prosody_encoding", np.float32, ["N", WIDTHS["pn"]])
     # The durations' convolution sees one row to each side.
     last = g.cut(inputs[4], g.constant(np.array([1])), g.constant(np.array([2])))
-    behind = g.constant(np.zeros((1, WIDTHS["pn"]), np.float32))
-    rows = g.op("Concat", last, prosody.rows, behind, axis=0)
-    hidden = g.gelu(g.conv(rows, t["pn.dur.0.weight"], t["pn.dur.0.bias"], pad=False))
+    rows = g.op("Concat", last, prosody.rows, axis=0)
+    hidden = g.gelu(g.conv(rows, t["pn.dur.0.weight"], t["pn.dur.0.bias"], behind=1))
     weight = g.constant(np.ascontiguousarray(t["pn.dur.2.weight"][0]))
     logs = g.op("Add", g.op("MatMul", hidden, weight), g.constant(t["pn.dur.2.bias"]))
     flat = g.op("Squeeze", logs, g.constant(np.array([1])))
     units = g.op("Div", g.op("Sub", g.op("Exp", flat), g.constant(np.float32(1))), speed)
     g.output(units, "durations", np.float32, ["N"])
     for part, made in (("m", sound), ("pn", prosody)):
-        kept = g.op("Concat", *made.keys, axis=0)
-        g.output(kept, f"next_{MEMORIES[part]}memory", np.float32, memory_shape(part, "N"))
+        g.output(made.keys, f"next_{MEMORIES[part]}memory", np.float32, memory_shape(part, "N"))
     seen = g.op("Concat", *sound.inputs, *prosody.inputs, prosody.rows, axis=1)
     g.output(seen, "next_recent", np.float32, ["N", sum(RECENT)])
     return g
