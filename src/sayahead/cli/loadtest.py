@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--url", metavar="URL", help="a running server, such as ws://127.0.0.1:8000 (default: start one)")
     add("--key", metavar="KEY", help="its key")
+    add("--voice", metavar="NAME", help="voice that speaks, by name (default: heart, or a running server's first)")
     add("--clock", type=one_of(*CLOCKS), default="llm", metavar="NAME", help="llm (default) or reader")
     add("--sessions", type=number(int, 1), nargs="+", default=SESSIONS, metavar="N", help=SESSIONS_HELP)
     add("--seconds", type=number(float, 1.0), default=30.0, metavar="S", help="length of each round (default: 30)")
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead.eval.speed.bench import sentences
     from sayahead.voice import load_voice
 
-    voice = load_voice()
+    voice = load_voice(arguments.voice or "heart")
     clock = Tokens(50.0) if arguments.clock == "llm" else Reader(180.0)
     texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
     scripts = [load.script(voice, text, clock) for text in texts]
@@ -71,9 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     def measure(sessions: int, places: int) -> dict[str, Any]:
         with server(arguments, places) as (url, process):
             begun, spent_s = time.monotonic(), busy_s(process)
-            row = load.row(
-                asyncio.run(load.load(url, scripts, sessions=sessions, key=arguments.key, **times)), sessions
-            )
+            chosen = {"key": arguments.key, "voice": arguments.voice}
+            row = load.row(asyncio.run(load.load(url, scripts, sessions=sessions, **chosen, **times)), sessions)
             if spent_s is not None:
                 row["server_cores"] = round(((busy_s(process) or 0.0) - spent_s) / (time.monotonic() - begun), 3)
         print(line(row), flush=True)
@@ -87,7 +87,12 @@ def run(arguments: argparse.Namespace) -> int:
             break
         best = sessions
     machine = {"cpu": processor(), "cores": cores(), "python": platform.python_version()}
-    conditions = {"clock": arguments.clock, "seconds": arguments.seconds, "workers": arguments.workers or cores()}
+    conditions = {
+        "voice": voice.config.name,
+        "clock": arguments.clock,
+        "seconds": arguments.seconds,
+        "workers": arguments.workers or cores(),
+    }
     result: dict[str, Any] = {"machine": machine, **conditions, "bound_ms": BOUND_MS, "largest": best, "rounds": rounds}
     if arguments.overload and best:
         result["overload"] = measure(2 * best, best)
@@ -121,7 +126,8 @@ def server(arguments: argparse.Namespace, places: int) -> Iterator[tuple[str, in
     if arguments.url:
         yield arguments.url.rstrip("/") + "/v1/stream", None
         return
-    options = f"serve --port 0 --log json --voice heart --drain 0 --set limits.sessions={places}".split()
+    options = f"serve --port 0 --log json --drain 0 --set limits.sessions={places} --voice".split()
+    options.append(arguments.voice or "heart")
     if arguments.workers is not None:
         options += ["--workers", str(arguments.workers)]
     command = [sys.executable, "-m", "sayahead", *options]

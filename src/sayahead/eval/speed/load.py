@@ -78,9 +78,19 @@ def script(voice: Voice, text: str, clock: TextClock) -> Script:
 
 
 async def load(
-    url: str, scripts: Sequence[Script], *, sessions: int, seconds: float, warm_s: float, key: str | None = None
+    url: str,
+    scripts: Sequence[Script],
+    *,
+    sessions: int,
+    seconds: float,
+    warm_s: float,
+    key: str | None = None,
+    voice: str | None = None,
 ) -> Tally:
-    """What ``sessions`` concurrent sessions measure, after a warm-up of ``warm_s`` seconds; at least one turn each."""
+    """What ``sessions`` concurrent sessions measure, after a warm-up of ``warm_s`` seconds; at least one turn each.
+
+    ``voice``: the name of the one that speaks; None: the server's first.
+    """
     tally, begun = Tally(), time.monotonic()
     counts = begun + warm_s
 
@@ -95,7 +105,9 @@ async def load(
                 if first["type"] != "session.created":
                     tally.refused += first.get("code") == "overloaded"
                     return
-                rate = next(iter(first["sample_rates"].values()))
+                rate = first["sample_rates"].get(voice) or next(iter(first["sample_rates"].values()))
+                if voice is not None:
+                    await socket.send(json.dumps({"type": "session.update", "session": {"voice": voice}}))
                 order = itertools.cycle(draw.sample(scripts, len(scripts)))
                 counted = 0
                 while time.monotonic() < counts + seconds or not counted:
