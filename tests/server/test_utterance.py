@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import functools
+import gc
 import json
 import time
+import weakref
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -23,6 +25,7 @@ from sayahead.server import messages as m
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
 from sayahead.server.outbox import Outbox
+from sayahead.server.synthesis.threads import Speaking
 from sayahead.server.utterance import Utterance
 from sayahead.types import AudioChunk, Floats
 
@@ -50,6 +53,40 @@ async def until_s(speech: Any, seconds: float) -> list[AudioChunk]:
     while sum(chunk.duration_s for chunk in chunks) < seconds - 1e-6:
         chunks.append(await asyncio.wait_for(anext(speech), 20))
     return chunks
+
+
+@pytest.mark.parametrize("way", ["cancelled", "left"])
+def test_a_text_that_ends_early_is_forgotten_without_a_search_for_circles(
+    way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions, speaking = list[weakref.ref[Session]](), Speaking.__init__
+
+    def remembered(self: Speaking, *arguments: Any) -> None:
+        speaking(self, *arguments)
+        sessions.append(weakref.ref(self.session))
+
+    async def run(server: Running) -> None:
+        async with connect(f"{server.ws}/v1/stream") as socket:
+            await socket.recv()
+            await socket.send(json.dumps({"type": "input_text.append", "text": "one two three"}))
+            while not isinstance(await socket.recv(), bytes):
+                pass
+            if way == "cancelled":
+                await socket.send(json.dumps({"type": "input_text.cancel"}))
+                while "cancelled" not in str(await socket.recv()):
+                    pass
+        end = time.monotonic() + 5
+        while sessions[0]() is not None and time.monotonic() < end:
+            await asyncio.sleep(0.02)
+        assert sessions[0]() is None
+
+    monkeypatch.setattr(Speaking, "__init__", remembered)
+    with serving(breath_s=BREATH_S) as server:
+        gc.disable()
+        try:
+            asyncio.run(run(server))
+        finally:
+            gc.enable()
 
 
 def test_idle_text_is_spoken_and_its_sentence_goes_on() -> None:

@@ -78,6 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
     except BaseException:
         hub.close()
         raise
+    memory.keep()
     server = Server(hub)
     server.run()
     return 0 if server.started else 1

@@ -196,6 +196,8 @@ class Utterance:
         self._over = True
         if (task := self._end_task()) is not None:
             await asyncio.gather(task, return_exceptions=True)
+        # It keeps how it was cancelled, with all frames up to here: a circle, which would be collected much later.
+        self._task = None
 
     def _end_task(self) -> asyncio.Task[None] | None:
         """Cancel the task and return it, if it is another than the one that runs."""

@@ -62,7 +62,7 @@ def test_threads_share_a_heap(shared: bool) -> None:
     assert (int(done.stdout) == 0) is shared
 
 
-def test_memory_is_given_back_only_after_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_given_back_only_after_work(monkeypatch: pytest.MonkeyPatch) -> None:
     steps, seen = 0, list[int]()
     monkeypatch.setattr(memory, "give_back", lambda: seen.append(steps))
 

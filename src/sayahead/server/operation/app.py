@@ -47,7 +47,7 @@ def create_app(hub: Hub) -> Starlette:
         async with contextlib.AsyncExitStack() as stack:
             stack.callback(hub.close)
             await asyncio.to_thread(hub.start)
-            giving = asyncio.create_task(keep_giving_back(lambda: hub.pool.steps))
+            giving = asyncio.create_task(keep_giving_back(lambda: (hub.pool.steps, hub.taken, hub.connections)))
             stack.callback(giving.cancel)
             for module in LISTENERS:
                 await stack.enter_async_context(module.listening(hub))

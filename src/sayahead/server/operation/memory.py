@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -38,11 +39,17 @@ def give_back() -> None:
         found.malloc_trim(0)
 
 
-async def keep_giving_back(steps: Callable[[], int], *, every_s: float = EVERY_S) -> None:
-    """Give memory back now and then, where ``steps``, how many there have been, has grown."""
-    seen = steps()
+def keep() -> None:
+    """Take all that is there for what stays: collecting garbage looks at what came later, in no time."""
+    gc.collect()
+    gc.freeze()
+
+
+async def keep_giving_back(work: Callable[[], object], *, every_s: float = EVERY_S) -> None:
+    """Give memory back now and then, where ``work``, what tells that something was done, has changed."""
+    seen = work()
     while True:
         await asyncio.sleep(every_s)
-        if (now := steps()) != seen:
+        if (now := work()) != seen:
             seen = now
             await asyncio.to_thread(give_back)
