@@ -149,6 +149,21 @@ def test_the_choices_reach_the_server(server: Running, browser: Browser) -> None
         assert seat.value("[...document.getElementById('voice').options].map((o) => o.value)")[0] == "toy"
 
 
+def test_who_types_hears_a_word_when_it_is_finished(server: Running, browser: Browser) -> None:
+    with seated(browser, server.http) as seat:
+        seat.type("H")
+        # The server has told what its voices read.
+        seat.until("[...document.getElementById('voice').options].some(({ value }) => value === 'toy')")
+        seat.type("ello there ")
+        seat.until_heard()
+        seat.page.keyboard.press("Escape")
+        seat.page.locator("#editor").fill("")
+        seat.paste(TEXT)
+        seat.until_heard()
+        policies = [json.loads(m)["session"]["policy"] for m in seat.sent if '"session.update"' in m]
+        assert policies == [None, "lookahead:k=0", None]
+
+
 def race(seat: Seat) -> tuple[float, float]:
     """The seconds to the first sound of both lanes."""
     seat.page.click("#go")

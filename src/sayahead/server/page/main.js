@@ -61,6 +61,11 @@ const stream = new Stream(
   { prepare, askKey },
 );
 const speaker = new Speaker(stream, player, {
+  opens: (typed) => {
+    stream.choose(session(speaker.mode, typed));
+    const way = policy(typed);
+    speaker.lookahead = way === "learned" ? 3 : Number(way?.split("=")[1] ?? 1);
+  },
   begun: () => last.clear(),
   changed: () => wake(),
   heard: (word) => {
@@ -99,10 +104,16 @@ async function prepare() {
   return session();
 }
 
-function session(mode = speaker.mode) {
+/** The chosen lookahead; without one, who types hears a word when it is finished, not when the next one is. */
+function policy(typed) {
+  const atOnce = typed && voices[get("voice").value]?.unit === "words";
+  return get("lookahead").value || (atOnce ? "lookahead:k=0" : null);
+}
+
+function session(mode = speaker.mode, typed = false) {
   return {
     voice: get("voice").value || null,
-    policy: mode === "sentence" ? "wait-all" : get("lookahead").value || null,
+    policy: mode === "sentence" ? "wait-all" : policy(typed),
     speed: Number(get("speed").value),
     sample_rate: player.rate,
     idle_s: IDLE_S,
@@ -180,8 +191,6 @@ function choose() {
   get("problem").textContent = "";
   stream.choose(session());
   if (stream.connected) load();
-  const { value } = get("lookahead");
-  speaker.lookahead = value === "learned" ? 3 : Number(value.split("=")[1] ?? 1);
   speaker.again();
 }
 

@@ -17,7 +17,7 @@ const AHEAD = 6000; // characters that may wait at the server
 
 export class Speaker extends Track {
   /**
-   * `told`: begun(), changed(), heard(word), first(seconds, mode), gap(mode), stopped(words heard, words sent),
+   * `told`: begun(), opens(typed) before a context, changed(), heard(word), first(seconds, mode), gap(mode), stopped(words heard, words sent),
    * problem(sentence).
    */
   constructor(stream, player, told) {
@@ -270,6 +270,7 @@ export class Speaker extends Track {
     const part = this.text.slice(this.arrived, end);
     const speaks = part.trim() !== "";
     if (speaks && !this.context) {
+      this.told.opens(this.feeder === null);
       this.context = new Context(`c${++this.names}`, this.arrived);
     }
     if (this.context) {
