@@ -100,7 +100,7 @@ def test_every_word_is_said_once_whatever_the_player_tells(data: st.DataObject) 
 
 def test_the_lag_stays_bounded_where_text_is_faster_than_speech() -> None:
     _, plain = followed(toy_session(), 0.05)
-    chunks, lags = followed(toy_session(keep_up=KeepUp(0.5, 2.0)), 0.05)
+    chunks, lags = followed(toy_session(keep_up=KeepUp(0.7, 2.0)), 0.05)
     assert plain[-1] > 3 * max(lags)
     assert max(lags) < 1.0
     # Faster, and at its own pace again once the player has caught up.
@@ -131,6 +131,20 @@ def test_pauses_shrink_before_speech_is_faster() -> None:
         quick = pace.applied(segment, 100, 0)
     assert quick.speeds is not None
     assert np.allclose(quick.speeds, 1.0, atol=1e-3)
+
+
+def test_speed_is_at_its_bound_a_third_beyond_the_lag() -> None:
+    """However fast the text, the lag settles between the two."""
+    segment, waiting = Segment(np.zeros(2, np.int64), 2, ((0, 2),), False), 100
+
+    def speed(over: float) -> float:
+        pace = Pace(KeepUp(lag_s=waiting * Pace.CHARACTER_S / over, most_speed=1.8), 8000)
+        for _ in range(50):
+            made = pace.applied(segment, 0, waiting)
+        return 1.0 if made.speeds is None else float(made.speeds[0])
+
+    speeds = [speed(over) for over in (0.5, 1.0, 1.1, 1.2, 4 / 3, 3.0)]
+    assert speeds == pytest.approx([1.0, 1.0, 1.24, 1.48, 1.8, 1.8], abs=1e-3)
 
 
 def test_speed_changes_by_small_steps() -> None:

@@ -22,9 +22,9 @@ class KeepUp:
     """How speech follows text that has another pace.
 
     The lag is the sound that was handed out and not played, plus the estimated duration of the text that was pushed and
-    not spoken. From half of ``lag_s`` on pauses become shorter, from ``lag_s`` on speech becomes faster, and at twice
-    ``lag_s`` both are at their bounds; as the lag shrinks they go back. ``Session.played`` says what was played; until
-    it is called, all that was handed out counts as played.
+    not spoken. From half of ``lag_s`` on pauses become shorter, up to their bound at ``lag_s``; from there on speech
+    becomes faster, up to its bound at four thirds of it; as the lag shrinks they go back. ``Session.played`` says what
+    was played; until it is called, all that was handed out counts as played.
 
     Where the player has run dry, text is slower than speech: the last sound is handed out, a little longer, and the
     next words wait until they reach a place where a phrase may pause.
@@ -77,6 +77,8 @@ class Pace:
     CHARACTER_S, CHARACTERS = 0.065, 100
     # Share of the way to the wanted speed that each word makes.
     CHANGE = 0.25
+    # Share of ``lag_s`` beyond it in which speed goes from the session's own to its bound: the lag settles within it.
+    WITHIN = 1 / 3
 
     def __init__(self, keep_up: KeepUp | None, sample_rate: int) -> None:
         self.keep_up, self._rate = keep_up, sample_rate
@@ -125,7 +127,8 @@ class Pace:
             return segment
         over = self.lag_s(spoken, waiting) / self.keep_up.lag_s
         change = 1 - (1 - self.CHANGE) ** len(segment.words)
-        self._speed += change * (1 + (self.keep_up.most_speed - 1) * min(max(over - 1, 0), 1) - self._speed)
+        hurry = min(max(over - 1, 0) / self.WITHIN, 1)
+        self._speed += change * (1 + (self.keep_up.most_speed - 1) * hurry - self._speed)
         self._pause += change * (1 - (1 - self.keep_up.least_pause) * min(max(2 * over - 1, 0), 1) - self._pause)
         return paced(segment, self._speed, self._pause)
 
