@@ -248,6 +248,18 @@ LISTENED = replace(
     ),
 )
 
+OPPORTUNISTIC = replace(
+    CONTEXT,
+    folder="opportunistic",
+    command="sayahead eval run benchmarks/policy/opportunistic.toml",
+    figures=(
+        *CONTEXT.figures[:4],
+        Figure("word lag, s, typist", "latency-1.csv", "word lag mean, s"),
+        Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
+        Figure("word lag, s, 50 tokens/s", "latency-3.csv", "word lag mean, s"),
+    ),
+)
+
 MA_QUALITY = FromReport(
     "ma/quality",
     "sayahead eval run benchmarks/ma/quality.toml",
@@ -424,6 +436,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "taught": table("taught.md", "python benchmarks/prosody.py benchmarks/taught.json"),
     "frontier": table("frontier/frontier.md", "python benchmarks/frontier/report.py"),
     "listened": LISTENED,
+    "opportunistic": OPPORTUNISTIC,
     "clues": table("frontier/clues.md", "python benchmarks/frontier/clues.py"),
     "blind": table("blind.md", "python benchmarks/blind.py"),
     "lookahead_summary": SUMMARY,
@@ -437,6 +450,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_students": SAEKI_STUDENTS,
     "pace_lag": table("pace/lag.md", "python benchmarks/pace/tables.py"),
     "pace_quality": table("pace/quality.md", "python benchmarks/pace/tables.py"),
+    "pace_fast": table("pace/fast.md", "python benchmarks/pace/fast.py"),
     "pace_stalls": table("pace/stalls.md", "python benchmarks/pace/tables.py"),
     "first_sound": table("first_sound.md", "python benchmarks/first_sound.py"),
     "fairness": table("server/fairness.md", "python benchmarks/fairness.py"),
