@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = (
     "abuse corpora heart performance context conversation evaluation policies server "
-    "voices papers/ma papers/saeki papers/mohan papers/mohan_agent"
+    "voices how-to/browser papers/ma papers/saeki papers/mohan papers/mohan_agent"
 )
 DOCUMENTS = ("README.md", *(f"docs/{page}.md" for page in PAGES.split()))
 
@@ -430,6 +430,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "memory_prosody": table("memory_prosody.md"),
     "released": table("released.md"),
     "together": table("together.md"),
+    "browser": table("browser.md", "python benchmarks/browser.py web/site --out benchmarks/results/browser"),
     "lookahead": LOOKAHEAD,
     "context": CONTEXT,
     "context_prosody": table("context_prosody.md", "python benchmarks/prosody.py benchmarks/context.json"),

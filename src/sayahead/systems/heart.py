@@ -177,7 +177,7 @@ class HeartAcoustic:
         """
         # The last final unit's prosody is computed once more, to see how it has changed with what is known now.
         again = min(1, state.done)
-        rows = np.repeat(np.arange(len(units)), units)[max(0, past - again) :]
+        rows = np.repeat(np.arange(len(units)), units.astype(np.intp))[max(0, past - again) :]
         encoding = text["prosody_encoding"]
         if again and not past:
             # It is the last of a phoneme that is not encoded again.
