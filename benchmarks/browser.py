@@ -180,7 +180,7 @@ def spoken_here(voice: Voice, fragments: Sequence[str]) -> dict[str, Any]:
         messages.append(json.loads(message))
         sound.extend([data] if data else [])
 
-    desk, counts, waited = desk_here().Desk(hear, load=lambda _: voice), [], []
+    desk, counts, waited = desk_here().Desk(hear, load=lambda _: voice), list[int](), list[float]()
     begun, processor = time.perf_counter(), time.process_time()
     for fragment in fragments:
         sent, before = time.perf_counter(), len(sound)

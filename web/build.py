@@ -94,7 +94,7 @@ def pins() -> dict[str, Any]:
 def gather(cache: Path) -> dict[str, Path]:
     """Files of others by the names that they have in the page, all as pins.toml has them."""
     cache.mkdir(parents=True, exist_ok=True)
-    pinned, found = pins(), {}
+    pinned, found = pins(), dict[str, Path]()
     for package, files in pinned["npm"].items():
         found |= from_npm(package, files, cache)
     numpy = pinned["numpy"]

@@ -70,9 +70,12 @@ def address(site: Path) -> Iterator[str]:
 def spoken_here(voice: Voice, fragments: list[str]) -> tuple[list[dict[str, Any]], Any]:
     """The words and samples of a text by the same desk in this Python."""
     messages, sound = list[dict[str, Any]](), list[bytes]()
-    desk = desk_here().Desk(
-        lambda message, data: (messages.append(json.loads(message)), sound.append(data)), load=lambda _: voice
-    )
+
+    def hear(message: str, data: bytes) -> None:
+        messages.append(json.loads(message))
+        sound.append(data)
+
+    desk = desk_here().Desk(hear, load=lambda _: voice)
     for fragment in fragments:
         desk.receive(json.dumps({"type": "input_text.append", "context_id": "a", "text": fragment}))
     desk.receive(json.dumps({"type": "input_text.end", "context_id": "a"}))
