@@ -38,8 +38,8 @@ VOICES = ("heart", "heart-bright", "heart-low")
 ROOMS = "contexts engine policies sound systems text vocoders".split()
 ENCODERS = ("__init__.py", "synthesis/__init__.py", "synthesis/formats.py", "synthesis/resample.py")
 """Of the server: what makes 16-bit samples at the browser's rate."""
-NOT_READ = ("hibari.onnx", "lexicon_gb", "oov_gb")
-"""What begins so in hibari-tts's assets speaks or is British: the front end reads neither."""
+NOT_READ = ("hibari.onnx", "lexicon_", "oov_gb", "tagger.json")
+"""What begins so in hibari-tts's assets speaks, is British, or is in text/english/packed.bin: nothing reads it."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 

@@ -57,6 +57,9 @@ def test_the_file_is_what_hibari_makes_of_it(tmp_path: Path) -> None:
 
 
 def test_other_files_are_read_themselves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # Where hibari's are not installed there is nothing else to read.
+    assert packed.opened(tmp_path) is not None
+    (tmp_path / packed.SOURCES["gold"]).write_bytes(b"another")
     assert packed.opened(tmp_path) is None
     sizes = packed.sizes(Path(ASSETS))
     monkeypatch.setattr(packed, "sizes", lambda _: {**sizes, "tagger": 1})

@@ -37,11 +37,13 @@ const stream = new Stream({
   done: ({ context_id: id }) => {
     if (id === LOADED) here();
   },
-  failed: (message) => speaker.failed(message),
+  failed: (message) => {
+    if (message.context_id === LOADED) none(message.message);
+    else speaker.failed(message);
+  },
   lost: (sentence) => {
-    say("");
-    tell(`There is no voice: ${sentence}`);
     speaker.lost(sentence);
+    none(sentence);
   },
 });
 const speaker = new Speaker(stream, player, {
@@ -61,6 +63,12 @@ const timeline = new Timeline(get("timeline"), speaker, player);
 function here() {
   document.body.dataset.voice = "here";
   say(`The voice is here: ${duration(performance.now() / 1000)} after the page was opened`);
+}
+
+/** It never will be. */
+function none(why) {
+  say("");
+  tell(`There is no voice: ${why}`);
 }
 
 // Settings.

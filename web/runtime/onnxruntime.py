@@ -18,6 +18,7 @@ __version__ = "web"
 class GraphOptimizationLevel(Enum):
     """Levels that are asked for by name; graphs are always optimised in full."""
 
+    ORT_DISABLE_ALL = 0
     ORT_ENABLE_BASIC = 1
     ORT_ENABLE_ALL = 99
 

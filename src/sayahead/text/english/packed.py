@@ -18,7 +18,7 @@ import mmap
 import struct
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -150,23 +150,28 @@ class Unknown:
     """Phonemes of words that no lexicon has, by hibari's network, which is loaded while other things are."""
 
     def __init__(self, g2p: Any) -> None:
-        thread = ThreadPoolExecutor(1)
-        self._network = thread.submit(self._load, g2p)
-        thread.shutdown(wait=False)
+        if sys.platform == "emscripten":
+            # Python in a browser has no threads.
+            network = self._load(g2p)
+            self._network: Callable[[], Any] = lambda: network
+        else:
+            thread = ThreadPoolExecutor(1)
+            self._network = thread.submit(self._load, g2p).result
+            thread.shutdown(wait=False)
 
     def _load(self, g2p: Any) -> Any:
         return importlib.import_module(f"{g2p.__name__}.oov").OOV(str(Path(g2p.ASSETS) / "oov.onnx"))
 
     def __call__(self, word: str) -> Any:
-        return self._network.result()(word)
+        return self._network()(word)
 
 
 def opened(assets: Path, path: Path = PACKED) -> dict[str, Any] | None:
-    """The tables by name, and the tagger's tags; None where those in ``assets`` are other files."""
+    """The tables by name, and the tagger's tags; None where those in ``assets`` are other files. There may be none."""
     with open(path, "rb") as file:
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     header = json.loads(data[: data.find(BEFORE)])
-    if header["sizes"] != sizes(assets):
+    if sizes(assets) not in (header["sizes"], dict.fromkeys(SOURCES, 0)):
         data.close()
         return None
     tags, places = header["tags"], header["tables"]
