@@ -71,11 +71,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     def measure(sessions: int, places: int) -> dict[str, Any]:
         with server(arguments, places) as (url, process):
-            begun, spent_s = time.monotonic(), busy_s(process)
+            begun, spent_s, own_s = time.monotonic(), busy_s(process), time.process_time()
             chosen = {"key": arguments.key, "voice": arguments.voice}
             row = load.row(asyncio.run(load.load(url, scripts, sessions=sessions, **chosen, **times)), sessions)
+            lasted_s = time.monotonic() - begun
+            row["sessions_cores"] = round((time.process_time() - own_s) / lasted_s, 3)
             if spent_s is not None:
-                row["server_cores"] = round(((busy_s(process) or 0.0) - spent_s) / (time.monotonic() - begun), 3)
+                row["server_cores"] = round(((busy_s(process) or 0.0) - spent_s) / lasted_s, 3)
         print(line(row), flush=True)
         return row | {"places": places}
 
@@ -117,6 +119,7 @@ def line(row: dict[str, Any]) -> str:
         f"character, p50 {after['p50']} p95 {after['p95']} ms after its text; {row['stalls']} stalls (longest "
         f"{row['longest_stall_ms']} ms) in {row['turns']} turns, {row['refused']} refused, {len(row['broken'])} broken"
         + (f"; the server took {row['server_cores']} cores" if "server_cores" in row else "")
+        + f"; the sessions themselves {row['sessions_cores']}"
     )
 
 
