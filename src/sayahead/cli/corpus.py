@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from sayahead.cli import number, one_of
@@ -15,6 +16,7 @@ from sayahead.training.corpus.aligned import AlignedSpec
 from sayahead.training.corpus.frontend import PRESETS
 from sayahead.training.corpus.making import Spec, Texts, make_corpus
 from sayahead.training.corpus.recordings import RecordingSpec, read_metadata, scan
+from sayahead.training.corpus.spoken import SpokenSpec
 from sayahead.training.corpus.store import Corpus
 from sayahead.training.corpus.teacher import TeacherSpec
 from sayahead.training.corpus.texts import CHARACTERS_A_SECOND, evenly, read_counts
@@ -32,6 +34,11 @@ LISTED = 10
 EPILOG = """From transcripts, spoken by the default voice (durations and pitch are its own):
 
   sayahead train corpus corpus/ma --train train.csv --val val.csv --test test.csv --punctuation final --jobs 4
+
+Spoken by another voice, or by a command that reads a text and writes WAV, and aligned by the package's aligner:
+
+  sayahead train corpus corpus/joe --teacher en_US-joe-medium --train train.csv --val val.csv
+  sayahead train corpus corpus/other --teacher "some-tts --stdout" --train train.csv
 
 From recordings in LJ Speech's layout, aligned by the package's own aligner, or by another one's TextGrids:
 
@@ -57,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts per shard (default: 250)")
     add("--jobs", metavar="N", type=number(int, 1), default=1, help="processes (default: 1)")
     add = parser.add_argument_group("the voice").add_argument
+    add("--teacher", metavar="VOICE", help="another voice by name or folder, or a command that writes WAV")
     marks, explained = one_of("all", "final"), "all (default), or only the sentence's last (Ma 5.1)"
     add("--punctuation", metavar="all|final", type=marks, help=explained)
     add("--seed", metavar="N", type=number(int, 0), help="seed of its noise (default: 0)")
@@ -96,21 +104,36 @@ def run(arguments: argparse.Namespace) -> int:
 
 def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
     """The teacher that was asked for, and the texts; ConfigError if there are none."""
+    taught = () if arguments.teacher is None else ("aligner", "skip_missing")
     for name in ("alignments", "aligner", "skip_missing"):
-        if getattr(arguments, name):
+        if getattr(arguments, name) and name not in taught:
             raise ConfigError(f"--{name.replace('_', '-')} needs --recordings: give both, or leave it out.")
     splits: dict[str, Texts] = {split: read_texts(path) for split, path in split_files(arguments).items()}
     if not splits:
         raise ConfigError("A corpus needs texts: name files of name|text with --train, --val and --test.")
+    if arguments.teacher is not None:
+        return from_teacher(arguments), part(splits, arguments)
     kept = {"audio": not arguments.no_audio, "features": arguments.features}
     ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
     spec = TeacherSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **kept)
     return spec, part(splits, arguments)
 
 
+def from_teacher(arguments: argparse.Namespace) -> Spec:
+    """The voice or command that was asked for; ConfigError where it is neither."""
+    for name, wrong in (("features", arguments.features), ("punctuation all", arguments.punctuation == "all")):
+        if wrong:
+            raise ConfigError(f"--{name} applies to the default voice's own network: leave it out, or --teacher.")
+    options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")}
+    spec = SpokenSpec(PRESETS[arguments.front_end], audio=not arguments.no_audio, noise=arguments.seed or 0, **options)
+    spec = replace(spec, aligner=arguments.aligner or FOLDER)
+    spec.open()
+    return spec
+
+
 def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
     """The recordings that were asked for, and their texts: one of 20 is for validation unless splits are named."""
-    for name in ("punctuation", "seed", "features"):
+    for name in ("punctuation", "seed", "features", "teacher"):
         if getattr(arguments, name):
             raise ConfigError(f"--{name} applies to the voice, not to recordings: leave it out.")
     if arguments.alignments is not None and arguments.aligner is not None:

@@ -90,21 +90,22 @@ class WholeTexts:
 
 def by_command(command: Sequence[str], *, sample_rate: int) -> Speaks:
     """A function that runs a command for each text; VoiceError where it fails, or writes no WAV of this rate."""
+    return lambda text: samples_of(output_of(command, text), command[0], sample_rate)
+
+
+def output_of(command: Sequence[str], text: str) -> bytes:
+    """What a command writes for a text; VoiceError where it fails."""
     program = command[0]
-
-    def speaks(text: str) -> Floats:
-        asked = [text if argument == "{text}" else argument for argument in command]
-        given = b"" if "{text}" in command else text.encode()
-        try:
-            done = subprocess.run(asked, input=given, capture_output=True, timeout=LONGEST_S, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise VoiceError(f"{program} cannot be run: {error}.") from error
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-            raise VoiceError(f"{program} ended with code {done.returncode}: {said or 'it said nothing'}.")
-        return samples_of(done.stdout, program, sample_rate)
-
-    return speaks
+    asked = [text if argument == "{text}" else argument for argument in command]
+    given = b"" if "{text}" in command else text.encode()
+    try:
+        done = subprocess.run(asked, input=given, capture_output=True, timeout=LONGEST_S, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise VoiceError(f"{program} cannot be run: {error}.") from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise VoiceError(f"{program} ended with code {done.returncode}: {said or 'it said nothing'}.")
+    return done.stdout
 
 
 def samples_of(data: bytes, program: str, sample_rate: int) -> Floats:

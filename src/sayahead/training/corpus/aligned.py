@@ -7,7 +7,7 @@ recording.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,11 +95,17 @@ class Sentence:
     """Phonemes behind the last one that sounds."""
 
 
-class AlignedRecordings:
-    """See making.Source: recordings to sentences."""
+Sound = Callable[[str, str, int], Floats]
+"""The samples (S,) in [-1, 1] of a name and text, at a rate; ConfigError where there are none."""
 
-    def __init__(self, spec: AlignedSpec) -> None:
+
+class AlignedRecordings:
+    """See making.Source: recordings, or what else says the texts, to sentences."""
+
+    def __init__(self, spec: AlignedSpec, sound: Sound | None = None) -> None:
+        """``sound``: where the sound comes from, if not from the spec's folder."""
         self.spec, self._reader = spec, load_reader(False)
+        self._sound = sound or (lambda name, text, rate: read_recording(spec.folder, name, rate))
         self._symbols = {number: symbol for symbol, number in spec.inventory[0].items()}
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
@@ -114,7 +120,7 @@ class AlignedRecordings:
     def _items(self, name: str, text: str) -> list[Item]:
         spec, front = self.spec, self.spec.front_end
         sentences = self._sentences(name, text)
-        samples = read_recording(spec.folder, name, front.sample_rate)
+        samples = self._sound(name, text, front.sample_rate)
         frames, items, before = len(samples) // front.hop, list[Item](), 0
         edges = [np.rint(one.edges_s * (front.sample_rate / front.hop)).astype(np.int64) for one in sentences]
         for number, (one, own) in enumerate(zip(sentences, edges, strict=True), 1):
@@ -145,7 +151,7 @@ class AlignedRecordings:
     def score(self, name: str, text: str) -> float:
         """How well a recording fits a text: the alignment's score."""
         _, sounding = self._read(name, text)
-        return self._aligned(name, sounding).score
+        return self._aligned(name, text, sounding).score
 
     def _read(self, name: str, text: str) -> tuple[list[tuple[list[Word], list[Pronunciation]]], list[list[list[str]]]]:
         """The sentences of a text with their pronunciations; and the sounding symbols by sentence and word."""
@@ -155,9 +161,9 @@ class AlignedRecordings:
             raise ConfigError(f"The text of {name} has nothing that sounds: {text[:60]!r}.")
         return read, sounding
 
-    def _aligned(self, name: str, sounding: list[list[list[str]]]) -> Alignment:
+    def _aligned(self, name: str, text: str, sounding: list[list[list[str]]]) -> Alignment:
         """The alignment of a recording with all of its sounding symbols."""
-        mel = FRONT_END.log_mel(read_recording(self.spec.folder, name, FRONT_END.sample_rate))
+        mel = FRONT_END.log_mel(self._sound(name, text, FRONT_END.sample_rate))
         words = [word for sentence in sounding for word in sentence if word]
         try:
             return load_aligner(self.spec.aligner).align(mel, words)
@@ -167,7 +173,7 @@ class AlignedRecordings:
     def _sentences(self, name: str, text: str) -> list[Sentence]:
         """The sentences of a text that sound, aligned with its recording; ConfigError where the two do not fit."""
         read, sounding = self._read(name, text)
-        found = self._aligned(name, sounding)
+        found = self._aligned(name, text, sounding)
         if found.score < LEAST:
             raise ConfigError(
                 f"The recording {name} does not sound like its text (score {found.score:.2f}, least {LEAST}): "
