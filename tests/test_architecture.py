@@ -17,7 +17,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src"
 LEVELS = (
     {"types", "errors"},
-    {"config"},
+    {"config", "workers"},
     {"text", "sound"},
     {"engine"},
     {"policies", "contexts"},

@@ -21,6 +21,7 @@ from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.making import Texts, make_corpus
 from sayahead.training.corpus.store import Corpus, CorpusInfo
 from sayahead.training.corpus.texts import evenly, read_counts
+from sayahead.workers import Local
 
 TEXTS = {
     "train": [(f"T{i:02d}", "word " * (1 + i % 3)) for i in range(11)],
@@ -29,7 +30,7 @@ TEXTS = {
 
 
 def make(path: Path, spec: ToySpec | None = None, splits: dict[str, Texts] | None = None, jobs: int = 1) -> CorpusInfo:
-    return make_corpus(path, spec or ToySpec(), splits or dict(TEXTS), jobs=jobs, shard_texts=4)
+    return make_corpus(path, spec or ToySpec(), splits or dict(TEXTS), workers=Local(jobs), shard_texts=4)
 
 
 def digests(path: Path) -> dict[str, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sayahead.cli import number, one_of
 from sayahead.cli.console import Console
+from sayahead.deploy.cluster import workers
 from sayahead.errors import ConfigError
 from sayahead.text.lists import read_texts
 from sayahead.training.aligner.alignment import FOLDER
@@ -62,7 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tail", metavar="N", type=number(int, 4), default=12, help="frames of silence kept at the end (default: 12)")
     add("--no-audio", action="store_true", help="leave out the samples: a fifth of the size remains")
     add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts per shard (default: 250)")
-    add("--jobs", metavar="N", type=number(int, 1), default=1, help="processes (default: 1)")
+    add("--jobs", metavar="N", type=number(int, 1), help="processes (default: 1; on Ray: one for each of its cores)")
+    add(
+        "--on",
+        metavar="ray",
+        type=one_of("ray"),
+        help="share the work over a Ray cluster (pip install 'sayahead[ray]')",
+    )
     add = parser.add_argument_group("the voice").add_argument
     add("--teacher", metavar="VOICE", help="another voice by name or folder, or a command that writes WAV")
     marks, explained = one_of("all", "final"), "all (default), or only the sentence's last (Ma 5.1)"
@@ -94,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         spec, splits = from_recordings(arguments)
     begun_s = time.monotonic()
-    options = {"jobs": arguments.jobs, "shard_texts": arguments.shard_texts}
+    options = {"workers": workers(arguments.on, arguments.jobs), "shard_texts": arguments.shard_texts}
     make_corpus(arguments.out, spec, splits, **options, note=console.note)
     for line in summary(arguments.out):
         console.note(line)

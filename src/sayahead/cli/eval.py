@@ -23,7 +23,7 @@ EPILOG = """An evaluation has three steps, each of which can be repeated:
 A text file has lines of name|text. run continues where it was stopped; score and report read what it wrote.
 """
 STEPS = {
-    "run": ("texts", "lm", "jobs", "peers"),
+    "run": ("texts", "lm", "jobs", "on", "peers"),
     "score": ("lm", "jobs", "whisper", "utmos", "without"),
     "report": ("no_page", "ratings", "listen", "design", "condition"),
 }
@@ -50,6 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument_group("run").add_argument
     add("--texts", metavar="FILE", type=Path, help="lines of name|text")
+    add(
+        "--on",
+        metavar="ray",
+        type=one_of("ray"),
+        help="share the work over a Ray cluster (pip install 'sayahead[ray]')",
+    )
     add("--peers", metavar="NAMES", help="other engines, comma-separated; your own: FILE.py:FUNCTION")
     add = parser.add_argument_group("score").add_argument
     add("--whisper", metavar="FOLDER", type=Path, help="Whisper for faster-whisper (or set SAYAHEAD_WHISPER)")
@@ -85,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def run_step(arguments: argparse.Namespace, console: Console) -> None:
     """Speak and measure all conditions, then the peers."""
+    from sayahead.deploy.cluster import workers
     from sayahead.eval.experiment.conditions import load_matrix
     from sayahead.eval.experiment.folder import write_experiment
     from sayahead.eval.experiment.peers import PeerError, run_peer
@@ -97,9 +104,9 @@ def run_step(arguments: argparse.Namespace, console: Console) -> None:
     matrix = load_matrix(arguments.path)
     texts = strided(read_texts(arguments.texts), matrix.count)
     peers = peers_by_name(arguments.peers)
-    out, jobs = arguments.out, arguments.jobs or 1
+    out, by = arguments.out, workers(arguments.on, arguments.jobs)
     out.mkdir(parents=True, exist_ok=True)
-    run(matrix, texts, out, lm=arguments.lm, jobs=jobs, progress=console.progress)
+    run(matrix, texts, out, lm=arguments.lm, workers=by, progress=console.progress)
     names = [condition.name for condition in matrix.conditions]
     for name, peer in peers.items():
         why = peer.missing()
@@ -113,7 +120,7 @@ def run_step(arguments: argparse.Namespace, console: Console) -> None:
             console.progress("")
             console.warn(f"Peer {name} is left out: {why}")
     console.progress("")
-    write_experiment(out, matrix, names, len(texts), jobs)
+    write_experiment(out, matrix, names, len(texts), by)
     console.note(f"{out}: {len(names)} conditions, {len(texts)} utterances, {len(matrix.clocks)} clocks")
 
 

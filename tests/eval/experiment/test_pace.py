@@ -19,6 +19,7 @@ from sayahead.eval.listening.score import score
 from sayahead.eval.measures.latency import stalls_s, word_lags_s
 from sayahead.eval.report.report import report
 from sayahead.text.lists import read_texts
+from sayahead.workers import Local
 
 MATRIX = """
 [[conditions]]
@@ -58,7 +59,7 @@ def test_they_are_spoken_and_timed_on_their_own_clock(tmp_path: Path) -> None:
     assert [word.text for word in made["what is there", "slow"][0].words] == TEXT.split()
     # Continued, nothing is spoken again; scored and reported, each has the one clock that it has.
     run(matrix, texts, out, progress=lambda line: pytest.fail(line))
-    write_experiment(out, matrix, [condition.name for condition in matrix.conditions], 1, 1)
+    write_experiment(out, matrix, [condition.name for condition in matrix.conditions], 1, Local())
     notes = score(out, Listeners(), without=["distillmos", "dnsmos", "wer", "cer", "utmos"])
     assert not [note for note in notes if "one-shot" in note]
     report(out, tmp_path / "report", page=False)

@@ -16,6 +16,7 @@ from sayahead.eval.experiment.conditions import Condition, context, load_matrix,
 from sayahead.eval.experiment.run import run
 from sayahead.eval.experiment.trace import read_traces
 from sayahead.text.lists import read_texts, strided
+from sayahead.workers import Local
 
 MATRIX = """
 count = 2
@@ -203,7 +204,7 @@ def test_conditions_by_cores(files: Path, monkeypatch: pytest.MonkeyPatch) -> No
     # Warm, then measured; each time all cores are given back.
     assert bindings == [{3, 5}, {3, 5, 7}] * 2
     with pytest.raises(ConfigError, match="measure it with one process"):
-        run(matrix, texts, files / "out", jobs=2)
+        run(matrix, texts, files / "out", workers=Local(2))
     monkeypatch.setattr("os.sched_getaffinity", lambda process: {3}, raising=False)
     with pytest.raises(
         ConfigError, match="Condition 'k = 0, random' wants 2 processor cores, but this process may use 1"

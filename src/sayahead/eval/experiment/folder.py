@@ -26,6 +26,7 @@ from sayahead.eval.experiment.conditions import Matrix
 from sayahead.eval.experiment.machine import Watch, processor, versions
 from sayahead.eval.experiment.trace import Trace, read_traces, write_traces
 from sayahead.text.lists import Script
+from sayahead.workers import Workers
 
 Tasks = list[tuple[int, Script]]
 """Texts to speak, each with its number in the experiment."""
@@ -86,10 +87,14 @@ def measured_names(folder: Path, texts: Sequence[Script]) -> set[str]:
 
 
 @contextlib.contextmanager
-def recorded(folder: Path, settings: dict[str, Any], own_processes: int) -> Iterator[None]:
-    """Write into a condition's ``about.json`` how it is made, and the machine's load meanwhile."""
-    watch = Watch(own_processes)
+def recorded(folder: Path, settings: dict[str, Any], own_processes: int | None) -> Iterator[None]:
+    """Write into a condition's ``about.json`` how it is made, and the machine's load meanwhile, unless it is made on
+    others: None for the processes."""
     save_json(folder / "about.json", {**read_about(folder), "settings": settings})
+    if own_processes is None:
+        yield
+        return
+    watch = Watch(own_processes)
     try:
         yield
     finally:
@@ -116,7 +121,7 @@ def read_experiment(out: Path) -> dict[str, Any]:
     return about
 
 
-def write_experiment(out: Path, matrix: Matrix, conditions: Sequence[str], count: int, jobs: int) -> None:
+def write_experiment(out: Path, matrix: Matrix, conditions: Sequence[str], count: int, workers: Workers) -> None:
     """Write ``experiment.json``: conditions and peers by name, their settings, and what the figures depend on."""
     experiment = {
         "conditions": conditions,
@@ -124,7 +129,8 @@ def write_experiment(out: Path, matrix: Matrix, conditions: Sequence[str], count
         "clocks": [clock.name for clock in matrix.clocks],
         "count": count,
         "command": shlex.join(["sayahead", *sys.argv[1:]]),
-        "jobs": jobs,
+        "jobs": workers.count,
+        "on": workers.place,
         "seeds": sorted({condition.seed for condition in matrix.conditions}),
         "load": {name: load for name in conditions if (load := read_about(out / name).get("load"))},
         "machine": {"cpu": processor(), "cores": os.cpu_count(), "system": platform.system()},

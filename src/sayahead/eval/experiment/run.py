@@ -5,12 +5,11 @@ What is in the experiment's folder already (see ``folder``) is left alone: a run
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,6 +23,8 @@ from sayahead.eval.experiment.trace import Trace, measure, retime, timed_trace, 
 from sayahead.eval.experiment.word_ends import read_word_ends, spoken_word_ends, word_ends_file
 from sayahead.sound.files import write_wav
 from sayahead.text.lists import Script
+from sayahead.types import Floats
+from sayahead.workers import Local, Spread, Work, Workers
 
 Progress: TypeAlias = Callable[[str], None]
 """Receives a line of progress per utterance."""
@@ -41,31 +42,36 @@ def run(
     out: Path,
     *,
     lm: str | None = None,
-    jobs: int = 1,
+    workers: Workers | None = None,
     progress: Progress = silent,
 ) -> None:
     """Measure all conditions of the matrix in ``out``, and time them on its clocks.
 
-    ``lm`` is the language model of conditions that want one; several ``jobs`` disturb each other's times. ConfigError
-    for what cannot be measured, before anything is.
+    ``lm`` is the language model of conditions that want one; several ``workers`` disturb each other's times (None is
+    this process). ConfigError for what cannot be measured, before anything is.
     """
+    workers = workers or Local()
     todo = list[tuple[Condition, Tasks]]()
     for condition in matrix.conditions:
         needs(condition, lm)
-        if condition.cores is not None and jobs > 1:
+        if condition.cores is not None and workers.count > 1:
             raise ConfigError(
-                f"Condition {condition.name!r} counts cores: measure it with one process, without --jobs."
+                f"Condition {condition.name!r} counts cores: measure it with one process, without --jobs and --on."
             )
         todo.append((condition, unmeasured(out / condition.name, texts, asdict(condition))))
     for clock in matrix.clocks:
         # What a clock lacks is better known before all is measured.
         clock_of(clock, texts, out)
     countdown = Countdown(sum(len(tasks) for _, tasks in todo), progress)
-    with processes(jobs) as pool:
+    if workers.count > 1:
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+    own_processes = workers.count if workers.place == "here" else None
+    with workers.open(partial(synthesizer, lm)) as spread:
         for condition, tasks in todo:
             if tasks:
-                with recorded(out / condition.name, asdict(condition), jobs):
-                    for _ in work(condition, tasks, out, lm, pool, own_clock(condition, matrix, texts, out)):
+                with recorded(out / condition.name, asdict(condition), own_processes):
+                    arrivals = own_clock(condition, matrix, texts, out)
+                    for _ in work(condition, tasks, out, spread, arrivals):
                         countdown.done(condition.name)
     for condition in matrix.conditions:
         on_clocks(matrix, texts, out / condition.name, condition.clock)
@@ -127,59 +133,57 @@ def clock_of(clock: Clock, texts: Sequence[Script], out: Path) -> Callable[[str]
     else:
         speaker, folder = Condition(clock.speaker, policy="wait-all", voice=clock.voice), out / clock.speaker
         if tasks := unmeasured(folder, texts, asdict(speaker)):
-            with recorded(folder, asdict(speaker), 1):
-                list(work(speaker, tasks, out, None, None))
+            with recorded(folder, asdict(speaker), 1), Local().open(partial(synthesizer, None)) as spread:
+                list(work(speaker, tasks, out, spread))
         ends = {trace.name: spoken_word_ends(trace) for trace in measured_traces(folder, texts)}
     return lambda name: text_clock(clock, ends[name])
 
 
-@contextlib.contextmanager
-def processes(jobs: int) -> Iterator[ProcessPoolExecutor | None]:
-    """A pool of ``jobs`` processes, or none where this one is enough."""
-    if jobs == 1:
-        yield None
-        return
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    with ProcessPoolExecutor(jobs) as pool:
-        yield pool
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A text that a condition is to say."""
+
+    condition: Condition
+    number: int
+    """The text's, in the experiment."""
+    text: Script
+    arrivals: Arrivals
+    """How it arrives; None: letter by letter at once."""
+
+    @property
+    def name(self) -> str:
+        """What errors call it."""
+        return f"Condition {self.condition.name!r}, text {self.text.name!r}"
 
 
 def work(
-    condition: Condition,
-    tasks: Tasks,
-    out: Path,
-    lm: str | None,
-    pool: ProcessPoolExecutor | None,
-    clock: Callable[[str], Arrivals] = lambda name: None,
+    condition: Condition, tasks: Tasks, out: Path, spread: Spread, clock: Callable[[str], Arrivals] = lambda name: None
 ) -> Iterator[Trace]:
-    """Carry out a condition's tasks, in this process or in a pool's; the trace of each when it is kept."""
-    jobs = ((condition, number, text, out, lm, clock(text.name)) for number, text in tasks)
-    if pool is None:
-        traces = (synthesize(*job) for job in jobs)
-    else:
-        futures = [pool.submit(synthesize, *job) for job in jobs]
-        traces = (future.result() for future in futures)
-    for trace in traces:
+    """Carry out a condition's tasks; the trace of each when it is kept."""
+    todo = [Task(condition, number, text, clock(text.name)) for number, text in tasks]
+    for task, (trace, samples) in spread(todo, lambda task: task.name):
+        write_wav(wav_path(out / condition.name, task.text.name), samples, trace.sample_rate)
         keep(trace, out / condition.name)
         yield trace
 
 
-def synthesize(
-    condition: Condition, number: int, text: Script, out: Path, lm: str | None, arrivals: Arrivals = None
-) -> Trace:
-    """Say one text, which arrives so, or letter by letter at once; write its sound, and return its measured trace."""
+def synthesizer(lm: str | None) -> Work:
+    """Says texts for conditions with that language model."""
+    return partial(synthesize, lm)
+
+
+def synthesize(lm: str | None, task: Task) -> tuple[Trace, Floats]:
+    """Say one text; its measured trace, and its sound (S,)."""
+    condition, text = task.condition, task.text
     with bound(condition.cores):
         warm(condition, lm)
     about = {"name": text.name, "condition": condition.name, "clock": condition.clock or "measured"}
     # Once more: torch gets its threads where the first time has loaded it.
     with bound(condition.cores):
         speaker = session(condition, text.text, lm)
-        if arrivals is None:
-            trace, samples = measure(speaker, text.text, index=number, **about)
-        else:
-            trace, samples = timed_trace(speaker, arrivals, index=number, **about)
-    write_wav(wav_path(out / condition.name, text.name), samples, trace.sample_rate)
-    return trace
+        if task.arrivals is None:
+            return measure(speaker, text.text, index=task.number, **about)
+        return timed_trace(speaker, task.arrivals, index=task.number, **about)
 
 
 _WARM: set[tuple[Condition, str | None]] = set()

@@ -290,7 +290,7 @@ def facts(experiment: Experiment) -> list[tuple[str, str]]:
         ("Command", about.get("command", "not stated")),
         ("Sentences", about.get("count", "not stated")),
         ("Seed", ", ".join(map(str, seed)) if isinstance(seed, list) else seed),
-        ("Processes", about.get("jobs")),
+        ("Processes", f"{about.get('jobs')} on a Ray cluster" if about.get("on") == "ray" else about.get("jobs")),
         ("Machine", pairs(about.get("machine", "not stated"))),
         ("Versions", pairs(about.get("versions", "not stated"))),
     ]

@@ -1,4 +1,4 @@
-"""Making corpora: texts in shards, by several processes, resumed where it was stopped."""
+"""Making corpora: texts in shards, by several workers, resumed where it was stopped."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ import itertools
 import json
 import os
 import shutil
-import signal
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from sayahead.errors import ConfigError, SayaheadError
+from sayahead.errors import ConfigError
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.store import FORMAT, CorpusInfo, Item, read_info
+from sayahead.workers import Local, Work, Workers
 
 Texts = Sequence[tuple[str, str]]
 ORDER = ("val", "test")
@@ -41,7 +39,7 @@ class Source(Protocol):
 
 
 class Spec(Protocol):
-    """What a corpus asks of its source; travels to the processes that make shards."""
+    """What a corpus asks of its source; travels to the workers that make shards."""
 
     @property
     def front_end(self) -> FrontEnd:
@@ -81,20 +79,38 @@ class Job:
     texts: Texts
     """Name and text of each."""
 
+    @property
+    def name(self) -> str:
+        """Split and number."""
+        return f"{self.path.parent.name}/{self.path.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """What a shard is made of, on its way to its place."""
+
+    arrays: Mapping[str, Any]
+    """Its arrays by name."""
+    listed: Mapping[str, Any]
+    """What names.json says."""
+    sums: Mapping[str, Any]
+    """What statistics.json says of its frames."""
+
 
 def make_corpus(
     path: Path,
     spec: Spec,
     splits: Mapping[str, Texts],
     *,
-    jobs: int = 1,
+    workers: Workers | None = None,
     shard_texts: int = 250,
     note: Callable[[str], None] = lambda line: None,
 ) -> CorpusInfo:
-    """Make what a corpus lacks yet, and its description; ``note`` gets a line for each shard.
+    """Make what a corpus lacks yet, and its description; ``note`` gets a line for each shard. None for
+    the workers is this process.
 
     What is there already is kept if it was asked for in the same way; ConfigError where it was not. The bytes do not
-    depend on ``jobs`` nor on interruptions.
+    depend on ``workers`` nor on interruptions.
     """
     plan = {name: cut(path / name, splits[name], shard_texts) for name in sorted(splits, key=rank)}
     wanted = describe(spec, splits, shard_texts)
@@ -104,9 +120,11 @@ def make_corpus(
     write_info(path, wanted, plan)
     open_jobs = [job for shards in plan.values() for job in shards if not job.path.is_dir()]
     progress = Progress(sum(len(job.texts) for job in open_jobs), len(open_jobs), spec.front_end, note)
-    for job in made(spec, open_jobs, jobs, fingerprint(wanted)):
-        write_info(path, wanted, plan)
-        progress.shard(job)
+    with (workers or Local()).open(partial(maker, spec)) as spread:
+        for job, shard in spread(open_jobs, lambda job: f"Shard {job.name}"):
+            put(shard, job, fingerprint(wanted))
+            write_info(path, wanted, plan)
+            progress.shard(job)
     return read_info(path)
 
 
@@ -174,70 +192,37 @@ def fingerprint(info: CorpusInfo) -> str:
     return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
 
 
-def made(spec: Spec, open_jobs: Sequence[Job], jobs: int, corpus: str) -> Iterator[Job]:
-    """Each job as it is done, by so many processes."""
-    if jobs == 1 or len(open_jobs) < 2:
-        source = spec.open() if open_jobs else None
-        for job in open_jobs:
-            assert source is not None
-            make_shard(source, job, corpus)
-            yield job
-        return
-    # Not by fork: ONNX Runtime's threads would not come along.
-    pool = ProcessPoolExecutor(min(jobs, len(open_jobs)), get_context("spawn"), initializer=begin, initargs=(spec,))
-    try:
-        futures: dict[Future[None], Job] = {pool.submit(carry_out, job, corpus): job for job in open_jobs}
-        for future in as_completed(futures):
-            future.result()
-            yield futures[future]
-    except BrokenProcessPool as error:
-        raise SayaheadError(
-            "A process that made shards was ended from outside, perhaps for want of memory: use fewer --jobs. "
-            "The same command resumes with what is missing."
-        ) from error
-    finally:
-        # Shards at work are finished, no others begun.
-        pool.shutdown(cancel_futures=True)
+def maker(spec: Spec) -> Work:
+    """Makes shards of jobs, from a source that is loaded once."""
+    return partial(make_shard, spec.open())
 
 
-_source: Source | None = None
-"""A worker process's own."""
-
-
-def begin(spec: Spec) -> None:
-    """Load the source in a process that makes shards; Ctrl-C is for the one that started it."""
-    global _source
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _source = spec.open()
-
-
-def carry_out(job: Job, corpus: str) -> None:
-    """Make a shard in a process that has a source."""
-    assert _source is not None
-    make_shard(_source, job, corpus)
-
-
-def make_shard(source: Source, job: Job, corpus: str) -> None:
-    """Write a shard of the corpus with that fingerprint beside its place, and move it there when it is whole."""
+def make_shard(source: Source, job: Job) -> Shard:
+    """The shard of a job."""
     items: list[Item] = []
     left_out: list[str] = []
     for name, text in job.texts:
         sentences, missing = source.items(name, text)
         items += sentences
         left_out += missing
-    draft = job.path.parent / f".{job.path.name}"
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir(parents=True)
-    for name, array in joined(items).items():
-        np.save(draft / f"{name}.npy", array)
     listed = {"names": [item.name for item in items], "texts": [item.text for item in items], "left_out": left_out}
-    write_json(draft / "names.json", listed)
     total, squares = np.zeros((2, 1))
     for item in items:
         rows = item.mel.astype(np.float64)
         total, squares = total + rows.sum(axis=0), squares + (rows**2).sum(axis=0)
     sums = {"frames": sum(len(item.mel) for item in items), "sum": total.tolist(), "squares": squares.tolist()}
-    write_json(draft / "statistics.json", {"corpus": corpus, **sums})
+    return Shard(joined(items), listed, sums)
+
+
+def put(shard: Shard, job: Job, corpus: str) -> None:
+    """Write a shard of the corpus with that fingerprint beside its place, and move it there when it is whole."""
+    draft = job.path.parent / f".{job.path.name}"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    for name, array in shard.arrays.items():
+        np.save(draft / f"{name}.npy", array)
+    write_json(draft / "names.json", shard.listed)
+    write_json(draft / "statistics.json", {"corpus": corpus, **shard.sums})
     os.rename(draft, job.path)
 
 
@@ -327,8 +312,7 @@ class Progress:
         self._frames += int(np.load(job.path / "frames_at.npy")[-1])
         hours = self._frames * self._front.hop / self._front.sample_rate / 3600
         left_s = (time.monotonic() - self._begun_s) / self._done * (self._texts - self._done)
-        name = f"{job.path.parent.name}/{job.path.name}"
         self._note(
-            f"{name}: {self._number} of {self._shards} shards, {hours:.2f} h of speech so far, "
+            f"{job.name}: {self._number} of {self._shards} shards, {hours:.2f} h of speech so far, "
             f"about {left_s / 60:.0f} min left"
         )
