@@ -15,6 +15,7 @@ from sayahead.types import Word
 TEXTS = {
     "ru-RU": "Привет, мир! Это стр. 5 и hello. Число 25. Да…  Нет?\n\n- один\n- два",
     "zh-CN": "你好，世界。今天天气很好，我们去公园玩吧！好吗？(是) 2024年",
+    "ja": "今日は天気がいいですね。東京タワーへ行き、お茶とコーヒーを2杯飲みました！iPhone",
     "ar": "مرحبا بالعالم، كيف حالك؟ نعم. شكرا",
     "hi-IN": "नमस्ते दुनिया। आप कैसे हैं? ठीक है।",
     "pl-PL": "Dnia 3. maja byłem w domu. Potem wyszedłem (np. do kina).",
@@ -43,11 +44,22 @@ def shown(language: str, text: str) -> str:
         ("nl", "# Titel\n- een\n- twee", "Titel| een| twee|"),
         ("el", "Τι κάνεις; Καλά.", "Τι κάνεις?| Καλά.|"),
         ("nl", "Zie [de docs](https://x.org/a_(b)). Goed", "Zie de docs.| Goed|"),
+        ("zh", "我们的生活方式。不了解3个iPhone手机", "我们的 生活方 式。| 不了解 3个 iPhone 手机|"),
+        ("ja", "今日は天気がいい。東京タワーへ。お茶を", "今日は 天気がいい。| 東京 タワーへ。| お茶を|"),
+        ("th", "สวัสดีครับวันนี้อากาศดี", "สวัสดีครั บวันนี้อา กาศดี|"),
         ("sv", "- [x] ett\nord\ntill\n\n> - citat", "ett| ord till| citat|"),
     ],
 )
 def test_words_and_sentences(language: str, text: str, expected: str) -> None:
     assert shown(language, text) == expected
+
+
+def test_words_stream_where_there_are_no_spaces() -> None:
+    normalizer = front_end("ja").normalizer()
+    assert [len(normalizer.push(char)) for char in "今日は天気が東"] == [0, 0, 0, 1, 0, 0, 1]
+    normalizer = front_end("zh").normalizer()
+    waits = [len(normalizer.push(char)) for char in "人工智能正在改变生活"]
+    assert waits == [0, 0, 0, 1, 0, 0, 1, 0, 0, 1]
 
 
 def test_a_full_stop_at_the_end_of_a_line_waits_for_nothing() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sayahead.text.reading import rules
+from sayahead.text.reading import rules, unspaced
 from sayahead.text.reading.marks import ENDING, PAUSING, foreign_runs, once, shown, trim, without
 from sayahead.text.reading.record import Left, Record, Said
 from sayahead.text.reading.tokens import Joined, Parts, Right, Token
@@ -14,8 +14,6 @@ from sayahead.types import Word
 
 AT_ONCE, PORTION = 8, 4
 """A reading of more spoken words than the first number is handed out in words of the engine of so many each."""
-UNSPACED = 8
-"""Longest stretch of letters in a language without spaces."""
 _CLOSERS = "\"'”’»›)]}」』】》〉"
 
 
@@ -55,13 +53,13 @@ class Reader(Waiting[Said]):
         return rules.ends(parts, token, said.text, self._left, right, self._record)
 
     def _parted(self, char: str) -> bool:
-        """In a language without spaces: behind its marks, and where letters go on for too long."""
+        """In a language without spaces: behind its marks, and where a word may end."""
         if self.SPACED:
             return False
         last = self._text[-1]
         if not last.isascii() and last in ENDING + PAUSING:
             return char not in ENDING + PAUSING + _CLOSERS
-        return len(self._text) >= UNSPACED and char.isalpha() and not char.isascii()
+        return char.isalnum() and unspaced.parts(self._text, char)
 
     def _parts(self, token: Token[Said]) -> Parts:
         if token.parts is None:
