@@ -134,6 +134,9 @@ def test_words_are_told_as_they_were_written_or_as_they_are_spoken(server: Runni
         for normalized, name in ((False, "Dr."), (True, "Doctor")):
             await say(socket, "a", "So Dr. Smith came. ", use_normalized_timestamps=normalized)
             assert [word for word, _ in words(await until_done(socket))] == ["So", name, "Smith", "came."]
+        # Of an amount's figures and its currency, one word each, only the first is written.
+        await say(socket, "b", "Pay $10-$15 now. ")
+        assert [word for word, _ in words(await until_done(socket))] == ["Pay", "$10-$15", "now."]
 
     talk(server.ws + PATH, run)
 

@@ -99,6 +99,6 @@ def spread(word: m.SpokenWord, place: int, first: int) -> float:
 
 
 def source_words(audio: m.Audio) -> list[m.SpokenWord]:
-    """The words that begin in a chunk, as they are written: "Dr." and not "Doctor"."""
-    start = audio.text_start
-    return [replace(word, text=audio.text[word.start - start : word.end - start]) for word in audio.words]
+    """The words that begin in a chunk, as they are written: "Dr." and not "Doctor"; not those that are not written."""
+    start, written = audio.text_start, [word for word in audio.words if word.end > word.start]
+    return [replace(word, text=audio.text[word.start - start : word.end - start]) for word in written]
