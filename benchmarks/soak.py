@@ -350,8 +350,8 @@ def plot(rows: list[dict[str, Any]], path: Path) -> None:
     load.plot(minutes, [row["load"] for row in rows], color="gray", linewidth=0.8)
     load.set(ylabel="the machine's load (gray)", ylim=(0, None))
     axes[3].set(xlabel="minute")
-    for axis in axes[2:]:
-        axis.legend(loc="upper left", fontsize="small")
+    axes[2].legend(loc="upper left", fontsize="small")
+    axes[3].legend(loc="lower left", fontsize="small", ncols=3)
     figure.savefig(path, dpi=110)
 
 
