@@ -15,6 +15,7 @@ EXTRAS = {
     "flac": ("soundfile",),
     "server": ("starlette", "uvicorn"),
     "codecs": ("av",),
+    "grpc": ("grpcio",),
     "lm": ("torch", "transformers"),
 }
 SENTENCE = "The quick brown fox jumps over the lazy dog, and then it sleeps."

@@ -6,6 +6,7 @@ import asyncio
 import io
 import os
 import queue
+import random
 import shutil
 import socket
 import subprocess
@@ -13,13 +14,15 @@ import sys
 import threading
 import time
 import wave
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.effort import examples
 from support.servers import KEY, Running, certified, serving, toy_voice
 
 grpc = pytest.importorskip("grpc", reason="needs sayahead[grpc]")
@@ -363,6 +366,32 @@ def test_bounds_of_messages_and_connections() -> None:
         finally:
             for peer in peers:
                 peer.close()
+
+
+def test_nonsense_is_the_clients_fault(server: Running, channel: Any) -> None:
+    draw = random.Random(1)
+    good = [config(**CONFIG, streaming_audio_config=PCM), said(TEXT)]
+    for _ in range(examples(250)):
+        data = bytearray(draw.choice([*good, draw.randbytes(draw.randrange(60))]))
+        for _ in range(draw.randrange(4)):
+            if data:
+                data[draw.randrange(len(data))] = draw.randrange(256)
+        calls = [
+            partial(channel.unary_unary(SERVICE + name), bytes(data)) for name in ("ListVoices", "SynthesizeSpeech")
+        ]
+        stream = Stream(channel, *draw.sample(good, draw.randrange(2)), bytes(data))
+        stream.end()
+        assert {*map(ending, calls), ending(stream.rest)} <= {"OK", "INVALID_ARGUMENT"}, bytes(data)
+    server.settle()
+
+
+def ending(call: Callable[[], Any]) -> str:
+    """The status with which a call ends."""
+    try:
+        call()
+    except grpc.RpcError as error:
+        return str(error.code().name)
+    return "OK"
 
 
 def first_bytes(peer: socket.socket) -> bytes:
