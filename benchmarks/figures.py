@@ -24,7 +24,7 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = (
     "abuse corpora heart performance context conversation evaluation policies server "
-    "voices how-to/browser papers/ma papers/saeki papers/mohan papers/mohan_agent"
+    "voices how-to/browser how-to/own-voice papers/ma papers/saeki papers/mohan papers/mohan_agent"
 )
 DOCUMENTS = ("README.md", *(f"docs/{page}.md" for page in PAGES.split()))
 

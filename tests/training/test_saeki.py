@@ -17,6 +17,7 @@ from support.tones import PAD, SPACE, Tones, tones_corpus
 from torch import Tensor, nn
 from torch.nn import functional
 
+from sayahead import load_voice
 from sayahead.contexts.hidden import Hidden, HiddenConfig, states_of
 from sayahead.contexts.word_vectors import WordVectors
 from sayahead.engine.onnx import OnnxGraph
@@ -38,6 +39,7 @@ from sayahead.training.saeki.network import Tacotron, TacotronConfig, Texts, gen
 from sayahead.training.saeki.shipped import read_tacotron
 from sayahead.training.saeki.student import Learning, StudentTask
 from sayahead.training.saeki.task import SaekiTask, inputs, speak
+from sayahead.training.voice import extend_voice
 from sayahead.types import Rendering, Segment
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "saeki"
@@ -405,6 +407,14 @@ def test_hidden_states_of_a_language_model_teach_as_word_vectors_do(
         vectors = torch.from_numpy(alone[None, -6:])
         meant = model.get_submodule("student")(vectors, torch.tensor([vectors.shape[1]]))[0].numpy()
     assert np.allclose(said, meant, atol=0.02)
+    # A voice that has learned it speaks by it, and otherwise than without.
+    tiny_saeki(tmp_path / "voice")
+    extend_voice(tmp_path / "voice", student=run)
+    monkeypatch.setattr("sayahead.contexts.hidden.TransformersModel", lambda name: language)
+    voice = load_voice(tmp_path / "voice")
+    sounds = [voice.synthesize("Hello there, proud team.", context=name) for name in ("hidden", "none")]
+    assert all(len(sound) > 0 for sound in sounds)
+    assert len(sounds[0]) != len(sounds[1]) or not np.array_equal(sounds[0], sounds[1])
     with pytest.raises(ConfigError, match="vectors is 10, but the states of toy have 7"):
         batches(HiddenTask({**sizes, "vectors": 10}, more, corpus))
     with pytest.raises(ConfigError, match="lm must name"):
