@@ -85,6 +85,18 @@ def test_scripts_import_only_what_the_page_has(build: Any) -> None:
     assert {"worker.js", "speaker.js", "ring.worklet.js"} <= set(files)
 
 
+def test_the_page_hears_all_that_the_shared_modules_tell(build: Any) -> None:
+    told = {
+        name
+        for file in ("speaker.js", "track.js")
+        for name in re.findall(r"this\.told\.(\w+)\(", (build.SERVER_PAGE / file).read_text(encoding="utf-8"))
+    }
+    main = (WEB / "page" / "main.js").read_text(encoding="utf-8")
+    heard = main[main.index("new Speaker(") : main.index("new Timeline(")]
+    assert told <= set(re.findall(r"^  (\w+): \(", heard, re.MULTILINE))
+    assert "opens" in told
+
+
 def test_the_archive_is_the_same_for_the_same_sources(build: Any, archive: Path, tmp_path: Path) -> None:
     build.pack(tmp_path / "again.zip")
     assert (tmp_path / "again.zip").read_bytes() == archive.read_bytes()

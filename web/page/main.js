@@ -47,6 +47,7 @@ const stream = new Stream({
   },
 });
 const speaker = new Speaker(stream, player, {
+  opens: (typed) => choose(typed),
   begun: () => last.clear(),
   changed: () => wake(),
   heard: (word) => {
@@ -73,13 +74,14 @@ function none(why) {
 
 // Settings.
 
-function choose() {
-  const { value } = get("lookahead");
+/** For the contexts that begin later; who types hears a word when it is finished, unless another lookahead is chosen. */
+function choose(typed = false) {
+  const way = get("lookahead").value || (typed ? "lookahead:k=0" : null);
   get("pacing").textContent = Number(get("speed").value).toFixed(2);
-  speaker.lookahead = value === "learned" ? 3 : Number(value.split("=")[1] ?? 1);
+  speaker.lookahead = way === "learned" ? 3 : Number(way?.split("=")[1] ?? 1);
   stream.choose({
     voice: get("voice").value,
-    policy: speaker.mode === "sentence" ? "wait-all" : value || null,
+    policy: speaker.mode === "sentence" ? "wait-all" : way,
     speed: Number(get("speed").value),
     sample_rate: player.rate,
   });
