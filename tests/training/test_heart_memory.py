@@ -24,6 +24,7 @@ from sayahead.training.heart.shipped import load_shipped
 from sayahead.training.heart.streams import Streaming
 from sayahead.training.heart.weights import TrainedWeights, linear_names
 from sayahead.training.hibari import heart_weights
+from sayahead.voices import read_config
 from sayahead.voices.home import packaged_voices
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "heart"
@@ -198,9 +199,10 @@ def test_graphs_of_other_ranges_or_another_kind_cannot_be_read_back(task: HeartM
         load_shipped(model, tmp_path, heart_weights())
 
 
-def test_a_recipe_goes_on_from_a_voice(task: HeartMemory) -> None:
+def test_a_training_begins_with_a_voice_and_keeps_its_context_network(task: HeartMemory) -> None:
     folder = packaged_voices()["heart"]
-    settings = {"voice": str(folder), "ranges": str(RECIPES / "ranges.json")}
-    model = HeartMemory({}, settings, task.corpus).model()
+    begun = HeartMemory({}, {"fixed_context": True, "ranges": str(RECIPES / "ranges.json")}, task.corpus)
+    model = begun.model()
+    begun.read_voice(model, folder, read_config(folder))
     assert not any(weight.requires_grad for weight in model.expect.parameters())
     assert not torch.equal(model.text.emb.weight, task.teacher.text.emb.weight)

@@ -209,8 +209,9 @@ def make_heart(
     folder.mkdir(parents=True, exist_ok=True)
     named = config.pop("ranges", None)
     ranges = None if named is None else load_ranges(settings.parent / named)
-    files, table = export(acoustic, folder, ranges=ranges)
+    # First what another voice lends, which may be the one that is written over.
     others, tables = extras(folder, student=student, policy=policy)
+    files, table = export(acoustic, folder, ranges=ranges)
     config["model"] |= table
     config |= {**tables, "phonemes": json.loads((assets() / "vocab.json").read_text(encoding="utf-8"))}
     write_voice(folder, config, [*files, *others], notice=(FOLDER / "heart" / "NOTICE").read_text(encoding="utf-8"))

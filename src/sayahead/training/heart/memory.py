@@ -25,6 +25,7 @@ from sayahead.training.heart.streams import Stream, Streamer, Streaming, stacked
 from sayahead.training.heart.task import HeartPrefixes
 from sayahead.training.hibari import heart_weights
 from sayahead.training.loop.task import Batch, logged
+from sayahead.voices import VoiceConfig
 
 HELD_WEIGHT, AHEAD_WEIGHT, TOKEN_WEIGHT = 0.5, 0.3, 0.1
 """What rows count that are spoken before, that are only seen, and future tokens; those that are spoken count 1."""
@@ -42,11 +43,10 @@ class MemoryData(Streaming):
     """Weight of energy's, over 5."""
     sound: float = 1.0
     """Weight of the sound encoding's."""
-    voice: str = ""
-    """Folder of a trained voice of this kind, whose weights it begins with and whose context network stays as it is, so
-    that a student of it can go on; the imported ones where it is empty."""
+    fixed_context: bool = False
+    """Whether the context network stays as the start has it, a voice, so that its student stays right."""
     ranges: str = ""
-    """File of the ranges that the voice was written with."""
+    """File of the ranges that the start was written with, a voice; none: without any."""
 
 
 class HeartMemory(HeartPrefixes):
@@ -61,13 +61,15 @@ class HeartMemory(HeartPrefixes):
         self.streamer = Streamer(streaming, space=space, pad=pad, futures=self.config.futures)
 
     def model(self) -> Heart:
-        """See Task: the imported voice, or the one that the recipe names."""
+        """See Task: the imported voice to begin with."""
         model = super().model()
-        if self.streaming.voice:
-            ranges = load_ranges(Path(self.streaming.ranges)) if self.streaming.ranges else None
-            load_shipped(model, Path(self.streaming.voice), heart_weights(), ranges)
-            model.expect.requires_grad_(False)
+        model.expect.requires_grad_(not self.streaming.fixed_context)
         return model
+
+    def read_voice(self, model: Heart, folder: Path, config: VoiceConfig) -> None:
+        """See Task."""
+        ranges = load_ranges(Path(self.streaming.ranges)) if self.streaming.ranges else None
+        load_shipped(model, folder, heart_weights(), ranges)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: ``batch_size`` sentences of like length."""
