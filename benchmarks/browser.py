@@ -234,7 +234,8 @@ def report(found: dict[str, Any]) -> str:
     cold, warm = (statistics.median(column) for column in zip(*found["opened"], strict=True))
     lines += [
         "",
-        f"- Same words at the same times (within {1000 * SAME_S:.0f} ms): {sum(words)} of {len(words)}.",
+        f"- All words at the same times (within {1000 * SAME_S:.0f} ms) in {sum(all(row['words']) for row in rows)} of "
+        f"{len(rows)} texts; {sum(words)} of {len(words)} words.",
         f"- Log spectra: median {statistics.median(distances):.2f} dB apart, at most {max(distances):.2f} dB.",
         f"- From opening the page to the voice: {cold:.1f} s, and {warm:.1f} s with its files in the browser's cache "
         f"(medians of {len(found['opened'])}; the host is on the same machine).",
