@@ -462,6 +462,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "fairness": table("server/fairness.md", "python benchmarks/fairness.py"),
     "shapes": SHAPES,
     "own_voice": OWN_VOICE,
+    "soak": table("server/soak.md", "python benchmarks/soak.py"),
     "floods": table("server/floods.md", "python benchmarks/floods.py"),
     "aligner": table("aligner.md", "python benchmarks/aligner.py"),
     "saeki_future": table("saeki/future.md", "python benchmarks/saeki/future.py"),

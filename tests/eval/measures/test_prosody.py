@@ -228,7 +228,7 @@ def test_pitch_of_the_default_voice_is_the_models_own(heart: Voice) -> None:
         apart.append(np.abs(1200 * np.log2(heard[both] / own[both])))
     best = min(apart, key=lambda cents: float(np.median(cents)))
     assert float(np.median(best)) < 25
-    assert float((best > 600).mean()) < 0.02
+    assert float((best > 600).mean()) < 0.03
 
 
 def test_errors_say_what_does_not_fit(heart: Voice) -> None:

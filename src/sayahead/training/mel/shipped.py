@@ -31,9 +31,9 @@ def read(model: MelVocoder, constants: Constants) -> None:
     """Mean, deviation, and all layers but the default voice's last one, which is not trained."""
     put(model.mean, constants.next())
     put(model.std, constants.next())
-    put_convolution(model.input, model.config.right[0], constants)
+    put_convolution(model.input, constants)
     front = model.config.front_blocks
-    for number, (block, right) in enumerate(zip((*model.front, *model.back), model.config.right[1:], strict=True)):
+    for number, block in enumerate((*model.front, *model.back)):
         assert isinstance(block, Block)
         if number == front:
             put(model.pitch.weight, constants.next().T)
@@ -43,7 +43,7 @@ def read(model: MelVocoder, constants: Constants) -> None:
             constants.next()
             put(model.join.weight, constants.next().T)
             put(model.join.bias, constants.next())
-        put_convolution(block.dw, right, constants)
+        put_convolution(block.dw, constants)
         put(block.norm.weight, constants.next())
         put(block.norm.bias, constants.next())
         put_dense(block.pw1, constants)
@@ -53,12 +53,12 @@ def read(model: MelVocoder, constants: Constants) -> None:
     put(model.norm.bias, constants.next())
 
 
-def put_convolution(layer: nn.Conv1d, right: int, constants: Constants) -> None:
-    """Set a convolution that sees ``right`` rows on the right, which zeros stand for."""
-    if right:
-        constants.next()
+def put_convolution(layer: nn.Conv1d, constants: Constants) -> None:
+    """Set a convolution, as a layer of images of one line, or as earlier versions wrote it."""
     assert layer.bias is not None
-    # As an image of one line, or as earlier versions wrote it.
     values = constants.next()
+    if values.ndim == 2:
+        # The zeros that stood for rows on the right.
+        values = constants.next()
     put(layer.weight, values[:, :, 0] if values.ndim == 4 else values)
     put(layer.bias, constants.next())
