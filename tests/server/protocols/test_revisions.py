@@ -197,6 +197,9 @@ def test_bad_revisions_are_named_and_lose_nothing(server: Running) -> None:
         await say(socket, "end")
         await say(socket, "revise", at=3, text="x", revise_id=10)
         messages = await answers(socket, "speech.done")
+        if not any(each.get("revise_id") == 10 for each in messages):
+            # All may be spoken before the last message is read.
+            messages += await answers(socket, "error")
         errors = {each["revise_id"]: each for each in messages if each["type"] == "error"}
         assert [errors[mark]["code"] for mark in range(1, 11)] == [
             "unknown_context",
