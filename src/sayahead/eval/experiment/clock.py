@@ -14,16 +14,16 @@ from sayahead.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A fragment and the time at which all of it is there."""
+    """A fragment of text and the time at which all of it has arrived."""
 
     text: str
-    """What is pushed."""
+    """Text to push."""
     at_s: float
     """Seconds from the start of the clock."""
 
 
 class TextClock(Protocol):
-    """A way in which text arrives. The fragments joined are the text, their times never go back."""
+    """How text arrives. The fragments join to the text; their times never decrease."""
 
     def arrivals(self, text: str) -> list[Arrival]:
         """The text's fragments in order."""
@@ -32,7 +32,7 @@ class TextClock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AllAtOnce:
-    """The whole text at the start: a figure taken so says nothing about waiting for text."""
+    """The whole text at time 0: figures on this clock say nothing about waiting for text."""
 
     def arrivals(self, text: str) -> list[Arrival]:
         return [Arrival(text, 0.0)] if text else []
@@ -45,11 +45,11 @@ class Tokens:
     per_s: float = 50.0
     """Tokens a second."""
     letters: int = 4
-    """Most letters of a token; a word of common length is one or two."""
+    """Most letters in a token; a word of common length is one or two tokens."""
     jitter: float = 0.1
     """Standard deviation of a token's time, as a share of the mean; drawn from a gamma distribution."""
     seed: int = 0
-    """Fixes the jitter, together with the text's length."""
+    """Seed of the jitter, together with the text's length."""
 
     def __post_init__(self) -> None:
         positive("Tokens: per_s", self.per_s)
@@ -74,7 +74,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Somebody reading aloud, or an interpreter: a word at a time, each as long as its share of the letters."""
+    """A person reading aloud, or an interpreter: word by word, each lasting for its share of the letters."""
 
     words_per_min: float = 180.0
     """Words a minute, on average over the text."""
@@ -91,9 +91,9 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Typist:
-    """Somebody typing: key by key, with pauses between phrases and words that are typed again.
+    """A person typing: key by key, with pauses between phrases and some words retyped.
 
-    What was mistyped never arrives: an input line keeps a word until the space after it. A correction costs its time.
+    Typing errors never arrive: an input line holds a word until the space after it. A correction only costs time.
     """
 
     words_per_min: float = 40.0
@@ -101,9 +101,9 @@ class Typist:
     pause_s: float = 1.0
     """Mean thinking pause, before one word in eight and after punctuation."""
     corrections: float = 0.05
-    """Share of words that are typed twice."""
+    """Share of words that are retyped."""
     seed: int = 0
-    """Fixes the draws, together with the text's length."""
+    """Seed of the draws, together with the text's length."""
 
     def __post_init__(self) -> None:
         positive("Typist: words_per_min", self.words_per_min)
@@ -126,7 +126,7 @@ class Typist:
 
 @dataclass(frozen=True, slots=True)
 class WordEnds:
-    """A speaker's word ends, for shadowing (Ma 5.3.2): word i arrives when it has been heard."""
+    """A speaker's word ends, for shadowing (Ma 5.3.2): word i arrives when it has been spoken."""
 
     ends_s: tuple[float, ...]
     """End of each white-space separated word of the text, in seconds."""
@@ -147,28 +147,27 @@ CLOCKS: dict[str, Callable[..., TextClock]] = {
     "typist": Typist,
     "word-ends": WordEnds,
 }
-"""Every text clock by the name that experiments call it; options are its fields."""
+"""The text clocks by the names that experiments use; a clock's options are its fields."""
 
 
 def words_with_space_behind(text: str) -> list[str]:
-    """The text cut in front of every word but the first: joined, they are the text."""
+    """The text cut before every word but the first; the pieces join to the text."""
     return cut(text, word_starts(text)[1:])
 
 
 def words_with_space_before(text: str) -> list[str]:
-    """The text cut after every word but the last: joined, they are the text."""
+    """The text cut after every word but the last; the pieces join to the text."""
     spaces = [0, *(i for i in range(1, len(text)) if text[i].isspace() and not text[i - 1].isspace())]
-    kept = [at for at in spaces[1:] if text[at:].strip()]
-    return cut(text, kept)
+    return cut(text, [at for at in spaces[1:] if text[at:].strip()])
 
 
 def word_starts(text: str) -> list[int]:
-    """Where white-space separated words begin."""
+    """Indices at which white-space separated words begin."""
     return [i for i in range(len(text)) if not text[i].isspace() and (i == 0 or text[i - 1].isspace())]
 
 
 def cut(text: str, places: Sequence[int]) -> list[str]:
-    """The text's pieces between the places."""
+    """The text cut at the indices."""
     edges = [0, *places, len(text)]
     return [text[a:b] for a, b in itertools.pairwise(edges) if b > a]
 

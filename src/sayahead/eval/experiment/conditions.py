@@ -27,44 +27,44 @@ from sayahead.voice import Voice, load_voice
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A way of speaking: a row of the tables. ConfigError for a policy or a context that is not known."""
+    """A way of speaking: a row of the tables. ConfigError for an unknown policy or context."""
 
     name: str
-    """What the tables call it."""
+    """Its name in the tables."""
     policy: Any = "lookahead"
     """A name of ``POLICIES`` with its options, as a string ("lookahead:k=2") or a table; kept as a string with all of
     them."""
     context: Any = "none"
-    """The same of ``CONTEXTS``; for a language model ("lm") the model itself is an argument of the run."""
+    """The same for ``CONTEXTS``; for a language model ("lm") the model itself is an argument of the run."""
     voice: str = "heart"
     """A voice's name or folder."""
     hold_back_s: float | None = None
-    """Sound held back; none: the voice's own."""
+    """Sound held back; none: the voice's default."""
     k2: int = 0
     """Ma's second lookahead: SPEAKs that must follow before frames become sound."""
     delta: int | None = None
-    """Frames of right context of the second stage (Ma 4.2); none: all that it can use."""
+    """Frames of right context of the second stage (Ma 4.2); none: all it can use."""
     speed: float = 1.0
     """Pace."""
     seed: int = 0
-    """Fixes noise."""
+    """Seed of the noise."""
     keep_up: Any = None
     """Follow the text's pace: options ("lag_s=2,most_speed=1.4"), a table of them, or true; kept as a string with all
     of them."""
     clock: str | None = None
-    """The clock on which it speaks, and the only one on which it is timed: for what depends on the arrival of the text,
-    ``keep_up`` and a policy that looks at what is there."""
+    """The clock on which it speaks, the only one on which it is timed: for settings that depend on when text arrives,
+    ``keep_up`` and policies that look at the text there is."""
     cores: int | None = None
-    """Processor cores to run on, with as many threads (Ma Fig. 9); none: one thread, and whatever core is free."""
+    """Processor cores to run on, with as many threads (Ma Fig. 9); none: one thread on any free core."""
 
     def __post_init__(self) -> None:
         where = f"Condition {self.name!r}"
         object.__setattr__(self, "policy", in_full(f"{where}: policy", self.policy, POLICIES))
         object.__setattr__(self, "context", in_full(f"{where}: context", self.context, CONTEXTS))
-        made = keep_up(self.keep_up)
-        if made is not None:
-            object.__setattr__(self, "keep_up", spelled("", asdict(made)).removeprefix(":"))
-        if self.clock is None and (made is not None or self.policy_name == "opportunistic"):
+        pace = keep_up(self.keep_up)
+        if pace is not None:
+            object.__setattr__(self, "keep_up", spelled("", asdict(pace)).removeprefix(":"))
+        if self.clock is None and (pace is not None or self.policy_name == "opportunistic"):
             raise ConfigError(f"{where}: its sound depends on how the text arrives: name a clock.")
 
     @property
@@ -84,7 +84,7 @@ class Condition:
 
 
 def in_full(what: str, spec: Spec, table: Mapping[str, Callable[..., object]]) -> str:
-    """A name and all its options as a string, the defaults of those that are not given among them."""
+    """A name and all its options as a string, defaults included."""
     name, options = named(what, spec)
     if name not in table:
         raise ConfigError(f"{what} {name!r} is not known{nearest(name, table)}.")
@@ -105,7 +105,7 @@ FORMER_OPTIONS = ("k", "words", "first_chunk", "chunk", "price", "words_per_min"
 
 
 def recorded_condition(settings: Mapping[str, Any], where: str) -> Condition:
-    """A condition as an experiment's files record it, those included in which policies' options are fields."""
+    """A condition as recorded in an experiment's files, older ones in which policies' options are fields included."""
     policy, context = settings.get("policy", "lookahead"), settings.get("context", "none")
     if "context_words" in settings or settings.keys() & set(FORMER_OPTIONS):
         options = {key: settings[key] for key in FORMER_OPTIONS if settings.get(key) is not None}
@@ -121,23 +121,23 @@ def recorded_condition(settings: Mapping[str, Any], where: str) -> Condition:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A way in which text arrives. ConfigError for a kind that is not known."""
+    """How text arrives. ConfigError for an unknown kind."""
 
     name: str
-    """What the tables call it."""
+    """Its name in the tables."""
     kind: Any
     """A name of ``CLOCKS`` with its options, as a string ("reader:words_per_min=180") or a table; kept as a string."""
     folder: str | None = None
-    """word-ends: where each utterance's NAME.json or NAME.TextGrid lies, seen from the experiment's file."""
+    """word-ends: where each utterance's NAME.json or NAME.TextGrid lies, relative to the experiment's file."""
     voice: str = "heart"
-    """word-ends without a folder: the voice whose whole sentences take the place of a speaker's."""
+    """word-ends without a folder: the voice whose whole sentences stand in for a speaker's."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", in_full(f"Clock {self.name!r}: kind", self.kind, CLOCKS))
 
     @property
     def speaker(self) -> str:
-        """What the speaker's folder in the experiment is called."""
+        """Name of the speaker's folder in the experiment."""
         return f"speaker of {self.name}"
 
 
@@ -146,7 +146,7 @@ class Matrix:
     """All of an experiment but its texts."""
 
     conditions: tuple[Condition, ...]
-    """Rows; the first is the one that the others are compared with."""
+    """Rows of the tables; all others are compared with the first."""
     clocks: tuple[Clock, ...]
     """Each condition is timed on each of them."""
     count: int = 100
@@ -192,7 +192,7 @@ def load_matrix(path: Path) -> Matrix:
 
 
 def located(clock: Clock, folder: Path) -> Clock:
-    """The clock with its folder as seen from here; ConfigError where there is none."""
+    """The clock with its folder's path resolved; ConfigError where there is no such folder."""
     if clock.folder is None:
         return clock
     if not (folder / clock.folder).is_dir():
@@ -201,7 +201,7 @@ def located(clock: Clock, folder: Path) -> Clock:
 
 
 def text_clock(clock: Clock, ends_s: tuple[float, ...] = ()) -> TextClock:
-    """The clock that a table of the matrix describes; ``ends_s`` are an utterance's word ends, where it wants them."""
+    """The clock that a table of the matrix describes; ``ends_s`` are an utterance's word ends, if it needs them."""
     name, options = named("kind", clock.kind)
     if name == "word-ends":
         options["ends_s"] = ends_s
@@ -209,7 +209,7 @@ def text_clock(clock: Clock, ends_s: tuple[float, ...] = ()) -> TextClock:
 
 
 def policy(condition: Condition) -> Policy:
-    """A condition's policy; ConfigError where its voice has none of that name, or for what is no option of it."""
+    """A condition's policy; ConfigError where its voice has none of that name, or for an unknown option."""
     if condition.policy_name in policies.OF_VOICES:
         return voice_of(condition).policy(condition.policy)
     return policies.policy(condition.policy)
@@ -236,14 +236,14 @@ def voice_of(condition: Condition) -> Voice:
 
 
 def needs(condition: Condition, lm: str | None) -> None:
-    """ConfigError where a condition wants a language model and none is named, or cores that are not there."""
+    """ConfigError where a condition needs a language model and none is named, or more cores than there are."""
     check_cores(f"Condition {condition.name!r}", condition.cores)
     if condition.context_name == "lm" and lm is None:
         raise ConfigError(f"Condition {condition.name!r} wants a language model: give --lm NAME or --lm FOLDER.")
 
 
 def session(condition: Condition, text: str, lm: str | None = None) -> Session:
-    """A new session of the condition for an utterance's text, at which nothing but a context of the truth looks.
+    """A new session of the condition for an utterance's text, which only the true context may look at.
 
     Voices and language models are loaded once per process.
     """
@@ -268,7 +268,7 @@ def voice(name: str, threads: int) -> Voice:
 
 @functools.cache
 def language_model(name: str, **options: Any) -> ContextPredictor:
-    """A language model by its name or folder, loaded once per process; or a file of what one predicted."""
+    """A language model by its name or folder, loaded once per process; or a file of its predictions."""
     if name.endswith(ENDING):
         return recorded_futures(Path(name))
     return contexts.context("lm", model=name, **options)

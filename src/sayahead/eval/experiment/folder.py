@@ -1,10 +1,10 @@
-"""An experiment's folder: what lies where in it, and what of a condition is there already.
+"""An experiment's folder: its files, and how much of a condition is there already.
 
 OUT/experiment.json                what was run, by which command, on which machine
 OUT/<condition>/measured.jsonl     one trace per utterance, text letter by letter at time 0;
                                    where the condition has a clock of its own, on that
 OUT/<condition>/<clock>.jsonl      the traces on that clock
-OUT/<condition>/wav/<name>.wav     the sound, which no clock changes
+OUT/<condition>/wav/<name>.wav     the sound, the same on every clock
 OUT/<condition>/about.json         the condition, and the machine's load while it was measured
 """
 
@@ -33,18 +33,18 @@ Tasks = list[tuple[int, Script]]
 
 
 def wav_path(folder: Path, name: str) -> Path:
-    """Where a condition's folder has the sound of the utterance of that name."""
+    """Path of an utterance's sound in a condition's folder."""
     return folder / "wav" / f"{name}.wav"
 
 
 def keep(trace: Trace, folder: Path) -> None:
-    """Add a measured trace to its condition's folder: the last step, which says that the utterance is done."""
+    """Add a measured trace to its condition's folder: the last step, which marks the utterance as done."""
     folder.mkdir(parents=True, exist_ok=True)
     write_traces(folder / "measured.jsonl", [trace])
 
 
 def measured_traces(folder: Path, texts: Sequence[Script]) -> list[Trace]:
-    """What was measured of the texts in a condition's folder, by number."""
+    """The measured traces of the texts in a condition's folder, by number."""
     names = {text.name for text in texts}
     traces = [trace for trace in read_traces(folder / "measured.jsonl") if trace.name in names]
     return sorted(traces, key=lambda trace: trace.index)
@@ -64,7 +64,7 @@ def unmeasured(folder: Path, texts: Sequence[Script], settings: dict[str, Any]) 
 
 
 def measured_names(folder: Path, texts: Sequence[Script]) -> set[str]:
-    """Names of the utterances that a condition's folder has; a line that was cut short is dropped.
+    """Names of the utterances in a condition's folder; a truncated line is dropped.
 
     ConfigError where an utterance of the same name was made from another text.
     """
@@ -88,8 +88,8 @@ def measured_names(folder: Path, texts: Sequence[Script]) -> set[str]:
 
 @contextlib.contextmanager
 def recorded(folder: Path, settings: dict[str, Any], own_processes: int | None) -> Iterator[None]:
-    """Write into a condition's ``about.json`` how it is made, and the machine's load meanwhile, unless it is made on
-    others: None for the processes."""
+    """Write into a condition's ``about.json`` how it is synthesised, and the machine's load meanwhile; processes
+    None: on other machines, so no load."""
     save_json(folder / "about.json", {**read_about(folder), "settings": settings})
     if own_processes is None:
         yield
@@ -109,7 +109,7 @@ def read_about(folder: Path) -> dict[str, Any]:
 
 
 def read_experiment(out: Path) -> dict[str, Any]:
-    """``experiment.json`` with at least the names of ``conditions`` and ``clocks``; ConfigError where it is not one."""
+    """``experiment.json`` with at least the names of ``conditions`` and ``clocks``; ConfigError for any other file."""
     path = out / "experiment.json"
     if not path.is_file():
         raise ConfigError(f"{out} is no folder of an experiment, {path.name} is missing: run sayahead eval run.")
@@ -140,7 +140,7 @@ def write_experiment(out: Path, matrix: Matrix, conditions: Sequence[str], count
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file; ConfigError where it holds none."""
+    """A file's JSON object; ConfigError where it holds none."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -151,7 +151,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def save_json(path: Path, data: object) -> None:
-    """Write a file of JSON, whole or not at all; missing folders are made."""
+    """Write a JSON file, whole or not at all; missing folders are created."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_suffix(".new")
     fresh.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

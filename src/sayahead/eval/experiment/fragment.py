@@ -1,4 +1,4 @@
-"""How an engine that speaks whole pieces gets its text: cut as somebody would who sees it letter by letter."""
+"""Cutting text for engines that speak whole pieces, as a caller would who receives it letter by letter."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ class Fragment:
     """A piece of a text that an engine gets at once."""
 
     start: int
-    """Where it begins, in characters."""
+    """Its start, in characters."""
     end: int
-    """Where it ends (exclusive)."""
+    """Its end (exclusive)."""
     read: int
-    """Characters of the text that must be there before this is known to be a fragment."""
+    """Characters of text that must have arrived before the fragment's end is known."""
 
 
 Fragmenter: TypeAlias = Callable[[str], list[Fragment]]
-"""Cuts a text as somebody would who sees one character after the other."""
+"""Cuts a text as a caller would who receives it character by character."""
 
 _END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s+(\S))|\n[^\S\n]*\n")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 
 
 def by_sentence(text: str) -> list[Fragment]:
-    """Sentences, each cut off when the first character of the next is there, the last when the text ends.
+    """Sentences, each complete when the first character of the next arrives, the last when the text ends.
 
     So do Piper's Wyoming server (sentence-stream 1.3) and hibari's own split: end punctuation, closing quotes, white
-    space, no lower-case letter; not after a title, an initial or letters with dots. A blank line ends one, too.
+    space, no lower-case letter; not after a title, an initial or letters with dots. A blank line ends one too.
     """
     ends = sentence_ends(text, 0, len(text))
     starts = [0, *(end for end, _ in ends)]
@@ -42,7 +42,7 @@ def by_sentence(text: str) -> list[Fragment]:
 
 
 def sentence_ends(text: str, start: int, stop: int) -> list[tuple[int, int]]:
-    """Where sentences end between two places, and with how many characters that is known; not the end itself."""
+    """Sentence ends between two indices, each with the characters it takes to know; without the last index itself."""
     out = list[tuple[int, int]]()
     for match in _END.finditer(text, start, stop):
         sentence, following = text[start : match.start()], match[1]
@@ -72,7 +72,7 @@ def first_fragment_early(text: str) -> list[Fragment]:
       not more than 24, with all sentences that are complete by then; one below 10 characters goes with the next.
     - When a first fragment was a whole sentence, the next sentence is taken for its rest, as it is there.
 
-    Where sentences end is judged as in ``by_sentence``; its long lists of abbreviations are not followed.
+    Where sentences end is judged as in ``by_sentence``; its long lists of abbreviations are left out.
     """
     out, start, first, marks, last = list[Fragment](), 0, True, 0, -1
     for at, char in enumerate(text):
@@ -98,7 +98,7 @@ def first_fragment_early(text: str) -> list[Fragment]:
 
 
 def clause_end(text: str, start: int, at: int) -> int | None:
-    """Where the first fragment of the sentence from ``start`` ends, where the character at ``at`` is what tells."""
+    """End of the first fragment of the sentence from ``start``, if the character at ``at`` decides it."""
     char, before, earlier = text[at], text[at - 1 : at], text[at - 2 : at - 1]
     # A comma continues what it follows: "Inc., and", "so?", he asked.
     ended = text[start:at].rstrip("\"'”’)]}»")[-1:] in (".", "?", "!")
@@ -115,7 +115,7 @@ def clause_end(text: str, start: int, at: int) -> int | None:
 
 
 def sentences(text: str, start: int, stop: int) -> list[tuple[int, int]]:
-    """The sentences between two places, short ones with the next; the last may not be complete."""
+    """The sentences between two indices, short ones joined to the next; the last may be incomplete."""
     out = list[tuple[int, int]]()
     for end in [*(end for end, _ in sentence_ends(text, start, stop)), stop]:
         if len(text[start:end].strip()) >= LEAST or (end == stop and text[start:end].strip()):

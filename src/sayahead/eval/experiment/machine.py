@@ -1,4 +1,4 @@
-"""The machine under a measurement: how many cores it may use, and what else kept them busy meanwhile."""
+"""The machine of a measurement: the cores it may use, and what else kept them busy meanwhile."""
 
 from __future__ import annotations
 
@@ -16,34 +16,34 @@ from sayahead.errors import ConfigError
 
 PROC = Path("/proc")
 BUSY_CORES = 0.5
-"""Other processes that take more than this disturb a measurement's times."""
+"""Other processes that keep more cores busy than this disturb a measurement's times."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What ran on the machine while something was measured."""
+    """The machine's load during a measurement."""
 
     begin: float | None
-    """The system's load average over a minute at the beginning; none where it has no such thing."""
+    """The system's load average over a minute at the beginning; none where the system has none."""
     end: float | None
     """The same at the end."""
     own_processes: int
-    """Processes of the measurement that computed at a time."""
+    """Processes of the measurement that ran in parallel."""
     other_cores: float | None
-    """Processor cores that all other processes kept busy, on average; none where nothing tells."""
+    """Processor cores that all other processes kept busy, on average; none where that is unknown."""
     seconds: float
-    """How long it took."""
+    """Duration of the measurement."""
 
 
 class Watch:
-    """Watches the machine from the moment it is created."""
+    """Watches the machine from its creation on."""
 
     def __init__(self, own_processes: int) -> None:
         self._own_processes = own_processes
         self._average, self._busy_s, self._begun = load_average(), other_busy_s(), time.monotonic()
 
     def load(self) -> Load:
-        """The load since then: other processes' computing time, or where the system does not tell it, an estimate.
+        """The load since then: other processes' computing time, or an estimate where the system does not report it.
 
         The estimate is the mean load average less one for each of our own processes; it lags by a minute.
         """
@@ -66,7 +66,7 @@ def load_average() -> float | None:
 
 
 def other_busy_s() -> float | None:
-    """Computing time of all processes since the system's start but this one and its children; None but on Linux."""
+    """Computing time since boot of all processes but this one and its children; None except on Linux."""
     try:
         jiffies = [int(part) for part in (PROC / "stat").read_text(encoding="ascii").split("\n")[0].split()[1:]]
         user, nice, system, _, _, irq, softirq = jiffies[:7]
@@ -77,7 +77,7 @@ def other_busy_s() -> float | None:
 
 
 def own_jiffies() -> int:
-    """Computing time of this process and all that descend from it, those that ended included, in clock ticks."""
+    """Computing time of this process and its descendants, ended ones included, in clock ticks."""
     parents, spent = dict[int, int](), dict[int, int]()
     for folder in PROC.glob("[0-9]*"):
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -98,7 +98,7 @@ def allowed_cores() -> set[int] | None:
 def pin(core: int | None) -> int | None:
     """Keep this process, and those it starts, on one core: the last one allowed, unless one is named.
 
-    Returns the core, or None where the system cannot bind a process. ConfigError for a core that cannot be had.
+    Returns the core, or None where the system cannot bind a process. ConfigError for a core it may not use.
     """
     if not hasattr(os, "sched_setaffinity"):
         if core is not None:
@@ -129,7 +129,7 @@ def check_cores(who: str, cores: int | None) -> None:
 
 @contextlib.contextmanager
 def bound(cores: int | None) -> Iterator[None]:
-    """Have this thread, and those begun inside, run on the first ``cores`` allowed cores; nothing where that is None.
+    """Run this thread, and those started inside, on the first ``cores`` allowed cores; None changes nothing.
 
     torch, where it is loaded, gets as many threads.
     """
@@ -152,7 +152,7 @@ def bound(cores: int | None) -> Iterator[None]:
 
 
 def processor() -> str:
-    """The processor's name as the system gives it."""
+    """The processor's name as the system reports it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as info:
             return next(line.split(":", 1)[1].strip() for line in info if line.startswith("model name"))
@@ -161,7 +161,7 @@ def processor() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of what the figures depend on."""
+    """Versions of the software that the figures depend on."""
     from sayahead import __version__
 
     return {"sayahead": __version__, **{name: version(name) for name in ("numpy", "onnxruntime", "hibari-tts")}}

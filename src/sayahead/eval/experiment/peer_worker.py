@@ -3,8 +3,8 @@
     python -m sayahead.eval.experiment.peer_worker NAME [MODEL]
 
 A request is a line ``{"text": ...}``; the answer a line ``{"sample_rate", "samples", "generation_s"}`` and that many
-little-endian float32 samples, or a line ``{"error": ...}``. The first line, ``{"ready": true}``, says that all is
-loaded. Nothing else of sayahead is used here: another Python that has the engine can run this file.
+little-endian float32 samples, or a line ``{"error": ...}``. The first line, ``{"ready": true}``, says that the
+engine is loaded. This file imports nothing of sayahead: any Python that has the engine can run it.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 Speak = Callable[[str], tuple[NDArray[np.float32], int]]
-"""What an engine is to a worker: text to samples in [-1, 1] and their rate."""
+"""An engine: from text to samples in [-1, 1] and their rate."""
 
 
 def serve(load: Callable[[], Speak]) -> None:
-    """Answer requests on this process's input and output with the engine that ``load`` gives."""
-    # Engines and their libraries print what they like: only answers may reach the reader.
+    """Answer requests on this process's input and output with the engine from ``load``."""
+    # Engines and their libraries may print anything: only answers may reach the reader.
     with os.fdopen(os.dup(1), "wb") as output:
         os.dup2(2, 1)
 
@@ -48,7 +48,7 @@ def serve(load: Callable[[], Speak]) -> None:
 
 
 def spoken(speak: Speak, request: bytes) -> tuple[dict[str, Any], bytes]:
-    """The answer to one request; an engine's error is an answer, too."""
+    """The answer to one request; an engine's error is an answer too."""
     try:
         text = json.loads(request)["text"]
         begun = time.perf_counter()
@@ -74,20 +74,20 @@ def hibari() -> Speak:
 
 
 def espeak_ng() -> Speak:
-    """espeak-ng's command line, one process a text: it has next to nothing to load."""
+    """espeak-ng's command line, one process per text: it has next to nothing to load."""
 
     def speak(text: str) -> tuple[NDArray[np.float32], int]:
         wav = output_of(["espeak-ng", "-v", "en-us", "--stdin", "--stdout"], text)
         if len(wav) < 44:
             raise ValueError("espeak-ng gave no sound")
-        # Its header's sizes are wrong where it cannot go back, its 44 bytes are always the same fields.
+        # Its header's sizes are wrong where it cannot go back, but it always has the same 44 bytes of fields.
         return from_pcm16(wav[44:]), int.from_bytes(wav[24:28], "little")
 
     return speak
 
 
 def piper() -> Speak:
-    """Piper with its voice loaded once, a thread for each core it may use; without its package, its command line."""
+    """Piper with its voice loaded once, one thread per core it may use; without its package, its command line."""
     model = sys.argv[2]
     try:
         package = importlib.import_module("piper")
@@ -96,7 +96,7 @@ def piper() -> Speak:
         return lambda text: (from_pcm16(output_of(["piper", "-m", model, "--output_raw"], text + "\n")), rate)
     voice = package.PiperVoice.load(model)
     if hasattr(os, "sched_getaffinity") and len(os.sched_getaffinity(0)) < (os.cpu_count() or 1):
-        # Left to itself, ONNX Runtime binds a thread to each of the machine's cores, those that others compute on too.
+        # By default, ONNX Runtime binds a thread to every core of the machine, busy ones included.
         runtime = importlib.import_module("onnxruntime")
         options = runtime.SessionOptions()
         options.intra_op_num_threads = len(os.sched_getaffinity(0))
@@ -110,7 +110,7 @@ def piper() -> Speak:
 
 
 def output_of(command: list[str], text: str) -> bytes:
-    """What a command prints for a text on its input."""
+    """A command's output for a text on its input."""
     done = subprocess.run(command, input=text.encode(), capture_output=True, check=False)
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
@@ -124,7 +124,7 @@ def from_pcm16(data: bytes) -> NDArray[np.float32]:
 
 
 ENGINES: dict[str, Callable[[], Speak]] = {"hibari": hibari, "piper": piper, "espeak-ng": espeak_ng}
-"""How each engine is loaded."""
+"""The engines by name, each with its loader."""
 
 if __name__ == "__main__":
     serve(ENGINES[sys.argv[1]])

@@ -1,8 +1,8 @@
 """Peers: engines that speak a sentence or a fragment at a time, measured on the same texts and clocks as ours.
 
-Each runs in a process of its own (see ``peer_worker``), one fragment after the other; silence at the joins is left as
-the engine makes it. Its trace is the same record as ours, so all metrics apply to it. One of your own is a worker and
-a ``WorkerPeer``: examples/custom_peer.py.
+Each runs in a process of its own (see ``peer_worker``), one fragment after the other; silence at the joins stays as
+the engine leaves it. Its trace is the same record as ours, so all metrics apply to it. A peer of your own is a
+worker and a ``WorkerPeer``: see examples/custom_peer.py.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class FragmentSound:
     sample_rate: int
     """Samples per second."""
     generation_s: float
-    """Computing time, taken where it is computed."""
+    """Computing time, measured in the peer's process."""
 
 
 class Peer(Protocol):
@@ -63,33 +63,33 @@ class Peer(Protocol):
 
     @property
     def name(self) -> str:
-        """What the tables call it."""
+        """Its name in the tables."""
         ...
 
     @property
     def fragments(self) -> Fragmenter:
-        """How the text is cut for it."""
+        """How its text is cut."""
         ...
 
     def missing(self) -> str | None:
-        """A sentence that says what to install; None where it can run."""
+        """What to install, in a sentence; None if it can run."""
         ...
 
     def start(self) -> None:
-        """Load, and speak once, so that no utterance pays for that; PeerError where it cannot."""
+        """Load, and speak once to warm up; PeerError where that fails."""
         ...
 
     def speak(self, text: str) -> FragmentSound:
-        """Say one fragment; PeerError where it cannot."""
+        """Speak one fragment; PeerError where that fails."""
         ...
 
     def close(self) -> None:
-        """End it; harmless when repeated."""
+        """Stop it; harmless when repeated."""
         ...
 
 
 class WorkerPeer:
-    """A peer in a process of its own, which answers as ``peer_worker`` does."""
+    """A peer in a process of its own that speaks ``peer_worker``'s protocol."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class WorkerPeer:
         missing: Callable[[], str | None] = lambda: None,
         timeout_s: float = 120.0,
     ) -> None:
-        """``command`` starts the worker; what takes longer than ``timeout_s`` is ended."""
+        """``command`` starts the worker; a request that takes longer than ``timeout_s`` ends it."""
         self.name, self.fragments, self.missing = name, fragments, missing
         self._command, self._timeout_s = list(command), timeout_s
         self._process: subprocess.Popen[bytes] | None = None
@@ -153,7 +153,7 @@ class WorkerPeer:
             self._complaints = None
 
     def _answer(self, request: bytes) -> tuple[dict[str, Any], bytes]:
-        """Send a request and read what comes back; the process is ended where that is no answer."""
+        """Send a request and read the answer; without one the process is ended."""
         process, expired = self._process, threading.Event()
         assert process is not None
         assert process.stdin is not None
@@ -186,7 +186,7 @@ class WorkerPeer:
         return header, sound
 
     def _fail(self, why: str) -> NoReturn:
-        """End the process and raise what is known about it: why (empty: it ended), and the last of its complaints."""
+        """End the process and raise PeerError with the reason (empty: it ended) and the last of its error output."""
         process, complaints, self._complaints = self._process, self._complaints, None
         assert process is not None
         assert complaints is not None
@@ -199,10 +199,10 @@ class WorkerPeer:
 
 
 def measure_peer(peer: Peer, text: str, *, index: int = 0, name: str = "") -> tuple[Trace, Floats]:
-    """A started peer's trace and all its samples (S,), as ``trace.measure`` makes them: all letters there at time 0.
+    """A started peer's trace and all its samples (S,), as from ``trace.measure``: all letters there at time 0.
 
-    A chunk is one fragment's whole sound; ``read`` are the characters that must be there before the fragment is cut.
-    Words are an estimate, as these engines tell none: a fragment's words share its audible part by their letters.
+    A chunk is one fragment's whole sound; ``read`` are the characters that must have arrived before it is cut.
+    Word times are estimates, as these engines report none: a fragment's words share its audible part by letters.
     """
     chunks, words, sounds = list[TracedChunk](), list[WordTiming](), list[Floats]()
     rate, begin, now_s, unheard_s = 0, 0, 0.0, 0.0
@@ -210,20 +210,20 @@ def measure_peer(peer: Peer, text: str, *, index: int = 0, name: str = "") -> tu
         fragment = " ".join(text[piece.start : piece.end].split())
         if not any(map(str.isalnum, fragment)):
             continue
-        spoken = peer.speak(fragment)
-        if rate not in (0, spoken.sample_rate):
-            raise PeerError(f"Peer {peer.name}: its sample rate changed from {rate} to {spoken.sample_rate} Hz.")
-        rate, length = spoken.sample_rate, len(spoken.samples)
-        now_s += spoken.generation_s
-        unheard_s += spoken.generation_s
+        answer = peer.speak(fragment)
+        if rate not in (0, answer.sample_rate):
+            raise PeerError(f"Peer {peer.name}: its sample rate changed from {rate} to {answer.sample_rate} Hz.")
+        rate, length = answer.sample_rate, len(answer.samples)
+        now_s += answer.generation_s
+        unheard_s += answer.generation_s
         if not length:
             continue
-        loud = audible(spoken.samples)
+        loud = audible(answer.samples)
         onset, offset = (int(loud[0]), int(loud[-1]) + 1) if len(loud) else (0, length)
         first_loud = onset if len(loud) else None
         chunks.append(TracedChunk(begin, length, 0.0, now_s, unheard_s, piece.read, first_loud))
         words += spread(text, piece, begin + onset, begin + offset)
-        sounds.append(spoken.samples)
+        sounds.append(answer.samples)
         begin, unheard_s = begin + length, 0.0
     if not sounds:
         raise PeerError(f"Peer {peer.name} gave no sound for {text[:60]!r}.")
@@ -244,7 +244,7 @@ def spread(text: str, piece: Fragment, onset: int, offset: int) -> list[WordTimi
 
 
 def run_peer(peer: Peer, matrix: Matrix, texts: Sequence[Script], out: Path, *, progress: Progress = silent) -> None:
-    """All texts by one peer, measured and timed on the matrix's clocks in OUT/<peer>/, as ``run.run`` leaves them."""
+    """All texts by one peer, measured and timed on the matrix's clocks, in files as ``run.run`` writes: OUT/<peer>/."""
     if any(condition.name == peer.name for condition in matrix.conditions):
         raise ConfigError(f"Peer {peer.name} has the name of a condition: rename that in the matrix.")
     folder, settings = out / peer.name, {"name": peer.name}
@@ -275,7 +275,7 @@ def piper(
     """Piper with a voice from a folder with one ``.onnx`` and its ``.onnx.json``, or from that file.
 
     None: SAYAHEAD_PIPER_VOICE, and for the Python that has piper-tts SAYAHEAD_PIPER_PYTHON or this one. The package is
-    under the GPL and never imported here; where it is not there, the ``piper`` command loads its voice for every piece.
+    under the GPL and never imported here; without it, the ``piper`` command loads its voice for every fragment.
     """
     folder = voice or Path(os.environ.get("SAYAHEAD_PIPER_VOICE", "") or "no voice is set")
     python = python or os.environ.get("SAYAHEAD_PIPER_PYTHON") or sys.executable
@@ -296,7 +296,7 @@ def piper(
 
 
 def espeak_ng(name: str = "espeak-ng", fragments: Fragmenter = by_sentence) -> WorkerPeer:
-    """The espeak-ng command: a process a sentence."""
+    """The espeak-ng command: one process per sentence."""
 
     def missing() -> str | None:
         if shutil.which("espeak-ng"):
@@ -325,11 +325,11 @@ PEERS: dict[str, Callable[..., Peer]] = {
     "hibari+fragments": functools.partial(hibari, "hibari+fragments", first_fragment_early),
     "piper+fragments": functools.partial(piper, "piper+fragments", first_fragment_early),
 }
-"""How each peer is made that comes with the package."""
+"""The peers of this package by name, each with its constructor."""
 
 
 def make_peer(name: str) -> Peer:
-    """A peer by its name, or one of your own: ``path/to/file.py:make`` or ``module:make``, where make() gives it.
+    """A peer by its name, or one of your own: ``path/to/file.py:make`` or ``module:make``, where make() returns it.
 
     ConfigError where there is no such thing.
     """
@@ -350,14 +350,14 @@ def make_peer(name: str) -> Peer:
 
 
 def load_module(place: str) -> ModuleType:
-    """A module by its file or its name; an error of any kind where it cannot be imported."""
+    """A module by its file or name; whatever its import raises."""
     if not place.endswith(".py"):
         return importlib.import_module(place)
     path = Path(place).resolve(strict=True)
     spec = importlib.util.spec_from_file_location(f"sayahead_peer_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is no module")
-    # Dataclasses look their module up.
+    # Dataclasses look up their module.
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

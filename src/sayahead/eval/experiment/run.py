@@ -1,6 +1,6 @@
 """Running an experiment: each utterance is synthesised and measured once per condition, and timed on every clock.
 
-What is in the experiment's folder already (see ``folder``) is left alone: a run that was stopped goes on where it was.
+Utterances already in the experiment's folder (see ``folder``) are kept: an interrupted run continues where it stopped.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from sayahead.types import Floats
 from sayahead.workers import Local, Spread, Work, Workers
 
 Progress: TypeAlias = Callable[[str], None]
-"""Receives a line of progress per utterance."""
+"""Receives one line per utterance."""
 Arrivals: TypeAlias = Sequence[Arrival] | None
 """How an utterance's text arrives; None: letter by letter, all of it at once."""
 
 
 def silent(line: str) -> None:
-    """Progress that nobody reads."""
+    """Ignores progress."""
 
 
 def run(
@@ -47,8 +47,8 @@ def run(
 ) -> None:
     """Measure all conditions of the matrix in ``out``, and time them on its clocks.
 
-    ``lm`` is the language model of conditions that want one; several ``workers`` disturb each other's times (None is
-    this process). ConfigError for what cannot be measured, before anything is.
+    ``lm`` is the language model of conditions that need one; several ``workers`` disturb each other's times (None:
+    this process). ConfigError for what cannot be measured, before any measurement.
     """
     workers = workers or Local()
     todo = list[tuple[Condition, Tasks]]()
@@ -60,7 +60,7 @@ def run(
             )
         todo.append((condition, unmeasured(out / condition.name, texts, asdict(condition))))
     for clock in matrix.clocks:
-        # What a clock lacks is better known before all is measured.
+        # Check the clocks before hours of measuring.
         clock_of(clock, texts, out)
     countdown = Countdown(sum(len(tasks) for _, tasks in todo), progress)
     if workers.count > 1:
@@ -78,23 +78,23 @@ def run(
 
 
 class Countdown:
-    """Reports after each utterance how many are done and how long the rest will take."""
+    """Reports after each utterance how many are done and the time left."""
 
     def __init__(self, total: int, progress: Progress) -> None:
         self._total, self._progress = total, progress
         self._number, self._begun = 0, time.monotonic()
 
     def done(self, who: str) -> None:
-        """One more is done, spoken by ``who``."""
+        """Count one more, spoken by ``who``."""
         self._number += 1
         left_s = (time.monotonic() - self._begun) / self._number * (self._total - self._number)
         self._progress(f"{self._number} of {self._total} utterances, {who}; about {left_s / 60:.0f} min left")
 
 
 def on_clocks(matrix: Matrix, texts: Sequence[Script], folder: Path, own: str | None = None) -> None:
-    """Time what was measured in a condition's folder on every clock of the matrix.
+    """Time a condition's measured traces on every clock of the matrix.
 
-    What was spoken on a clock of its ``own`` is timed there already, and on no other.
+    Speech on a clock of its ``own`` is timed there already, and on no other.
     """
     measured = measured_traces(folder, texts)
     for clock in matrix.clocks:
@@ -111,7 +111,7 @@ def on_clocks(matrix: Matrix, texts: Sequence[Script], folder: Path, own: str | 
 
 
 def own_clock(condition: Condition, matrix: Matrix, texts: Sequence[Script], out: Path) -> Callable[[str], Arrivals]:
-    """By an utterance's name how its text arrives while it is spoken: letter by letter at once, or on its own clock."""
+    """How each utterance's text arrives during synthesis: letter by letter at time 0, or on the condition's clock."""
     if condition.clock is None:
         return lambda name: None
     clock = next(clock for clock in matrix.clocks if clock.name == condition.clock)
@@ -122,7 +122,7 @@ def own_clock(condition: Condition, matrix: Matrix, texts: Sequence[Script], out
 def clock_of(clock: Clock, texts: Sequence[Script], out: Path) -> Callable[[str], TextClock]:
     """An utterance's text clock by its name.
 
-    Word ends come from the clock's folder, or from whole sentences by its voice, which are made once in OUT and kept.
+    Word ends come from the clock's folder, or from whole sentences by its voice, synthesised once into OUT.
     """
     if clock.kind != "word-ends":
         same = text_clock(clock)
@@ -141,25 +141,25 @@ def clock_of(clock: Clock, texts: Sequence[Script], out: Path) -> Callable[[str]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A text that a condition is to say."""
+    """A text for a condition to speak."""
 
     condition: Condition
     number: int
-    """The text's, in the experiment."""
+    """The text's number in the experiment."""
     text: Script
     arrivals: Arrivals
     """How it arrives; None: letter by letter at once."""
 
     @property
     def name(self) -> str:
-        """What errors call it."""
+        """Its name in errors."""
         return f"Condition {self.condition.name!r}, text {self.text.name!r}"
 
 
 def work(
     condition: Condition, tasks: Tasks, out: Path, spread: Spread, clock: Callable[[str], Arrivals] = lambda name: None
 ) -> Iterator[Trace]:
-    """Carry out a condition's tasks; the trace of each when it is kept."""
+    """Run a condition's tasks; yields each trace once it is saved."""
     todo = [Task(condition, number, text, clock(text.name)) for number, text in tasks]
     for task, (trace, samples) in spread(todo, lambda task: task.name):
         write_wav(wav_path(out / condition.name, task.text.name), samples, trace.sample_rate)
@@ -168,17 +168,17 @@ def work(
 
 
 def synthesizer(lm: str | None) -> Work:
-    """Says texts for conditions with that language model."""
+    """Speaks texts for conditions with that language model."""
     return partial(synthesize, lm)
 
 
 def synthesize(lm: str | None, task: Task) -> tuple[Trace, Floats]:
-    """Say one text; its measured trace, and its sound (S,)."""
+    """Speak one text; its measured trace, and its sound (S,)."""
     condition, text = task.condition, task.text
     with bound(condition.cores):
         warm(condition, lm)
     about = {"name": text.name, "condition": condition.name, "clock": condition.clock or "measured"}
-    # Once more: torch gets its threads where the first time has loaded it.
+    # Once more: the first pass may have loaded torch, which gets its threads only now.
     with bound(condition.cores):
         speaker = session(condition, text.text, lm)
         if task.arrivals is None:
@@ -190,11 +190,11 @@ _WARM: set[tuple[Condition, str | None]] = set()
 
 
 def warm(condition: Condition, lm: str | None) -> None:
-    """Have a condition's models run once in this process before any time is taken."""
+    """Run a condition's models once in this process before any timing."""
     if (condition, lm) not in _WARM:
         _WARM.add((condition, lm))
         text = "A word or two, to begin with."
-        # A file of futures knows the experiment's texts alone.
+        # A file of futures has the experiment's texts only.
         recorded_futures = condition.context_name == "lm" and str(lm).endswith(ENDING)
         speaker = session(replace(condition, context="none") if recorded_futures else condition, text, lm)
         speaker.push(text)

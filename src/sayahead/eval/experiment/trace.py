@@ -1,7 +1,8 @@
-"""Traces: what one utterance's synthesis did, on two clocks. Every latency metric works from a trace alone.
+"""Traces: the events of one utterance's synthesis on two clocks. Every latency metric needs a trace alone.
 
-*Ideal* time is the text clock's: computing takes none. *Elapsed* time adds the computing, measured while the text's own
-pace is only simulated: the engine is busy while it computes and free while it waits, so an hour of text takes no hour.
+*Ideal* time is the text clock's: computing takes no time. *Elapsed* time adds the computing, measured while the
+text's pace is only simulated: the engine is busy while it computes and free while it waits, so an hour of text takes
+less than an hour.
 """
 
 from __future__ import annotations
@@ -27,19 +28,19 @@ from sayahead.types import AudioChunk, Floats, WordTiming
 
 @dataclass(frozen=True, slots=True)
 class TracedFragment:
-    """A piece of text that was read."""
+    """A piece of text as it was read."""
 
     start: int
-    """Where it begins in the source text, in characters."""
+    """Its start in the source text, in characters."""
     end: int
-    """Where it ends (exclusive)."""
+    """Its end (exclusive)."""
     at_s: float
     """When it arrived (A)."""
 
 
 @dataclass(frozen=True, slots=True)
 class TracedWork:
-    """Computing after which no sound was handed out: more text had to come first."""
+    """Computing that yielded no sound: more text had to come first."""
 
     read: int
     """Characters of source text that had arrived."""
@@ -49,24 +50,24 @@ class TracedWork:
 
 @dataclass(frozen=True, slots=True)
 class TracedChunk:
-    """A piece of sound that was handed out."""
+    """A chunk of sound as it was handed out."""
 
     start: int
-    """Its first sample, from the first of the utterance."""
+    """Its first sample, counted from the utterance's start."""
     samples: int
     """Its length (d_j in samples)."""
     ideal_s: float
-    """Arrival of the text that allowed it."""
+    """Arrival of the text that it needed."""
     ready_s: float
-    """When it was ready (R_j): ideal time plus computing and what was computed before."""
+    """When it was ready (R_j): ideal time plus computing, earlier computing included."""
     generation_s: float
-    """All computing since the chunk before, ``before`` included."""
+    """All computing since the previous chunk, ``before`` included."""
     read: int
     """Characters of source text that had arrived."""
     audible: int | None = None
     """Its first sample above -50 dBFS, counted within it; none where it is silent."""
     before: tuple[TracedWork, ...] = ()
-    """The part of the computing that was done on less text, in order."""
+    """The part of the computing that was done with less text, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,17 +81,17 @@ class Trace:
     sample_rate: int
     """Samples per second."""
     fragments: tuple[TracedFragment, ...]
-    """What was read, in order."""
+    """The fragments read, in order."""
     chunks: tuple[TracedChunk, ...]
-    """What was handed out, in order."""
+    """The chunks handed out, in order."""
     words: tuple[WordTiming, ...]
-    """What was spoken, in order."""
+    """The words spoken, in order."""
     name: str = ""
-    """What the utterance is called."""
+    """Name of the utterance."""
     condition: str = ""
-    """Under which condition it was made."""
+    """Name of its condition."""
     clock: str = ""
-    """The text clock, as a person reads it."""
+    """The text clock in words."""
     closing_s: float = 0.0
     """Computing time after the last chunk."""
 
@@ -101,9 +102,9 @@ class Trace:
 
 
 class Recorder:
-    """Runs a session on a text clock and writes down what it does; a player takes the sound on the ideal clock."""
+    """Runs a session on a text clock and records it; a player takes the sound on the ideal clock."""
 
-    # So long before it would run dry the player says how far it is, if the session goes by that.
+    # The player reports its position this long before it would run dry, to sessions that use it.
     EARLY_S = 0.05
 
     def __init__(self, session: Session) -> None:
@@ -114,7 +115,7 @@ class Recorder:
         self._read, self._at_s, self._free_s, self._dry_s, self._handed_s = 0, 0.0, 0.0, -math.inf, 0.0
 
     def run(self, arrivals: Sequence[Arrival]) -> None:
-        """Speak a text that arrives so."""
+        """Speak a text with these arrivals."""
         for arrival in arrivals:
             early_s = self._dry_s - self.EARLY_S
             if self._session.keeps_up and self._at_s < early_s < arrival.at_s:
@@ -123,7 +124,7 @@ class Recorder:
         self._take(arrivals[-1].at_s if arrivals else 0.0, None)
 
     def _take(self, at_s: float, text: str | None = "") -> None:
-        """Push text that has arrived at a time, or None for its end, and take all sound that there is then."""
+        """Push the text that arrives at a time, or None for its end, and take all sound that is ready then."""
         self._at_s = at_s
         now_s, begun = max(at_s, self._free_s), time.perf_counter()
         if self.chunks and self._session.keeps_up:
@@ -157,23 +158,23 @@ class Recorder:
 def timed_trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
     """Run a session on a text clock; its trace and all its samples (S,).
 
-    A session that keeps up is told what a player has heard on the ideal clock, so its sound depends on no computer.
+    A session that keeps up gets the player's position on the ideal clock, so its sound does not depend on the computer.
     """
-    made = Recorder(session)
-    made.run(arrivals)
-    source, closing_s = "".join(arrival.text for arrival in arrivals), seconds(made.silent)
-    fragments, chunks, words = tuple(made.fragments), tuple(made.chunks), tuple(made.words)
+    recorder = Recorder(session)
+    recorder.run(arrivals)
+    source, closing_s = "".join(arrival.text for arrival in arrivals), seconds(recorder.silent)
+    fragments, chunks, words = tuple(recorder.fragments), tuple(recorder.chunks), tuple(recorder.words)
     trace = Trace(index, source, session.sample_rate, fragments, chunks, words, closing_s=closing_s, **about)
-    return trace, np.concatenate([np.zeros(0, np.float32), *made.sounds])
+    return trace, np.concatenate([np.zeros(0, np.float32), *recorder.sounds])
 
 
 def seconds(work: Iterable[TracedWork]) -> float:
-    """Computing time of all of it."""
+    """All its computing time."""
     return sum(one.generation_s for one in work)
 
 
 def measure(session: Session, text: str, *, index: int = 0, **about: str) -> tuple[Trace, Floats]:
-    """A trace from which those of all clocks follow (see ``retime``): the text comes letter by letter, all at time 0.
+    """A trace that yields the traces on all clocks (see ``retime``): the text comes letter by letter, all at time 0.
 
     So each chunk's ``read`` is exactly the text that it needs, and ``generation_s`` its computing once that is there.
     """
@@ -183,7 +184,7 @@ def measure(session: Session, text: str, *, index: int = 0, **about: str) -> tup
 def retime(trace: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Trace:
     """The measured utterance on another text clock: same text, same chunks, same computing times, other arrivals.
 
-    Computing is begun when the last character it needs has arrived and the engine is free, whether or not it yields
+    Computing starts when the last character it needs has arrived and the engine is free, whether or not it yields
     sound.
     """
     if "".join(arrival.text for arrival in arrivals) != trace.source:
@@ -205,12 +206,12 @@ def retime(trace: Trace, arrivals: Sequence[Arrival], *, clock: str = "") -> Tra
 
 
 def needed(fragments: Sequence[TracedFragment], ends: NDArray[np.int64], read: int) -> TracedFragment:
-    """The fragment with which ``read`` characters have arrived; ``ends`` (N,) are where fragments end."""
+    """The fragment that completes ``read`` characters; ``ends`` (N,) are the fragments' ends."""
     return fragments[min(int(np.searchsorted(ends, read)), len(fragments) - 1)]
 
 
 def as_json(trace: Trace) -> dict[str, Any]:
-    """A trace as one JSON object: ours, and SimulEval's field names for speech output beside it (times in ms)."""
+    """A trace as one JSON object: our fields, and SimulEval's for speech output beside them (times in ms)."""
     rate = trace.sample_rate
     return {
         **asdict(trace),
@@ -233,7 +234,7 @@ def write_traces(path: Path, traces: Iterable[Trace]) -> None:
 
 
 def read_traces(path: Path) -> Iterator[Trace]:
-    """The traces of a file; ConfigError names a line that is not one."""
+    """The traces of a file; ConfigError names an invalid line."""
     fields = Trace.__dataclass_fields__
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):

@@ -1,4 +1,4 @@
-"""When a speaker has said each word, for shadowing (Ma 5.3.2): from files, or from a voice in the speaker's place."""
+"""When a speaker ends each word, for shadowing (Ma 5.3.2): from files, or from a voice in the speaker's place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sayahead.eval.experiment.trace import Trace
 from sayahead.eval.measures.textgrid import read_textgrid, tier
 
 SILENT = ("", "sp", "sil", "<eps>")
-"""What aligners write where nobody speaks."""
+"""Aligners' labels for silence."""
 
 
 def word_ends_file(folder: Path, name: str) -> Path:
@@ -28,15 +28,15 @@ def word_ends_file(folder: Path, name: str) -> Path:
 
 
 def read_word_ends(path: Path, text: str) -> tuple[float, ...]:
-    """Ends in s (N,) of the N white-space separated words of a text; ConfigError where the file is of another text.
+    """Ends in s (N,) of the N white-space separated words of a text; ConfigError where the file is for another text.
 
     A JSON file is a list of these ends. A TextGrid is an aligner's, with a tier of words; words are found by their
     letters, so an aligner may write "well-known" as one word or as two.
     """
     if path.suffix == ".TextGrid":
-        spoken = [(word.label, word.end_s) for word in tier(read_textgrid(path), "words", path)]
+        aligned = [(word.label, word.end_s) for word in tier(read_textgrid(path), "words", path)]
         try:
-            ends = ends_of(spoken, text)
+            ends = ends_of(aligned, text)
         except ValueError as error:
             raise ConfigError(f"{path} cannot be read as word ends: {error}.") from error
     else:
@@ -52,31 +52,31 @@ def read_word_ends(path: Path, text: str) -> tuple[float, ...]:
     return ends
 
 
-def ends_of(spoken: Sequence[tuple[str, float]], text: str) -> tuple[float, ...]:
-    """The ends of a text's words by an aligner's words with their ends; ValueError where they are not of this text."""
-    heard = [(word, end) for word, end in spoken if word.strip() not in SILENT]
-    heard_letters, text_letters = [letters(word) for word, _ in heard], [letters(word) for word in text.split()]
-    if "".join(heard_letters) == "".join(text_letters):
+def ends_of(aligned: Sequence[tuple[str, float]], text: str) -> tuple[float, ...]:
+    """The ends of a text's words from an aligner's (word, end) pairs; ValueError where those are of another text."""
+    sounding = [(word, end) for word, end in aligned if word.strip() not in SILENT]
+    aligned_letters, text_letters = [letters(word) for word, _ in sounding], [letters(word) for word in text.split()]
+    if "".join(aligned_letters) == "".join(text_letters):
         # A word ends with the interval that has its last letter.
-        places = np.searchsorted(list(accumulate(map(len, heard_letters))), list(accumulate(map(len, text_letters))))
-    elif len(heard_letters) == sum(map(bool, text_letters)):
+        places = np.searchsorted(list(accumulate(map(len, aligned_letters))), list(accumulate(map(len, text_letters))))
+    elif len(aligned_letters) == sum(map(bool, text_letters)):
         places = np.cumsum([bool(word) for word in text_letters]) - 1
     else:
-        raise ValueError(f"its words are {' '.join(word for word, _ in heard)[:80]!r}, not those of the text")
-    ends = [heard[place][1] if word else 0.0 for place, word in zip(places, text_letters, strict=True)]
-    # A dash of its own is over with the word before it.
+        raise ValueError(f"its words are {' '.join(word for word, _ in sounding)[:80]!r}, not those of the text")
+    ends = [sounding[place][1] if word else 0.0 for place, word in zip(places, text_letters, strict=True)]
+    # A free-standing dash ends with the word before it.
     return tuple(accumulate(ends, max))
 
 
 def letters(word: str) -> str:
-    """What of a word counts when two texts are compared."""
+    """The part of a word that counts when two texts are compared."""
     return "".join(filter(str.isalnum, word)).lower()
 
 
 def spoken_word_ends(trace: Trace) -> tuple[float, ...]:
     """Ends in s (N,) of the source's N white-space separated words in the sound of a trace, played from time 0.
 
-    Words that are said together ("$5 million") end together; what has no sound ends with the word before it.
+    Words that are said together ("$5 million") end together; a word without sound ends with the one before it.
     """
     starts = word_starts(trace.source)
     ends = [

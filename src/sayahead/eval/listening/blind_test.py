@@ -1,9 +1,9 @@
-"""A blind listening test in one HTML file, and what its ratings say.
+"""A blind listening test in one HTML file, and statistics of its ratings.
 
 Two designs. ``mushra``: the same sentence from several conditions beside each other, in a new random order for every
 sentence, rated from 0 to 100 as in MUSHRA (ITU-R BS.1534), but without its reference and anchors unless they are
 conditions. ``ab``: two at a time, the first condition against each other one, and which sounds better, if either. All
-sounds of a page are made equally loud (see ``loudness``). What is said is kept in the browser and saved as a JSON
+sounds of a page are made equally loud (see ``loudness``). Ratings stay in the browser and are saved as a JSON
 file, which alone names the conditions.
 """
 
@@ -40,14 +40,14 @@ PREFERENCES = (0.0, 0.5, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """How good one rater found one sample, or which of two."""
+    """One rater's score of one sample, or choice between two."""
 
     rater: str
     """Who."""
     sentence: str
     """The utterance's name."""
     condition: str
-    """What spoke it."""
+    """The condition that spoke it."""
     score: float
     """0 to 100; where there is another: 1 it is better, 0 the other is, 0.5 neither."""
     against: str = ""
@@ -59,7 +59,7 @@ def listening_page(
 ) -> None:
     """Write a page with ``count`` sentences of an experiment, evenly spaced, by each of the conditions.
 
-    ``out`` is the experiment's folder, ``target`` the HTML file. The sounds are put in as 16-bit PCM WAV of one
+    ``out`` is the experiment's folder, ``target`` the HTML file. The sounds are embedded as 16-bit PCM WAV at one
     loudness. The seed fixes the order. ConfigError where there is nothing to compare or a sound is missing.
     """
     if not 2 <= len(set(conditions)) == len(conditions) <= MOST:
@@ -87,7 +87,7 @@ def listening_page(
 
 
 def groups(conditions: Sequence[str], design: str, draw: np.random.Generator) -> list[list[str]]:
-    """The conditions that are heard together for a sentence, each group in an order of its own."""
+    """The conditions to compare for a sentence, group by group, each in an order of its own."""
     together = [list(conditions)] if design == "mushra" else [[conditions[0], other] for other in conditions[1:]]
     drawn = [[group[at] for at in draw.permutation(len(group))] for group in together]
     return [drawn[at] for at in draw.permutation(len(drawn))] if len(drawn) > 1 else drawn
@@ -112,7 +112,7 @@ def equally_loud(paths: Mapping[K, Path]) -> dict[K, str]:
 
 
 def listening_statistics(files: Sequence[Path], *, seed: int = 0, draws: int = 2000) -> dict[str, Any]:
-    """What the saved ratings of one page say, over all raters; a page of each design may go together.
+    """Statistics of one page's saved ratings over all raters; a page of each design may be combined.
 
     ``conditions``: by name, best first, the ``mean`` score, its 95 % interval ``low`` to ``high``, and ``n`` ratings.
     ``differences``: for every two conditions (``condition`` rated better than ``against``) the mean paired difference
@@ -121,14 +121,14 @@ def listening_statistics(files: Sequence[Path], *, seed: int = 0, draws: int = 2
     is better than ``against``, from 0.5 to 1, "no difference" being half of one; ``p`` is that it is 0.5. Further
     ``raters``, ``sentences``, ``ratings``. Intervals come from resampling raters and sentences alike, so they speak for
     other raters and other sentences; with one rater for sentences only. nan where there is nothing to resample. A
-    rater's file that is given twice counts once, the later rating of a sample wins.
+    rater's file counts once even if listed twice; the later rating of a sample wins.
     """
     everything = read_ratings(files)
     ratings = [rating for rating in everything if not rating.against]
     by_condition: dict[str, list[Rating]] = {}
     for rating in ratings:
         by_condition.setdefault(rating.condition, []).append(rating)
-    means = {name: math.fsum(r.score for r in kept) / len(kept) for name, kept in by_condition.items()}
+    means = {name: math.fsum(r.score for r in rated) / len(rated) for name, rated in by_condition.items()}
     best_first = sorted(means, key=lambda name: -means[name])
     differences = []
     for better, worse in itertools.combinations(best_first, 2):
@@ -170,8 +170,8 @@ def preferences(answers: Sequence[Rating], seed: int, draws: int) -> list[dict[s
 
 
 def read_ratings(files: Sequence[Path]) -> list[Rating]:
-    """All ratings of the files; ConfigError for a file that is none, or of another page of the same design."""
-    kept, pages = dict[tuple[str, ...], Rating](), dict[tuple[str, str], Path]()
+    """All ratings of the files; ConfigError for a file without ratings, or of another page of the same design."""
+    ratings, pages = dict[tuple[str, ...], Rating](), dict[tuple[str, str], Path]()
     for path in files:
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
@@ -182,16 +182,16 @@ def read_ratings(files: Sequence[Path]) -> list[Rating]:
                 if not 0 <= rating.score <= 100:
                     raise ConfigError(f"{path}: a score of {rating.score:g} is not between 0 and 100.")
                 both = sorted((rating.condition, rating.against))
-                kept[rating.rater, rating.sentence, *both] = rating
+                ratings[rating.rater, rating.sentence, *both] = rating
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(f"{path} is not a file of ratings that the listening page saved ({error!r}).") from error
     for design in DESIGNS:
         files_of = [str(path) for (page_design, _), path in pages.items() if page_design == design]
         if len(files_of) > 1:
             raise ConfigError(f"Ratings of different pages do not go together: {' and '.join(files_of)}.")
-    if not kept:
+    if not ratings:
         raise ConfigError("There are no ratings in these files.")
-    return list(kept.values())
+    return list(ratings.values())
 
 
 def ratings_of(data: Mapping[str, Any]) -> Iterator[Rating]:
@@ -205,7 +205,7 @@ def interval(ratings: Sequence[Rating], seed: int, draws: int) -> tuple[dict[str
     """Mean with its 95 % interval, and the two-sided p that it is 0, from resampled raters and sentences.
 
     A draw gives each rater and each sentence the number of times that it was drawn, and a rating both numbers' product
-    as its weight, so ratings may be missing.
+    as its weight, so some ratings may be missing.
     """
     scores = np.array([rating.score for rating in ratings])
     raters, sentences = numbers([r.rater for r in ratings]), numbers([r.sentence for r in ratings])
@@ -230,6 +230,6 @@ def numbers(names: Sequence[str]) -> NDArray[np.int64]:
 
 
 def drawn(draw: np.random.Generator, items: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How often each rating's item comes up where as many items as there are are drawn with replacement."""
+    """How often each rating's item comes up in a draw of all items with replacement."""
     many = int(items.max()) + 1
     return np.bincount(draw.integers(0, many, many), minlength=many)[items]

@@ -20,11 +20,11 @@ from sayahead.errors import ConfigError
 from sayahead.types import Floats
 
 RATE = 16000
-"""Samples per second of all that the listeners hear."""
+"""Samples per second of the listeners' input."""
 WHISPER = "SAYAHEAD_WHISPER"
-"""Environment variable that holds the Whisper folder where no argument does."""
+"""Environment variable with the Whisper folder, for want of an argument."""
 UTMOS = "SAYAHEAD_UTMOS"
-"""Environment variable that holds UTMOS's file, or the folder with it, where no argument does."""
+"""Environment variable with UTMOS's file or its folder, for want of an argument."""
 EXTRA = "pip install 'sayahead[score]'"
 NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
     "whisper": (("faster_whisper", EXTRA),),
@@ -37,7 +37,7 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
     "dnsmos": (("speechmos", EXTRA), ("librosa", EXTRA), ("requests", "pip install requests")),
     "utmos": (("torch", EXTRA),),
 }
-"""Modules that a listener imports, in whatever way, each with the command that installs it."""
+"""Modules that a listener imports, directly or not, each with the command that installs it."""
 
 
 class Transcriber(Protocol):
@@ -65,7 +65,7 @@ def at_16khz(samples: Floats, rate: int) -> Floats:
 
 
 def load_whisper(folder: str | Path | None, *, threads: int) -> Transcriber:
-    """Whisper by faster-whisper: int8, beam 1, English, no conditioning on what was heard before."""
+    """Whisper by faster-whisper: int8, beam 1, English, no conditioning on earlier speech."""
     require(missing("whisper") or missing_folder(folder))
     from faster_whisper import WhisperModel
 
@@ -92,10 +92,10 @@ def load_distillmos() -> Rater:
     require(missing("distillmos"))
     import torch
 
-    # Both are imported on the way, but used only for files at other rates and for its teacher model; and torchaudio
-    # loads only beside the very version of torch that it was built for.
+    # Both are imported, but used only for files at other rates and for its teacher model; and torchaudio
+    # loads only with the exact version of torch that it was built for.
     empty = {"torchaudio.transforms": ("MFCC", "Resample"), "transformers": WAV2VEC}
-    # It announces its weights on standard output, which is for results.
+    # It prints about its weights on standard output, which is for results.
     with stand_ins(empty), redirect_stdout(sys.stderr):
         model = importlib.import_module("distillmos").ConvTransformerSQAModel().eval()
 
@@ -119,7 +119,7 @@ def load_dnsmos() -> Rater:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     folder = Path(dnsmos.__file__).parent / "dnsmos_models"
     model = dnsmos.DNSMOS(str(folder / "sig_bak_ovr.onnx"), str(folder / "model_v8.onnx"))
-    # One thread, and without its second network, whose score is not asked for: the same score in half the time.
+    # One thread, and without its second network, whose score is unused: the same score in half the time.
     model.onnx_sess = onnxruntime.InferenceSession(model.primary_model_path, options)
     model.p808_onnx_sess, model.audio_melspec = NoScore(), lambda audio: np.zeros((1, 1), np.float32)
 
@@ -130,7 +130,7 @@ def load_dnsmos() -> Rater:
 
 
 class NoScore:
-    """Stands for a network whose score nobody asks for."""
+    """Stand-in for a network whose score is unused."""
 
     def run(self, *_: object) -> Any:
         """Zero (1, 1, 1)."""
@@ -143,7 +143,7 @@ def load_utmos(path: str | Path | None) -> Rater:
     Its ``score`` where it has one, otherwise the module itself, gets samples (1, S) as floats at 16 kHz, and 16000 if
     it takes a second argument, and gives the score. The first form is ``utmos_scripted.pt``, UTMOS22's strong learner,
     which Blinorot/UTMOS-PyTorch publishes on the Hugging Face hub; the second is ``utmos22_strong`` of
-    tarepan/SpeechMOS, once it is scripted. ConfigError for what is no such file, or gives no number.
+    tarepan/SpeechMOS, once it is scripted. ConfigError for any other file, or one whose score is no number.
     """
     require(missing("utmos") or missing_utmos(path))
     import torch
@@ -151,7 +151,7 @@ def load_utmos(path: str | Path | None) -> Rater:
     file = utmos_file(str(path))
     assert file is not None
     with warnings.catch_warnings():
-        # TorchScript is out of favour with torch, but it is the form in which UTMOS is published.
+        # torch has deprecated TorchScript, but UTMOS is published in it.
         warnings.simplefilter("ignore", DeprecationWarning)
         load: Any = torch.jit.load
         try:
@@ -159,8 +159,8 @@ def load_utmos(path: str | Path | None) -> Rater:
         except RuntimeError as error:
             raise ConfigError(f"{file} is not TorchScript. {GET_UTMOS}") from error
     score = getattr(module, "score", module)
-    given = getattr(score, "schema", None) or module.forward.schema
-    further = [RATE] if len(given.arguments) > 2 else []
+    schema = getattr(score, "schema", None) or module.forward.schema
+    further = [RATE] if len(schema.arguments) > 2 else []
 
     def rate(heard: Floats) -> float:
         with torch.no_grad():
@@ -180,7 +180,7 @@ GET_UTMOS = "Get one for example by: hf download Blinorot/UTMOS-PyTorch utmos_sc
 
 
 def utmos_file(path: str | Path) -> Path | None:
-    """The TorchScript file that is meant by a path; none where there is none, or more than one."""
+    """The TorchScript file at a path or in its folder; none unless there is just one."""
     path = Path(path)
     if path.is_file():
         return path
@@ -189,7 +189,7 @@ def utmos_file(path: str | Path) -> Path | None:
 
 
 def missing_utmos(path: Any) -> str | None:
-    """What is wrong with the path of UTMOS, or none."""
+    """The problem with UTMOS's path, or none."""
     if path is None:
         return f"UTMOS needs its weights as TorchScript in {UTMOS} (or as an argument). {GET_UTMOS}"
     if utmos_file(path) is None:
@@ -198,7 +198,7 @@ def missing_utmos(path: Any) -> str | None:
 
 
 def identity(listener: str, path: Any = None) -> str:
-    """A listener's name with the version of its package, or the name and size of what was loaded for it."""
+    """A listener's name with the version of its package, or the name and size of its model file."""
     if listener in ("whisper", "utmos") and path is not None:
         file = Path(path) / "model.bin" if listener == "whisper" else utmos_file(path)
         size = file.stat().st_size if file is not None and file.is_file() else 0
@@ -212,9 +212,9 @@ def identity(listener: str, path: Any = None) -> str:
 
 @contextmanager
 def stand_ins(modules: Mapping[str, Sequence[str]]) -> Iterator[None]:
-    """Inside the block, empty modules with empty classes of the names given replace those modules and their parents."""
+    """Inside the block, empty modules with empty classes of these names replace the modules and their parents."""
     names = {part for name in modules for part in (name, name.partition(".")[0])}
-    kept = {name: sys.modules.get(name) for name in names}
+    replaced = {name: sys.modules.get(name) for name in names}
     for name in sorted(names):
         module = types.ModuleType(name)
         module.__spec__ = ModuleSpec(name, None)
@@ -227,7 +227,7 @@ def stand_ins(modules: Mapping[str, Sequence[str]]) -> Iterator[None]:
     try:
         yield
     finally:
-        for name, before in kept.items():
+        for name, before in replaced.items():
             if before is None:
                 del sys.modules[name]
             else:
@@ -241,20 +241,20 @@ def require(problem: str | None) -> None:
 
 
 def missing(listener: str) -> str | None:
-    """Why a listener cannot be loaded and what to do, as far as its packages go; none if they are all there."""
+    """Which package a listener lacks and how to install it; none if they are all there."""
     problems = (missing_module(name, command, listener) for name, command in NEEDS[listener])
     return next((problem for problem in problems if problem), None)
 
 
 def missing_module(name: str, command: str, purpose: str) -> str | None:
-    """A sentence that says how to install the module, or none if it is there."""
+    """How to install the module, in a sentence, or none if it is there."""
     if name in sys.modules or importlib.util.find_spec(name) is not None:
         return None
     return f"The package {name} is not installed, which {purpose} needs: {command}"
 
 
 def missing_folder(folder: str | Path | None) -> str | None:
-    """What is wrong with a faster-whisper model folder, or none."""
+    """The problem with a faster-whisper model folder, or none."""
     how = "for example by: hf download Systran/faster-whisper-base --local-dir whisper-base"
     if folder is None:
         return f"WER and CER need a faster-whisper model folder in {WHISPER} (or as an argument), {how}"

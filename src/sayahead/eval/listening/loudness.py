@@ -1,4 +1,4 @@
-"""Loudness of speech, and sounds made equally loud: the louder of two sounds better, whatever speaks."""
+"""Loudness of speech, and sounds at equal loudness: listeners prefer the louder of two, whatever the voice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TARGET = -23.0
 """LUFS (EBU R 128)."""
 BLOCK_S, STEP_S = 0.4, 0.1
 GATE, BELOW = -70.0, 10.0
-"""LKFS under which a block counts as silence, and LU under the mean of the others that it may lie."""
+"""LKFS below which a block counts as silence, and how many LU below the mean of the others."""
 
 
 def loudness(samples: Floats, sample_rate: int) -> float:
@@ -60,7 +60,7 @@ def k_weighted(samples: Floats, sample_rate: int) -> NDArray[np.float64]:
 def k_filters(sample_rate: int) -> list[tuple[tuple[float, float, float], tuple[float, float]]]:
     """Numerator b0, b1, b2 and denominator a1, a2 of both filters: a shelf for the head, a high pass.
 
-    BS.1770 gives them for 48 kHz; these are the analog filters they were made from, by the bilinear transform.
+    BS.1770 gives them for 48 kHz; these are the analog filters behind them, by the bilinear transform.
     """
     k, q, gain = math.tan(math.pi * 1681.974450955533 / sample_rate), 0.7071752369554196, 10 ** (3.999843853973347 / 20)
     middle, a0 = gain**0.4996667741545416, 1 + k / q + k * k
@@ -74,14 +74,14 @@ def k_filters(sample_rate: int) -> list[tuple[tuple[float, float, float], tuple[
 
 
 def matched(sounds: Sequence[tuple[Floats, int]]) -> list[Floats]:
-    """The sounds, each (samples (S,) in [-1, 1], sample rate), at one loudness: -23 LUFS, or what none clips at.
+    """The sounds, (samples (S,) in [-1, 1], sample rate) each, at one loudness: -23 LUFS, or the most without clipping.
 
     A sound without loudness stays as it is.
     """
     levels = [loudness(samples, rate) for samples, rate in sounds]
     peaks = [float(np.abs(samples).max(initial=0.0)) for samples, _ in sounds]
-    heard = [(level, peak) for level, peak in zip(levels, peaks, strict=True) if math.isfinite(level)]
-    target = min([TARGET, *(level - 20 * math.log10(peak) for level, peak in heard)])
+    loud = [(level, peak) for level, peak in zip(levels, peaks, strict=True) if math.isfinite(level)]
+    target = min([TARGET, *(level - 20 * math.log10(peak) for level, peak in loud)])
     return [
         samples * np.float32(10 ** ((target - level) / 20) if math.isfinite(level) else 1.0)
         for (samples, _), level in zip(sounds, levels, strict=True)

@@ -1,4 +1,4 @@
-"""Quality: what listeners and measurements say about utterances, and figures and differences of whole conditions."""
+"""Quality: scores of utterances by listeners and measurements, and figures and differences of whole conditions."""
 
 from __future__ import annotations
 
@@ -47,37 +47,37 @@ RATERS = ("distillmos", "dnsmos", "utmos")
 COLUMNS = ("wer", "cer", *RATERS)
 SHORTEST_S = 0.1
 LONG = 40
-"""Words that a reference needs for its quarters to be scored apart."""
+"""Words that a reference needs for its quarters to be scored separately."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stimulus:
-    """What is to be listened to."""
+    """An utterance to listen to."""
 
     name: str
-    """What it is called; the same in every condition."""
+    """Its name; the same in every condition."""
     reference: str
-    """What it should say."""
+    """Its text."""
     samples: Floats
-    """(S,) what was made of it."""
+    """(S,) its sound."""
     sample_rate: int
     """Samples per second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One utterance's scores; what was not asked for is none."""
+    """One utterance's scores; those not computed are none."""
 
     name: str
-    """What it is called."""
+    """Its name."""
     duration_s: float
-    """Its length."""
+    """Length of its sound."""
     reference: str
-    """What it should say: normalised, if it was transcribed."""
+    """Its text: normalised, if it was transcribed."""
     hypothesis: str | None = None
-    """What was heard, normalised."""
+    """Its transcript, normalised."""
     errors: Errors | None = None
-    """By words."""
+    """Word errors."""
     characters: int | None = None
     """Characters of the reference, spaces included."""
     character_errors: int | None = None
@@ -93,14 +93,14 @@ class Row:
     prosody: Mapping[str, Sequence[float]] | None = None
     """``prosody.sums`` against the voice's own full sentence."""
     one_shot: Mapping[str, float] | None = None
-    """Largest difference to the sound of the same text pushed at once, and whether there is none; see ``streamed``."""
+    """Largest difference to the sound of the same text pushed at once, and whether both are equal; see ``streamed``."""
 
 
 class Listeners:
-    """Recogniser and raters, each loaded when first used; ConfigError then where something is missing.
+    """Recogniser and raters, each loaded at its first use, with ConfigError where something is missing.
 
-    ``whisper`` is a faster-whisper model folder (default: what SAYAHEAD_WHISPER names), ``threads`` the processor cores
-    that it may use, ``utmos`` UTMOS as TorchScript (default: what SAYAHEAD_UTMOS names; see ``load_utmos``). The other
+    ``whisper`` is a faster-whisper model folder (default: SAYAHEAD_WHISPER), ``threads`` the processor cores
+    that it may use, ``utmos`` UTMOS as TorchScript (default: SAYAHEAD_UTMOS; see ``load_utmos``). The other
     arguments stand in for the models.
     """
 
@@ -128,20 +128,20 @@ class Listeners:
         self._given = {name for name, listener in self._loaded.items() if listener}
 
     def available(self) -> dict[str, str | None]:
-        """For each of COLUMNS none if it can be computed, otherwise what is missing."""
+        """For each of COLUMNS what it lacks, or none if it can be computed."""
         where = {"whisper": missing_folder(self._folder), "utmos": missing_utmos(self._utmos_file)}
         lack = {name: None if name in self._given else missing(name) or where.get(name) for name in self._loaded}
         words = lack["whisper"] or lack["normalizer"]
         return {"wer": words, "cer": words, **{name: lack[name] for name in RATERS}}
 
     def identities(self) -> dict[str, str]:
-        """For each of COLUMNS what computes it, by name and version or size: scores by others are not comparable."""
+        """For each of COLUMNS the listener's name and version or size: scores by different ones are not comparable."""
         files = {"whisper": self._folder, "utmos": self._utmos_file}
         names = {name: "given" if name in self._given else identity(name, files.get(name)) for name in self._loaded}
         return {"wer": names["whisper"], "cer": names["whisper"], **{name: names[name] for name in RATERS}}
 
     def score(self, stimuli: Iterable[Stimulus], columns: Sequence[str] | None = None) -> list[Row]:
-        """A row for each; ``columns`` says what is computed (wer and cer come together).
+        """A row for each; ``columns`` are those to compute (wer and cer come together).
 
         Default: all of COLUMNS, but UTMOS only where its weights are named.
         """
@@ -156,10 +156,10 @@ class Listeners:
         duration_s = len(stimulus.samples) / stimulus.sample_rate
         if duration_s < SHORTEST_S:
             raise ConfigError(f"Utterance {stimulus.name!r} lasts {duration_s:.3f} s: too short to be listened to.")
-        heard = at_16khz(stimulus.samples, stimulus.sample_rate)
+        samples = at_16khz(stimulus.samples, stimulus.sample_rate)
         scores: dict[str, Any] = {"reference": stimulus.reference}
         if "wer" in columns or "cer" in columns:
-            transcript = self._listener("whisper")(heard)
+            transcript = self._listener("whisper")(samples)
             reference, hypothesis = map(self._listener("normalizer"), (stimulus.reference, transcript))
             scores = {
                 "reference": reference,
@@ -168,7 +168,7 @@ class Listeners:
                 "characters": len(reference.strip()),
                 "character_errors": distance(reference.strip(), hypothesis.strip()),
             }
-        scores |= {column: self._listener(column)(heard) for column in RATERS if column in columns}
+        scores |= {column: self._listener(column)(samples) for column in RATERS if column in columns}
         return Row(name=stimulus.name, duration_s=duration_s, **scores)
 
     def _listener(self, name: str) -> Callable[[Any], Any]:
@@ -191,10 +191,10 @@ Sums = Sequence[float] | None
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A figure of a condition, made of sums over its utterances."""
+    """A figure of a condition, computed from sums over its utterances."""
 
     name: str
-    """What it is called in quality.json."""
+    """Its name in quality.json."""
     sums: Callable[[Row], Sums]
     """An utterance's part of the sums; none where it was not measured."""
     figure: Figure = quotient
@@ -202,15 +202,15 @@ class Measure:
     full: Callable[[Row], Sums] | None = None
     """The same sums of the full sentence where the row itself holds them: then the difference is to that."""
     partial: bool = False
-    """Whether an utterance may be without it: it is left out then."""
+    """Whether utterances without it are left out."""
     alone: bool = True
-    """Whether the figure says something without a difference."""
+    """Whether the figure means something without a difference."""
     compared: bool = True
-    """Whether a difference says something."""
+    """Whether a difference means something."""
 
 
 LONE: dict[str, Any] = {"partial": True, "compared": False}
-"""Of a measure that not all utterances have, and that holds a comparison itself."""
+"""For a measure that some utterances lack, and that is a comparison itself."""
 
 
 def mean_of(name: str) -> Measure:
@@ -224,7 +224,7 @@ def seam_parts(*keys: str) -> Callable[[Row], Sums]:
 
 
 def matched_parts(*keys: str) -> Callable[[Row], Sums]:
-    """The same where the full sentence was looked at too."""
+    """The same where the full sentence was measured too."""
     return lambda row: [row.seams[key] for key in keys] if row.seams and row.seams["compared"] else None
 
 
@@ -260,7 +260,7 @@ def character_parts(row: Row) -> Sums:
 
 
 def equal_parts(row: Row) -> Sums:
-    """Whether the streamed sound was the one-shot one, where that was looked at."""
+    """Whether the streamed sound equals the one-shot sound, where that was measured."""
     return (row.one_shot["equal"], 1.0) if row.one_shot else None
 
 
@@ -268,7 +268,7 @@ def at_seams(kind: str) -> list[Measure]:
     """Share of the seams with a jump or a click, and its excess over the share elsewhere."""
     here, there = (f"{kind}s", "seams"), (f"{kind}s_elsewhere", "elsewhere")
     return [
-        # Compared with the same places of the full sentence, where the utterance has been matched with it.
+        # Compared with the same places of the full sentence, where the two have been matched.
         Measure(f"seam_{kind}_rate", seam_parts(*here), full=matched_parts(f"{kind}s_whole", "compared"), partial=True),
         Measure(f"seam_{kind}_excess", seam_parts(*here, *there), excess, **LONE),
     ]
@@ -296,13 +296,13 @@ MEASURES = (
     Measure("phoneme_correlation", prosody_parts("phoneme"), correlation, **LONE),
     Measure("one_shot_equal", equal_parts, **LONE),
 )
-"""All figures, in the order in which they are written."""
+"""All figures, in the order of quality.json."""
 
 
 def summarize(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Estimate]:
     """Each measure's figure over the whole set, with its 95 % bootstrap interval over sentences.
 
-    ``wer`` and ``cer`` are all errors over all words or characters, opinion scores means, for the others see MEASURES;
+    ``wer`` and ``cer`` are all errors over all words or characters, opinion scores means, the others as in MEASURES;
     ``one_shot_difference`` is the largest of all. A measure that no row has is absent; ConfigError for one that only
     some rows have where all should.
     """

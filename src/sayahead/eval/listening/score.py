@@ -1,6 +1,6 @@
-"""Scoring an experiment: latency from its traces, quality from its sound; from the folder alone, as often as wanted.
+"""Scoring an experiment: latency from its traces, quality from its sound; needs its folder alone, and can be repeated.
 
-OUT/<condition>/scores.jsonl    what each listener or measurement said about an utterance, kept for the next run
+OUT/<condition>/scores.jsonl    each listener's or measurement's scores of an utterance, reused by the next run
 OUT/<condition>/quality.json    figures, differences to the first condition, and a row per utterance
 """
 
@@ -26,10 +26,10 @@ from sayahead.eval.measures.word_errors import Errors
 from sayahead.text.lists import strided
 
 ONE_SHOT = 10
-"""Utterances of a condition that are synthesised again, their text at once."""
+"""Utterances per condition that are synthesised again, with the text at once."""
 MEASURED = ("seams", "prosody", "one-shot")
 VERSION = "1"
-"""Version of the measurements: raise it when what they compute changes."""
+"""Version of the measurements: raise it when their results change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ class SpokenCondition:
     """A condition's utterances."""
 
     folder: Path
-    """Where they are."""
+    """Folder that holds them."""
     traces: Mapping[str, Trace]
-    """By name, in order, without the fragments of their text."""
+    """Their traces by name, in order, without the fragments of their text."""
     condition: Condition | None
-    """How they were synthesised; none for a peer."""
+    """Their condition; none for a peer."""
     about: str
-    """The same as text, which says whether something made from it is still good."""
+    """The same as text: scores of a condition that has changed since are not reused."""
 
 
 def score(
@@ -55,11 +55,11 @@ def score(
     without: Collection[str] = (),
     progress: Progress = silent,
 ) -> list[str]:
-    """Write ``latency/<clock>.json`` and ``quality.json`` for every condition; returns what a person should know.
+    """Write ``latency/<clock>.json`` and ``quality.json`` for every condition; returns notes for the user.
 
     Quality is compared with the first condition, sentence by sentence; seams and prosody with the voice's own full
-    sentence: the first condition of the same voice and pace that waits for all text. What was scored by the same
-    listeners already is left alone. A listener that is missing is named in the result, and has no column. ``lm`` is the
+    sentence: the first condition of the same voice and pace that waits for all text. Scores by the same
+    listeners are reused. A missing listener is named in the notes, and has no column. ``lm`` is the
     language model that the conditions were run with, which one-shot equality needs. Several jobs listen at once.
     Columns named in ``without`` (such as dnsmos) are left out.
     """
@@ -90,7 +90,7 @@ def score(
 
 
 def read_spoken(folder: Path, about: Mapping[str, Any]) -> SpokenCondition:
-    """A condition's utterances, those that the experiment timed on its clocks."""
+    """A condition's utterances that the experiment timed on its clocks."""
     settings = about.get("settings", {}).get(folder.name)
     clock = (settings or {}).get("clock") or about["clocks"][0]
     traces = sorted(read_traces(folder / f"{clock}.jsonl"), key=lambda trace: trace.index)
@@ -103,7 +103,7 @@ def read_spoken(folder: Path, about: Mapping[str, Any]) -> SpokenCondition:
 
 
 def own_full_sentences(all_spoken: Mapping[str, SpokenCondition], name: str) -> SpokenCondition | None:
-    """The first condition that gives the same voice whole sentences; none for a peer, and for that condition itself."""
+    """The first condition that gives the same voice whole sentences; none for a peer and for that condition itself."""
     condition = all_spoken[name].condition
     for spoken in all_spoken.values():
         other = spoken.condition
@@ -121,7 +121,7 @@ def plan(
     lm: str | None,
     notes: dict[str, None],
 ) -> tuple[list[Task], dict[str, dict[str, Any]]]:
-    """What is still to be scored of a condition, and by utterance the fields of its row that are known already."""
+    """What is still to score in a condition, and by utterance the fields of its row that are known already."""
     scores = read_scores(spoken.folder / "scores.jsonl")
     again = resynthesized(spoken, lm, notes)
     tasks, fields = [], dict[str, dict[str, Any]]()
@@ -133,18 +133,18 @@ def plan(
         sound = sound_of(spoken.folder, name)
         other = sound_of(full.folder, name) if full and full_trace else ""
         columns = {group: columns[0] for group, columns in GROUPS.items() if columns[0] in listeners}
-        wanted = {group: f"{group}: {listeners[column]}" for group, column in columns.items()}
-        wanted["seams"] = f"seams {VERSION}, {other}"
+        keys = {group: f"{group}: {listeners[column]}" for group, column in columns.items()}
+        keys["seams"] = f"seams {VERSION}, {other}"
         if full_trace is not None:
-            wanted["prosody"] = f"prosody {VERSION}, {other}"
+            keys["prosody"] = f"prosody {VERSION}, {other}"
         if name in again:
-            wanted["one-shot"] = f"one-shot {VERSION}, {spoken.about}"
+            keys["one-shot"] = f"one-shot {VERSION}, {spoken.about}"
         fields[name] = {}
         unscored = {}
-        for group, by in wanted.items():
-            score = scores.get((name, sound, by))
+        for group, key in keys.items():
+            score = scores.get((name, sound, key))
             if score is None:
-                unscored[group] = by
+                unscored[group] = key
             else:
                 fields[name] |= score
         if unscored:
@@ -165,7 +165,7 @@ def resynthesized(spoken: SpokenCondition, lm: str | None, notes: dict[str, None
 
 
 def read_scores(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
-    """What was scored before, by utterance, its sound and what scored it; a line that was cut short is left out."""
+    """Earlier scores by utterance, its sound and their source; truncated lines are left out."""
     scores = {}
     for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
         try:
@@ -177,7 +177,7 @@ def read_scores(path: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 
 def keep(path: Path, result: Result) -> None:
-    """Append what was said about an utterance: one line per listener or measurement."""
+    """Append an utterance's scores: one line per listener or measurement."""
     with path.open("a", encoding="utf-8") as file:
         for by, fields in result.by.items():
             line = {"name": result.name, "sound": result.sound, "by": by, "found": finite(fields)}
@@ -185,7 +185,7 @@ def keep(path: Path, result: Result) -> None:
 
 
 def row_of(trace: Trace, fields: Mapping[str, Any]) -> Row:
-    """An utterance's row from what was said about it."""
+    """An utterance's row from its scores."""
     errors = fields.get("errors")
     rest = {key: value for key, value in fields.items() if key != "errors"}
     about = {"name": trace.name, "duration_s": trace.duration_s, "reference": trace.source}
@@ -193,7 +193,7 @@ def row_of(trace: Trace, fields: Mapping[str, Any]) -> Row:
 
 
 def read_rows(folder: Path) -> tuple[list[Row], dict[str, str]]:
-    """The rows of a scored condition, and by column who listened; ConfigError where it is not scored."""
+    """The rows of a scored condition, and the listener of each column; ConfigError where it is not scored."""
     path = folder / "quality.json"
     if not path.is_file():
         raise ConfigError(f"{path} is missing: run sayahead eval score.")

@@ -1,4 +1,4 @@
-"""Scoring of single utterances, in this process or in several: what each listener and measurement says about one."""
+"""Scoring of single utterances by each listener and measurement, in this process or in several."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from sayahead.eval.measures.streamed import TracedSound, against_full, at_seams,
 from sayahead.sound.files import read_wav
 
 GROUPS = {"transcript": ("wer", "cer"), "distillmos": ("distillmos",), "dnsmos": ("dnsmos",), "utmos": ("utmos",)}
-"""Columns that come together, and so are kept together."""
+"""Columns that are computed, and so stored, together."""
 FIELDS = {"transcript": ("reference", "hypothesis", "errors", "characters", "character_errors")}
-"""Fields of a row that a group fills, where it is not the one of its name."""
+"""Fields of a row that a group fills, if not the one of its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What is to be scored of an utterance."""
+    """What is to score of an utterance."""
 
     folder: Path
-    """Its condition's."""
+    """Folder of its condition."""
     trace: Trace
     """Its trace, without fragments."""
     sound: str
     """Checksum of its sound."""
-    wanted: Mapping[str, str]
-    """Groups and measurements, each with what identifies them."""
+    unscored: Mapping[str, str]
+    """Groups and measurements to compute, each with its source: the listener or version, as scores.jsonl has it."""
     full_folder: Path | None
-    """The condition that holds its full sentence."""
+    """Folder of the condition with its full sentence."""
     full: Trace | None
     """The full sentence's trace."""
     condition: Condition | None
-    """How it was synthesised; none for a peer."""
+    """Its condition; none for a peer."""
     lm: str | None
-    """The language model that it was made with."""
+    """Its language model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was said about an utterance."""
+    """An utterance's scores."""
 
     name: str
-    """Which one."""
+    """Name of the utterance."""
     sound: str
     """Checksum of its sound."""
     by: Mapping[str, Mapping[str, Any]]
-    """Fields of its row, by what identifies who said so."""
+    """Fields of its row, by source."""
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -67,7 +67,7 @@ class Result:
 
 @contextmanager
 def scorer(listeners: Listeners, jobs: int) -> Iterator[Callable[[Sequence[Task]], Iterator[Result]]]:
-    """What scores tasks, in this process or in several that stay loaded: the results come in the tasks' order.
+    """Scores tasks in this process, or in several that stay loaded; results come in the tasks' order.
 
     ``listeners`` must not be loaded yet where several jobs share the work.
     """
@@ -75,7 +75,7 @@ def scorer(listeners: Listeners, jobs: int) -> Iterator[Callable[[Sequence[Task]
         yield lambda tasks: (listen(task, listeners) for task in tasks)
         return
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    # A fresh process each: models and their threads do not survive a fork.
+    # Spawned processes: models and their threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, context, begin, (listeners,)) as pool:
         try:
@@ -88,30 +88,30 @@ _LISTENERS: list[Listeners] = []
 
 
 def begin(listeners: Listeners) -> None:
-    """Keep the listeners of this process."""
+    """Set the listeners of this process."""
     _LISTENERS[:] = [listeners]
 
 
 def listen(task: Task, listeners: Listeners | None = None) -> Result:
-    """What the listeners and measurements say about one utterance."""
+    """Score one utterance by its listeners and measurements."""
     listeners = listeners or _LISTENERS[0]
     utterance = TracedSound(task.trace, read_wav(wav_path(task.folder, task.trace.name))[0])
     full = None
-    if task.full is not None and task.full_folder is not None and task.wanted.keys() & {"seams", "prosody"}:
+    if task.full is not None and task.full_folder is not None and task.unscored.keys() & {"seams", "prosody"}:
         full = TracedSound(task.full, read_wav(wav_path(task.full_folder, task.trace.name))[0])
     by: dict[str, dict[str, Any]] = {}
-    columns = [column for group in task.wanted for column in GROUPS.get(group, ())]
+    columns = [column for group in task.unscored for column in GROUPS.get(group, ())]
     if columns:
         trace = utterance.trace
         stimulus = Stimulus(trace.name, trace.source, utterance.samples, trace.sample_rate)
         (row,) = listeners.score([stimulus], columns)
-        by |= {key: of_group(row, group) for group, key in task.wanted.items() if group in GROUPS}
-    if "seams" in task.wanted:
-        by[task.wanted["seams"]] = {"seams": at_seams(utterance, full)}
-    if "prosody" in task.wanted and full is not None and task.condition is not None:
-        by[task.wanted["prosody"]] = {"prosody": against_full(utterance, full, task.condition)}
-    if "one-shot" in task.wanted and task.condition is not None:
-        by[task.wanted["one-shot"]] = {"one_shot": one_shot(utterance, task.condition, task.lm)}
+        by |= {key: of_group(row, group) for group, key in task.unscored.items() if group in GROUPS}
+    if "seams" in task.unscored:
+        by[task.unscored["seams"]] = {"seams": at_seams(utterance, full)}
+    if "prosody" in task.unscored and full is not None and task.condition is not None:
+        by[task.unscored["prosody"]] = {"prosody": against_full(utterance, full, task.condition)}
+    if "one-shot" in task.unscored and task.condition is not None:
+        by[task.unscored["one-shot"]] = {"one_shot": one_shot(utterance, task.condition, task.lm)}
     return Result(utterance.trace.name, task.sound, by)
 
 

@@ -1,7 +1,7 @@
 """Figures over utterances, with 95 % bootstrap intervals and paired tests.
 
-A figure is made of sums over utterances: a word error rate of all errors and all words, a correlation of the sums of
-products. So a draw of utterances needs nothing but another weighting of each utterance's parts of those sums.
+A figure is computed from sums over utterances: a word error rate from all errors and all words, a correlation from the
+sums of products. So a draw of utterances only weights each utterance's parts of those sums differently.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 ROUNDS = 10_000
 """Draws of a bootstrap or of a permutation test."""
 BLOCK = 500
-"""Draws that are weighted at a time, so that a long run's do not fill the memory."""
+"""Draws weighted at a time, so that long experiments fit in memory."""
 
 Values = NDArray[np.float64]
 Figure = Callable[[Values], Values]
-"""From sums (..., K) to figures (...,); nan where there is nothing to divide by."""
+"""From sums (..., K) to figures (...,); nan for a division by 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Estimate:
     high: float
     """Upper end."""
     sentences: int
-    """How many it rests on."""
+    """Number of utterances behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def difference(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> 
     totals, apart = (one.sum(axis=0), other.sum(axis=0)), one - other
     value = float(figure(totals[0]) - figure(totals[1]))
     drawn = [figure(weights @ one) - figure(weights @ other) for weights in resampled(len(one), seed)]
-    # Sums are added in another order in each draw: what differs by rounding is equal.
+    # Each draw sums in another order: values within rounding are equal.
     observed = abs(value) * (1 - 1e-9) - 1e-12
     further = 0
     for swapped in exchanged(len(one), seed):
@@ -72,7 +72,7 @@ def difference(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> 
 
 
 def interval(drawn: list[Values]) -> tuple[float, float]:
-    """The 2.5th and 97.5th percentile of the figures that were drawn; nan where there are none."""
+    """The 2.5th and 97.5th percentile of the drawn figures; nan without any."""
     figures = np.concatenate(drawn) if drawn else np.zeros(0)
     finite = figures[np.isfinite(figures)]
     if not len(finite):
@@ -82,18 +82,18 @@ def interval(drawn: list[Values]) -> tuple[float, float]:
 
 
 def resampled(count: int, seed: int) -> Iterator[Values]:
-    """Blocks (B, N) of how often each of N sentences is drawn, ``ROUNDS`` rows in all; none for under two sentences."""
+    """Blocks (B, N) of how often each of N sentences is drawn, ``ROUNDS`` rows in all; none below two sentences."""
     if count > 1:
         yield from blocks(bootstrap_weights(count, seed))
 
 
 def exchanged(count: int, seed: int) -> Iterator[Values]:
-    """Blocks (B, N) that are 1 for the sentences to exchange, ``ROUNDS`` rows in all."""
+    """Blocks (B, N), 1 for the sentences to exchange, ``ROUNDS`` rows in all."""
     yield from blocks(permutations(count, seed))
 
 
 def blocks(rows: NDArray[np.uint16]) -> Iterator[Values]:
-    """The rows as numbers that can be multiplied, some at a time."""
+    """The rows as floats, some at a time."""
     for first in range(0, len(rows), BLOCK):
         yield rows[first : first + BLOCK].astype(np.float64)
 
@@ -128,7 +128,7 @@ def growth(sums: Values) -> Values:
 
 # Moments of pairs (x, y): n, sum x, sum y, sum x^2, sum y^2, sum x y.
 def moments(x: Values, y: Values) -> tuple[float, ...]:
-    """The six sums that RMSE and correlation of pairs x (N,), y (N,) are made of; those of parts add up."""
+    """The six sums behind RMSE and correlation of pairs x (N,), y (N,); those of parts add up."""
     return float(len(x)), float(x.sum()), float(y.sum()), float(x @ x), float(y @ y), float(x @ y)
 
 
@@ -147,6 +147,6 @@ def correlation(sums: Values) -> Values:
 
 
 def over(part: Values, whole: Values) -> Values:
-    """Their quotient, nan for a share of nothing."""
+    """Their quotient, nan for a division by 0."""
     out: Values = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=np.asarray(whole) != 0)
     return out

@@ -1,9 +1,9 @@
-"""Latency and continuity of a trace: one function a metric, and what they say over many traces.
+"""Latency and continuity of a trace: one function per metric, and summaries over many traces.
 
-Most metrics exist on two clocks. *Elapsed*, the default: chunk j is ready (R_j) when it was computed. *Ideal*: when
-the text that allows it has arrived; what remains is waiting for text. Seconds unless the name says otherwise; time 0
-is the start of the text clock, and a figure says nothing without that clock. The papers' short names: Ma (Ma et al.
-2020), Mohan (Mohan et al. 2020), Saeki-b (Saeki et al. 2021, distilled context prediction).
+Most metrics exist on two clocks. *Elapsed*, the default: chunk j is ready (R_j) when it has been computed. *Ideal*:
+when the text it needs has arrived, so that only waiting for text remains. Seconds unless the name says otherwise;
+time 0 is the start of the text clock, and a figure means nothing without that clock. The papers' short names: Ma (Ma
+et al. 2020), Mohan (Mohan et al. 2020), Saeki-b (Saeki et al. 2021, distilled context prediction).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ O1_METRICS = tuple(
     for name in ("first_audible_s", "word_lag_max_s", "chunk_delay_s")
 )
 POSITIONS = ("first", "second", "third", "last_but_one", "last")
-# A nanosecond: less is left over by rounding.
+# A nanosecond: anything less is rounding.
 ROUNDING_S = 1e-9
 
 
@@ -63,14 +63,14 @@ def chunk_of(trace: Trace, samples: Sequence[int], *, end: bool = False) -> list
 
 
 def spoken(trace: Trace) -> list[WordTiming]:
-    """The N words that have a sound, in order: a full stop that only closes a sentence has none."""
+    """The N words with a sound, in order: a full stop that only closes a sentence has none."""
     return [word for word in trace.words if word.offset > word.onset]
 
 
 def first_audible_s(trace: Trace, *, ideal: bool = False) -> float:
     """When the first sample above -50 dBFS leaves the engine: R_j of the first chunk with such a sample; nan if none.
 
-    FPL-A on a clock on which all text is there at 0, FPL-L on a language model's (SyncSpeech): the clock decides.
+    FPL-A on a clock with all text at time 0, FPL-L on a language model's (SyncSpeech): the clock decides.
     """
     return next((c.ideal_s if ideal else c.ready_s for c in trace.chunks if c.audible is not None), math.nan)
 
@@ -81,12 +81,12 @@ def first_heard_s(trace: Trace, *, ideal: bool = False) -> float:
     return math.nan if audible is None else float(heard_s(trace, [audible], ideal=ideal)[0])
 
 
-def text_wait_s(paced: Trace, given: Trace, *, ideal: bool = False) -> float:
-    """FPL-L - FPL-A: the part of the first audible sample's time that is waiting for text.
+def text_wait_s(paced: Trace, at_once: Trace, *, ideal: bool = False) -> float:
+    """FPL-L - FPL-A: the part of the time to the first audible sample spent waiting for text.
 
-    ``paced`` and ``given`` are one utterance with its text at a pace, and with all of it there.
+    ``paced`` and ``at_once`` are one utterance with its text at a pace, and with all of it at time 0.
     """
-    return first_audible_s(paced, ideal=ideal) - first_audible_s(given, ideal=ideal)
+    return first_audible_s(paced, ideal=ideal) - first_audible_s(at_once, ideal=ideal)
 
 
 def word_arrivals_s(trace: Trace) -> Times:
@@ -104,23 +104,23 @@ def word_arrivals_s(trace: Trace) -> Times:
 
 
 def word_lags_s(trace: Trace, *, ideal: bool = False) -> Times:
-    """on_i - A_i (N,): how long after its completion in the text word i begins to be heard (an ear-voice span)."""
+    """on_i - A_i (N,): from the completion of word i in the text to its onset in the sound (an ear-voice span)."""
     onsets = heard_s(trace, [word.onset for word in spoken(trace)], ideal=ideal)
     return onsets - word_arrivals_s(trace)
 
 
 def chunk_delays_s(trace: Trace, *, ideal: bool = False) -> Times:
-    """Lag between the end of each input chunk and the end of the audio made for it.
+    """Lag between the end of each input chunk and the end of its audio.
 
     Its mean is Ma's average chunk delay. The input chunk of audio chunk j is the words whose sound ends in it, its
-    end the A of its last word; the lag is E_j - A. Audio chunks in which no word ends have no lag: what they hold
-    belongs to a word that ends later, or is a pause. Ma 5.3.2 and Fig. 7, where the text clock is a speaker's word
+    end the A of its last word; the lag is E_j - A. Audio chunks in which no word ends have no lag: they hold
+    the beginning of a later word, or a pause. Ma 5.3.2 and Fig. 7, where the text clock is a speaker's word
     ends (shadowing).
     """
     if not trace.chunks:
         return np.zeros(0)
     chunks = chunk_of(trace, [word.offset for word in spoken(trace)], end=True)
-    # Of words that end in one chunk the last one stays.
+    # Of the words that end in one chunk the last counts.
     last = dict(zip(chunks, word_arrivals_s(trace), strict=True))
     _, ends = playback(trace, ideal=ideal)
     return np.array([ends[chunk] - arrival for chunk, arrival in last.items()], np.float64)
@@ -129,8 +129,8 @@ def chunk_delays_s(trace: Trace, *, ideal: bool = False) -> Times:
 def time_balance_s(trace: Trace) -> Times:
     """(C - 1,) for chunks j = 2..C: sum_{i < j} d_i - sum_{2 <= i <= j} g_i, with g_i chunk i's generation time.
 
-    What playing the earlier chunks leaves after generating up to chunk j, the first one's generation apart. With all
-    text there and nothing but generation to wait for, playback never stops exactly while no balance is below 0. Ma
+    Playing time left of the earlier chunks once chunk j is generated, not counting the first one's generation. With all
+    text there and only generation to wait for, playback never stops if and only if no balance is below 0. Ma
     5.3.1, Fig. 6.
     """
     durations, generation = durations_s(trace), generation_s(trace)
@@ -150,7 +150,7 @@ def generation_s(trace: Trace) -> Times:
 def positions_s(trace: Trace) -> Times:
     """(5, 2): generation time and audio time of the first three and the last two chunks, as in Ma Fig. 8.
 
-    Ma takes sentences of more than four chunks: nan under five. Cores (Ma Fig. 9) are a matter of the condition.
+    Ma takes sentences of more than four chunks: nan under five. Cores (Ma Fig. 9) are set by the condition.
     """
     if len(trace.chunks) < 5:
         return np.full((5, 2), math.nan)
@@ -169,26 +169,26 @@ def stalls_s(trace: Trace, *, ideal: bool = False) -> Times:
 
 
 def cumulative_processing_s(trace: Trace) -> Times:
-    """(C,) computing time up to the end of each step, a step being a chunk. Saeki-b Fig. 4."""
+    """(C,) computing time up to the end of each step; a step is a chunk. Saeki-b Fig. 4."""
     return np.cumsum(generation_s(trace))
 
 
 def computing_s(trace: Trace) -> float:
-    """All computing time of an utterance, that after its last chunk included."""
+    """All computing time of an utterance, including that after its last chunk."""
     return float(generation_s(trace).sum()) + trace.closing_s
 
 
 def words_per_min(trace: Trace) -> float:
-    """Words that the engine can make a minute of computing; nan where nothing was computed.
+    """Words synthesised per minute of computing; nan where nothing was computed.
 
-    Saeki-b, below Fig. 4: the teacher makes 80, the student 800; 100 to 120 suit interpreting, 180 is reading aloud.
+    Saeki-b, below Fig. 4: the teacher reaches 80, the student 800; 100 to 120 suit interpreting, 180 is reading aloud.
     """
     spent_s = computing_s(trace)
     return 60 * len(spoken(trace)) / spent_s if spent_s else math.nan
 
 
 def real_time_factor(trace: Trace) -> float:
-    """RTF: computing time over audio time; nan without sound. SimulEval's RTF is another thing."""
+    """RTF: computing time over audio time; nan without sound. SimulEval's RTF is a different metric."""
     return computing_s(trace) / trace.duration_s if trace.duration_s else math.nan
 
 
@@ -269,16 +269,16 @@ def on_clock(trace: Trace, *, ideal: bool) -> dict[str, float]:
 
 
 def constant(rows: Iterable[Mapping[str, float]], metric: str) -> dict[str, float]:
-    """The O(1) test: regression of a metric on the number of words, over what ``latency`` says of one sentence each.
+    """The O(1) test: regression of a metric on the number of words, over one ``latency`` result per sentence.
 
-    ``slope`` a word with its 95 % interval, ``low`` to ``high`` (Student's t); ``holds_0`` is 1 where the interval
-    holds 0, which is what an O(1) latency must show, else 0; ``n`` sentences. Those in which the metric is undefined
-    are left out. Slope and ``holds_0`` are nan where there is nothing to regress on: under three sentences, or all of
-    one length. Ma 5.3 (Fig. 5 and 7: latency over sentence length), made testable.
+    ``slope`` per word with its 95 % interval, ``low`` to ``high`` (Student's t); ``holds_0`` is 1 where the interval
+    holds 0, as it must for an O(1) latency, else 0; ``n`` sentences. Those in which the metric is undefined
+    are left out. Slope and ``holds_0`` are nan where no regression is possible: under three sentences, or all of
+    one length. Ma 5.3 (Fig. 5 and 7: latency over sentence length), as a test.
     """
     points = [(row["words"], row[metric]) for row in rows if math.isfinite(row[metric])]
     slope, low, high = regress([words for words, _ in points], [value for _, value in points])
-    # Rounding must not make a slope of what is the same everywhere.
+    # Rounding must not give a constant a slope.
     holds = math.nan if math.isnan(low) else float(low <= 1e-12 and high >= -1e-12)
     return {"slope": slope, "low": low, "high": high, "holds_0": holds, "n": float(len(points))}
 
@@ -302,17 +302,17 @@ def by_position(traces: Iterable[Trace]) -> dict[str, dict[str, float]]:
 
 
 def summarize(traces: Iterable[Trace], *, seed: int = 0) -> dict[str, dict[str, float]]:
-    """What ``latency`` says over many traces, by metric, and the tests over the set; nan where nothing is defined.
+    """Summary of ``latency`` over many traces, by metric, and the tests over the set; nan where nothing is defined.
 
     For each metric: ``mean``, ``min``, ``p50``, ``p95``, ``p99``, the 95 % interval of the mean ``low`` to ``high``
     (bootstrap over utterances, seeded), and ``n``, the utterances in which it is defined; nothing without traces. And
     ``O1_elapsed_first_audible_s``, ``O1_elapsed_word_lag_max_s``, ``O1_elapsed_chunk_delay_s`` and all with ``ideal``
     (see ``constant``), and ``position_first`` to ``position_last`` (see ``by_position``).
     """
-    kept = list(traces)
-    if not kept:
+    measured = list(traces)
+    if not measured:
         return {}
-    rows = [latency(trace) for trace in kept]
+    rows = [latency(trace) for trace in measured]
     out: dict[str, dict[str, float]] = {}
     for name in rows[0]:
         values = [row[name] for row in rows if math.isfinite(row[name])]
@@ -326,4 +326,4 @@ def summarize(traces: Iterable[Trace], *, seed: int = 0) -> dict[str, dict[str, 
             "n": float(len(values)),
         }
     out |= {f"O1_{name}": constant(rows, name) for name in O1_METRICS}
-    return out | {f"position_{position}": row for position, row in by_position(kept).items()}
+    return out | {f"position_{position}": row for position, row in by_position(measured).items()}

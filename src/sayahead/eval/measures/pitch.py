@@ -1,4 +1,4 @@
-"""Pitch from sound alone, for engines that tell none: Boersma's autocorrelation method.
+"""Pitch from sound alone, for engines that report none: Boersma's autocorrelation method.
 
 P. Boersma, "Accurate short-term analysis of the fundamental frequency and the harmonics-to-noise ratio of a sampled
 sound", IFA Proceedings 17 (1993). A model's own pitch (``prosody.Recorder``) is better where there is one.
@@ -14,11 +14,11 @@ from sayahead.types import Floats
 HOP_S = 0.010
 """Time between frames; frame i is centred at i hops."""
 FLOOR_HZ, CEILING_HZ = 65.0, 500.0
-"""Lowest and highest pitch that is looked for."""
+"""Lowest and highest pitch searched."""
 PERIODS = 3
 """Periods of the lowest pitch in a window."""
 CANDIDATES = 6
-"""Pitches that are weighed for a frame, beside none."""
+"""Candidate pitches of a frame, besides voiceless."""
 # The costs that the paper recommends; those of transitions are for frames 10 ms apart.
 SILENCE, VOICING, OCTAVE, OCTAVE_JUMP, VOICED_UNVOICED = 0.03, 0.45, 0.01, 0.35, 0.14
 

@@ -1,8 +1,8 @@
 """Prosody: pitch and duration of streamed speech against the voice's own full sentence, by the voice's own figures.
 
-Nothing is aligned: an acoustic model says where its words lie and which pitch its frames get, and a recorder listens in
-on it. Where only traces and sound are left of the speech, ``from_sound`` takes the words' times from the traces and the
-pitch from an estimator (``pitch.pitch_hz``).
+Nothing is aligned: the acoustic model itself gives the times of its words and the pitch of its frames, and a recorder
+stores them. Where only traces and sound are left of the speech, ``from_sound`` takes the words' times from the traces
+and the pitch from an estimator (``pitch.pitch_hz``).
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ State = TypeVar("State")
 Values = NDArray[np.float64]
 CENTS_OF_200_HZ = 1200 * math.log2(200)
 VOICED_HZ = 40.0
-"""A frame of lower pitch is not voiced."""
+"""A frame of lower pitch is voiceless."""
 PITCH = 128
-"""Which of the default voice's features is a frame's pitch in Hz."""
+"""Index of the pitch in Hz among the default voice's features."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """What an acoustic model said in one session, all its sentences in a row."""
+    """An acoustic model's output in one session, all its sentences in a row."""
 
     pitch: Floats
     """(T,) pitch of each final frame in Hz."""
     words: tuple[tuple[int, int], ...]
     """First and end frame of each word's sounding phonemes, from the start of the session."""
     phonemes: tuple[int, ...]
-    """How many sounding phonemes each word has."""
+    """Number of sounding phonemes of each word."""
     sentences: tuple[int, ...]
     """Number of each word's sentence, from 0."""
     frame_s: float
@@ -51,7 +51,7 @@ class Recording:
 
 
 class Recorder(Generic[State]):
-    """An acoustic model that does what the one inside it does, and keeps what that said since the last ``initial()``.
+    """An acoustic model that wraps another, and records its output since the last ``initial()``.
 
     For ``TwoStage(Recorder(acoustic), vocoder, ...)``; a new session begins a new recording, so use one at a time.
     ``pitch`` is the feature that holds the frames' pitch in Hz.
@@ -74,7 +74,7 @@ class Recorder(Generic[State]):
         return self._acoustic.initial()
 
     def step(self, segment: Segment, state: State, rendering: Rendering, *, hold_back: int) -> tuple[Frames, State]:
-        """See AcousticModel; what comes back is recorded, and nothing of it changed."""
+        """See AcousticModel; the output is recorded unchanged."""
         frames, state = self._acoustic.step(segment, state, rendering, hold_back=hold_back)
         self._pitch.append(frames.final[:, self._feature].copy())
         if frames.drawn:
@@ -91,7 +91,7 @@ class Recorder(Generic[State]):
 
     @property
     def recording(self) -> Recording:
-        """What was recorded of a session that is finished; ConfigError while a word's frames are still to come."""
+        """The recording of a finished session; ConfigError while a word's frames are still to come."""
         if any(end > self._frames for _, end in self._words):
             raise ConfigError("The recorded session is not finished: pull all its chunks first.")
         pitch = np.concatenate([np.zeros(0, np.float32), *self._pitch])
@@ -124,17 +124,17 @@ class Differences:
     pitch_cents: Values
     """(2, F) pitch of the frames voiced in both, above 1 Hz."""
     frames: int
-    """Frames that were compared: all of the full sentence's words."""
+    """Frames compared: all of the full sentence's words."""
     flipped: int
-    """Those that are voiced in one and not in the other."""
+    """Frames that are voiced in one and not in the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """How far values x lie from the full sentence's values y. All are nan over no values."""
+    """How far values x lie from the full sentence's values y. All are nan without values."""
 
     values: int
-    """How many pairs."""
+    """Number of pairs."""
     mean: float
     """``mean(x - y)``: the bias."""
     mean_absolute: float
@@ -151,7 +151,7 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Prosody:
-    """How the prosody of streamed speech lies to that of full sentences."""
+    """The prosody of streamed speech against that of full sentences."""
 
     duration_ms: Deviation
     """Of words, in milliseconds: their sounding phonemes, no pauses."""
@@ -188,7 +188,7 @@ def differences(streamed: Recording, full: Recording) -> Differences:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """An utterance of which only sound and word times are left."""
+    """An utterance with only its sound and word times."""
 
     pitch: Floats
     """(T,) pitch of frames ``pitch.HOP_S`` apart in Hz, 0 without voice."""
@@ -223,7 +223,7 @@ def from_sound(streamed: Heard, full: Heard, phonemes: Sequence[int] | None = No
 
 
 def same_number(what: str, words: Sequence[tuple[int, int]], full: Sequence[tuple[int, int]]) -> None:
-    """ConfigError unless there are as many words in the one as in the other."""
+    """ConfigError unless both have the same number of words."""
     if len(words) != len(full):
         raise ConfigError(f"The {what} have {len(words)} and {len(full)} words, but must have the same.")
 
@@ -245,11 +245,11 @@ def compared(
 
 
 def sums(differences: Differences) -> dict[str, tuple[float, ...]]:
-    """What the figures over many utterances are made of: ``moments`` of pitch (cents over 200 Hz), words (ms) and words
+    """The sums behind the figures over many utterances: ``moments`` of pitch (cents over 200 Hz), words (ms) and words
     by phoneme (ms), the streamed ones first; of voicing the frames that differ, and all.
     """
     return {
-        # Far from 0 the sums of squares would leave few digits to what differs.
+        # Far from 0 the sums of squares would leave few digits for the differences.
         "pitch": moments(*(differences.pitch_cents - CENTS_OF_200_HZ)),
         "word": moments(*differences.durations_ms),
         "phoneme": moments(*(differences.durations_ms / differences.phonemes)),
@@ -258,7 +258,7 @@ def sums(differences: Differences) -> dict[str, tuple[float, ...]]:
 
 
 def prosody(utterances: Iterable[Differences], *, seed: int = 0) -> Prosody:
-    """All figures over all words or frames of the utterances together; nan where there is nothing to take one of."""
+    """All figures over all words or frames of the utterances together; nan without any."""
     every = list(utterances)
     frames = sum(one.frames for one in every)
     return Prosody(
@@ -288,11 +288,11 @@ def deviation(pairs: Sequence[Values], *, seed: int = 0) -> Deviation:
 
 
 def durations_ms(recording: Recording) -> Values:
-    """(N,) how long each word sounds."""
+    """(N,) duration of each word."""
     return np.array([1000 * recording.frame_s * (end - first) for first, end in recording.words], np.float64)
 
 
 def pauses_ms(recording: Recording) -> Values:
-    """(N - 1,) how long it is from each word's end to the next one's onset."""
+    """(N - 1,) time from each word's end to the next one's onset."""
     pairs = itertools.pairwise(recording.words)
     return np.array([1000 * recording.frame_s * (after[0] - before[1]) for before, after in pairs], np.float64)

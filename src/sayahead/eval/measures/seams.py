@@ -1,4 +1,4 @@
-"""Seams: what can be heard, or only computed, of the places where chunks of sound meet."""
+"""Seams: the audible and the merely measurable effects where chunks of sound meet."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ ORDER = 3
 DEVIATIONS = 8.0
 PERCENTILE = 99.0
 FLOOR = 2.0**-15
-"""One step of 16-bit sound: what is smaller is neither a jump nor a click."""
+"""One step of 16-bit sound: anything smaller is neither a jump nor a click."""
 ELSEWHERE = 200
-"""Random places at which the rate elsewhere is taken."""
+"""Random places for the rate elsewhere."""
 
 
 def jumps(samples: Floats, at: int, rate: int) -> bool:
     """Whether ``|x[at] - x[at-1]|`` is over the 99th percentile of the sample jumps within 20 ms to each side.
 
-    By chance that is so at one place in a hundred. The jump itself is none of those it is compared with.
+    By chance that is so at one place in a hundred. The jump itself is not among those it is compared with.
     """
     reach = round(WINDOW_S * rate)
     first = max(0, at - 1 - reach)
@@ -42,7 +42,7 @@ def clicks(samples: Floats, at: int, rate: int) -> bool:
     each side that are not within 5 ms; over those same samples are taken the median and the *standard deviation* of the
     residual's absolute value. A click is a residual above median + 8 standard deviations. (The standard deviation and
     not the median absolute deviation: a voice's glottal pulses are outliers too, and on clean speech the latter calls
-    three times as many of them clicks without finding more of those that were put in.)
+    three times as many of them clicks without detecting more of the inserted ones.)
     """
     reach, near = round(WINDOW_S * rate), round(NEAR_S * rate)
     where = np.arange(max(ORDER, at - reach), min(len(samples), at + reach))
@@ -84,7 +84,7 @@ def corresponding(
         return list(places)
     edges, whole_edges = np.array(words, np.float64).ravel(), np.array(whole, np.float64).ravel()
     inside = np.interp(places, edges, whole_edges)
-    # Before the first word and after the last one both run at the same pace.
+    # Before the first word and after the last both run at the same pace.
     before = np.minimum(0, np.asarray(places) - edges[0])
     after = np.maximum(0, np.asarray(places) - edges[-1])
     return [round(float(at)) for at in inside + before + after]
@@ -99,7 +99,7 @@ def seams(
     full_boundaries: Sequence[int] | None = None,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Counts of all that is found at the boundaries (first samples of chunks) of one utterance (S,).
+    """Counts of the effects at the boundaries (first samples of chunks) of one utterance (S,).
 
     ``full`` is the voice's full-sentence rendering of the same text and ``full_boundaries`` the same places in it (see
     ``corresponding``; where absent they are equal): silence at a seam that is longer than there is a gap. Without

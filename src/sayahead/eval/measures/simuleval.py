@@ -22,14 +22,14 @@ from sayahead.eval.experiment.trace import Trace
 Times = NDArray[np.float64]
 
 TOKEN_MS = 300.0
-# Pieces shorter than this are left over by rounding: in tokens, and in milliseconds.
+# Pieces shorter than this are rounding: in tokens, and in milliseconds.
 ROUNDING = 1e-6
 
 
 def intervals(ready: Sequence[float] | Times, durations: Sequence[float] | Times) -> tuple[Times, Times]:
     """Start and end of each chunk's playback (C,): S_j = max(E_{j-1}, R_j), E_j = S_j + d_j, and S_1 = R_1.
 
-    In the unit of what is given: ``ready`` R, ``durations`` d. What SimulEval calls intervals, with R the delays.
+    In the arguments' unit: ``ready`` R, ``durations`` d. SimulEval calls them intervals, with R the delays.
     """
     starts, ends, end = list[float](), list[float](), -math.inf
     for ready_at, duration in zip(ready, durations, strict=True):
@@ -104,7 +104,7 @@ def average_token_delay(
 
     ``ready`` gives the times at which the chunks were ready where they are not the delays (elapsed times): then the
     token ends are those of the measured playback and the source tokens stay. SimulEval's computation-aware ATD is
-    another thing: it makes every token longer by a share of its chunk's computing.
+    different: it makes every token longer by a share of its chunk's computing.
 
     From SimulEval 1.1.4, ATD from speech to speech; Kano et al. 2023, Average Token Delay.
     """
@@ -127,7 +127,7 @@ def average_token_delay(
 
 
 def tokens(start: float, end: float) -> list[float]:
-    """Ends of the 300 ms pseudo-words between two times; the last is the end itself, whatever is left for it."""
+    """Ends of the 300 ms pseudo-words between two times; the last is the end itself, however short the last one."""
     number = math.ceil((end - start) / TOKEN_MS - ROUNDING)
     return [start + TOKEN_MS * i for i in range(1, number)] + [end] * (number > 0)
 
@@ -147,7 +147,7 @@ def simuleval(trace: Trace, *, ideal: bool = True, onsets: Sequence[float] = ())
 
     ``AL_ms``, ``LAAL_ms``, ``AP``, ``DAL_ms``, ``ATD_ms`` as above; ``StartOffset_ms`` = D_1; ``EndOffset_ms`` = E_n -
     |X|, how long after the text's end the sound ends; ``RTF_simuleval`` = E_n / |X|, which SimulEval names RTF though
-    it is no share of computing (nan where |X| is 0). |X| is the arrival of the last fragment, |Y| the words between
+    it does not measure computing (nan where |X| is 0). |X| is the arrival of the last fragment, |Y| the words between
     white space.
 
     Delays are chunks', |Y| counts words: a policy that speaks everything as one chunk has one delay, and an AP of 1 /

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def quantile(values: Sequence[float], share: float) -> float:
-    """The value below which that share of the values lies, linear between neighbours; nan without values."""
+    """The value below which that share of the values lies, interpolated linearly; nan without values."""
     if not values:
         return math.nan
     ordered = sorted(values)

@@ -1,4 +1,4 @@
-"""What streaming does to the sound of an utterance: at its seams, in its prosody, and against the same text at once."""
+"""Effects of streaming on an utterance's sound: at its seams, on its prosody, and against the same text at once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TracedSound:
     """An utterance's sound with its trace."""
 
     trace: Trace
-    """What was handed out when, and which words it holds."""
+    """Its chunks with their times, and its words."""
     samples: Floats
     """(S,) the sound."""
 
@@ -44,7 +44,7 @@ def same_words(one: Trace, other: Trace) -> bool:
 
 
 def at_seams(utterance: TracedSound, full: TracedSound | None) -> dict[str, float]:
-    """What ``seams`` counts where the utterance's chunks meet, beside the same places of its full sentence if given."""
+    """What ``seams`` counts where the utterance's chunks meet, and at the same places of its full sentence, if any."""
     rate = utterance.trace.sample_rate
     places = [chunk.start for chunk in utterance.trace.chunks[1:]]
     if full is None:
@@ -54,7 +54,7 @@ def at_seams(utterance: TracedSound, full: TracedSound | None) -> dict[str, floa
 
 
 def against_full(utterance: TracedSound, full: TracedSound, condition: Condition) -> dict[str, tuple[float, ...]]:
-    """``prosody.sums`` of an utterance against its full sentence; none by phoneme where the voice cannot be loaded."""
+    """``prosody.sums`` of an utterance against its full sentence; none per phoneme if the voice cannot be loaded."""
     words = tuple(word.text for word in full.trace.words)
     phonemes = phoneme_numbers(condition.voice, words)
     parts = sums(from_sound(utterance.heard, full.heard, phonemes))
@@ -64,7 +64,7 @@ def against_full(utterance: TracedSound, full: TracedSound, condition: Condition
 
 
 def phoneme_numbers(name: str, words: Sequence[str]) -> list[int] | None:
-    """How many sounding phonemes each word has by itself in a voice; none where that cannot be loaded."""
+    """Number of sounding phonemes of each word by itself; none where the voice cannot be loaded."""
     try:
         return [phonemes_of(name, word) for word in words]
     except ConfigError:
@@ -73,16 +73,16 @@ def phoneme_numbers(name: str, words: Sequence[str]) -> list[int] | None:
 
 @functools.cache
 def phonemes_of(name: str, word: str) -> int:
-    """How many sounding phonemes a word has by itself in a voice."""
+    """Number of sounding phonemes of a word by itself."""
     pronunciations = voice(name, 1).phonemizer.phonemize([Word(word, 0, len(word))], left=[])
     return sum(one.end - one.first for one in pronunciations[:1])
 
 
 def one_shot(utterance: TracedSound, condition: Condition, lm: str | None) -> dict[str, float]:
-    """How the streamed sound differs from that of the same text pushed at once, under the same condition.
+    """The streamed sound against that of the same text pushed at once, under the same condition.
 
     ``largest``: the largest difference of two samples, 1 being full scale, where one ends before the other to silence;
-    ``equal``: 1 where there is none. Both as 16-bit sound, which is what a run leaves.
+    ``equal``: 1 where there is none. Both in 16-bit sound, as a run saves it.
     """
     speaker = session(condition, utterance.trace.source, lm)
     speaker.push(utterance.trace.source)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sayahead.errors import ConfigError
 
-# What Praat itself reads of such a file: strings, and numbers and flags that stand free; "item [1]:" is decoration.
+# The parts of such a file that Praat reads: strings, and free-standing numbers and flags; "item [1]:" is decoration.
 _TOKEN = re.compile(r'"((?:[^"]|"")*)"|(?<!\S)(-?\d+(?:\.\d+)?(?:[eE]-?\d+)?|<\w+>)(?!\S)')
 
 
@@ -18,11 +18,11 @@ class Interval:
     """A stretch of a recording with its label."""
 
     begin_s: float
-    """Where it begins."""
+    """Its start."""
     end_s: float
-    """Where it ends."""
+    """Its end."""
     label: str
-    """What is said; empty for silence."""
+    """The words or sounds; empty for silence."""
 
 
 def read_textgrid(path: Path) -> dict[str, list[Interval]]:
@@ -63,7 +63,7 @@ def parse(tokens: list[str]) -> dict[str, list[Interval]]:
 
 
 def tier(tiers: dict[str, list[Interval]], name: str, path: Path) -> list[Interval]:
-    """The tier of that name, alone or after its speaker's ("anna - words"); ConfigError where there is not just one."""
+    """The tier of that name, alone or after its speaker's ("anna - words"); ConfigError unless there is just one."""
     keys = [key for key in tiers if key == name or key.endswith(f" - {name}")]
     if len(keys) != 1:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Word and character errors: the least-cost alignment of what was heard with what should have been."""
+"""Word and character errors: the least-cost alignment of a transcript with its reference."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Errors:
 
     @property
     def total(self) -> int:
-        """All of them."""
+        """All errors."""
         return self.substitutions + self.deletions + self.insertions
 
     @property
@@ -36,7 +36,7 @@ class Errors:
 
 
 def word_errors(reference: str, hypothesis: str) -> Errors:
-    """The errors of the least-cost alignment by words, which are what white space separates."""
+    """The errors of the least-cost alignment of words, which white space separates."""
     return counted(align(reference.split(), hypothesis.split()), len(reference.split()))
 
 
@@ -58,7 +58,7 @@ def by_quarter(reference: str, hypothesis: str, *, parts: int = 4) -> list[Error
 
 
 def counted(steps: Sequence[tuple[str, int]], words: int) -> Errors:
-    """How many of each kind the alignment holds."""
+    """Number of errors of each kind in the alignment."""
     kinds = [kind for kind, _ in steps]
     return Errors(words, kinds.count("substitute"), kinds.count("delete"), kinds.count("insert"))
 

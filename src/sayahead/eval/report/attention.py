@@ -1,4 +1,4 @@
-"""Figures of what a model with attention does, one panel a method: its alignment, its spectrogram, its policy path."""
+"""Figures of models with attention, one panel per method: alignment, spectrogram, policy path."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def alignments(methods: Mapping[str, Floats], *, hop_s: float, phonemes: Sequence[str] = ()) -> Figure:
     """Attention of each method over the same P phonemes, one above the other (Ma et al. 2020, Fig. 10).
 
-    Each alignment is (T, P): what frame t attends to, a frame lasting ``hop_s``; T may differ. ``phonemes`` (P,) are
-    written on the axis. ConfigError where shapes do not fit.
+    Each alignment is (T, P): the attention of frame t, a frame lasting ``hop_s``; T may differ. ``phonemes`` (P,) are
+    written on the axis. ConfigError for shapes that do not match.
     """
     widths = {checked(name, alignment).shape[1] for name, alignment in methods.items()}
     if len(widths) != 1 or (phonemes and len(phonemes) not in widths):
@@ -43,12 +43,12 @@ def alignments(methods: Mapping[str, Floats], *, hop_s: float, phonemes: Sequenc
 def mels(methods: Mapping[str, Floats], *, hop_s: float) -> Figure:
     """Log mel spectrogram of each method, one above the other on one scale of colours (Ma et al. 2020, Fig. 11).
 
-    Each is (T, D) with D bands, a frame lasting ``hop_s``; T may differ. ConfigError where a shape does not fit.
+    Each is (T, D) with D bands, a frame lasting ``hop_s``; T may differ. ConfigError for shapes that do not match.
     """
     bands = {checked(name, mel).shape[1] for name, mel in methods.items()}
     if len(bands) != 1:
         raise ConfigError(f"Spectrograms of {', '.join(methods)} have different bands: {sorted(bands)}.")
-    # A few frames of utter silence must not take all the colours.
+    # A few frames of complete silence must not use up the colours.
     low, high = np.percentile(np.concatenate([mel.ravel() for mel in methods.values()]), (2, 99.8))
     height = 0.9 + 1.7 * len(methods)
     figure, column = stack("Log mel spectrogram", "time, s", "mel band", height=height, rows=len(methods))
@@ -62,7 +62,7 @@ def policy_over_alignment(methods: Mapping[str, tuple[Floats, Ids]], *, hop_s: f
     """READ/SPEAK path of each policy over its attention; grey: characters not read yet (Mohan et al. 2020, Fig. 2).
 
     Each has an alignment (T, P) over the P characters, and (T,) how many of them had been read when frame t was
-    spoken. ConfigError where shapes do not fit.
+    spoken. ConfigError for shapes that do not match.
     """
     height = 0.9 + 2.3 * len(methods)
     figure, column = stack("Policy path over attention", "time, s", "character", height=height, rows=len(methods))
@@ -83,7 +83,7 @@ def policy_over_alignment(methods: Mapping[str, tuple[Floats, Ids]], *, hop_s: f
 
 
 def checked(name: str, values: Floats) -> Floats:
-    """The array, if it has two axes and something in it; ConfigError names its method otherwise."""
+    """The array, if it has two axes and is not empty; otherwise ConfigError, with its method's name."""
     if np.ndim(values) != 2 or not np.size(values):
         raise ConfigError(f"{name}: an array of frames by rows is drawn, not one of shape {np.shape(values)}.")
     return values
@@ -92,7 +92,7 @@ def checked(name: str, values: Floats) -> Floats:
 def image(
     axes: Axes, values: Floats, hop_s: float, colours: str, limits: tuple[float, float], name: str, *, ink: str = INK
 ) -> None:
-    """An array (T, D) with time to the right, its method's name inside."""
+    """Draw an array (T, D) with time to the right and its method's name inside."""
     frames, rows = values.shape
     low, high = limits
     scale: dict[str, Any] = {"cmap": colours, "vmin": low, "vmax": high, "extent": (0, frames * hop_s, 0, rows)}

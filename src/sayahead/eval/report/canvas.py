@@ -1,4 +1,4 @@
-"""What the figures are drawn with: canvas, series, names beside points. Matplotlib without its global state."""
+"""Drawing for the figures: canvas, series, names beside points. Matplotlib without its global state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DASHES = ("-", "--", "-.", ":")
 INK, MUTED, GRID = "#1f2933", "#52606d", "#e3e7eb"
 SMALL, NORMAL = 10, 11
 Band = Sequence[Sequence[float]]
-"""One series of steps an utterance; their lengths differ."""
+"""One series of steps per utterance; their lengths differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class Point:
     """A condition in a figure."""
 
     name: str
-    """Written beside it."""
+    """Label beside the point."""
     x: float
-    """What it costs: words of lookahead, seconds, a share."""
+    """The cost: words of lookahead, seconds, a share."""
     y: float
-    """What it gives: a quality."""
+    """The gain: a quality."""
     low: float | None = None
     """Lower end of y's 95 % interval."""
     high: float | None = None
@@ -44,7 +44,7 @@ class Point:
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a figure as a PNG of 1280 pixels' width in 256 colours, which makes it a third as large."""
+    """Write a figure as a PNG of 1280 pixels' width in 256 colours, a third of the size in full colour."""
     from PIL import Image
 
     drawn = io.BytesIO()
@@ -56,7 +56,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def canvas(title: str, x: str, y: str, *, height: float = 4.8) -> tuple[Figure, Axes]:
-    """An empty figure of 8 inches' width; ConfigError where matplotlib is missing."""
+    """An empty figure, 8 inches wide; ConfigError where matplotlib is missing."""
     figure, (axes,) = stack(title, x, y, height=height)
     axes.grid(color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
@@ -64,7 +64,7 @@ def canvas(title: str, x: str, y: str, *, height: float = 4.8) -> tuple[Figure, 
 
 
 def stack(title: str, x: str, y: str, *, height: float, rows: int = 1) -> tuple[Figure, list[Axes]]:
-    """An empty figure with axes above each other that share x: the title over the first, x under the last."""
+    """An empty figure with stacked axes that share x: the title over the first, x under the last."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -100,7 +100,7 @@ def whole_steps(axes: Axes) -> None:
 
 
 def shifted(point: Point, aside: float) -> Point:
-    """The point a little to the side."""
+    """The point, moved a little to the side."""
     return Point(point.name, point.x + aside, point.y, point.low, point.high)
 
 
@@ -122,7 +122,7 @@ def dots(axes: Axes, points: Sequence[Point], number: int, *, label: str, line: 
 def labelled(axes: Axes, series: Mapping[str, Sequence[Point]], *, apart: Collection[str] = ()) -> None:
     """Points with their names beside them; a line through those of one series, but for those ``apart``.
 
-    The legend names series of several points. What else the axes have must be drawn before: names keep clear of points.
+    The legend names series of several points. Draw everything else first: names keep clear of points.
     """
     for number, (name, points) in enumerate(series.items()):
         ordered = sorted(points, key=lambda point: point.x)
@@ -135,7 +135,7 @@ def labelled(axes: Axes, series: Mapping[str, Sequence[Point]], *, apart: Collec
 
 
 def place(axes: Axes, points: Sequence[tuple[Point, int]], lines: Collection[int]) -> None:
-    """Write each point's name where it covers no point, line, interval or other name, if there is such a place.
+    """Write each point's name where it covers no point, line, interval or other name, if possible.
 
     ``points`` come with the number of their series; those of the series in ``lines`` are joined.
     """
@@ -143,7 +143,7 @@ def place(axes: Axes, points: Sequence[tuple[Point, int]], lines: Collection[int
 
     figure: Any = axes.get_figure()
     figure.draw_without_rendering()
-    taken = list(drawn(axes, points, lines))
+    occupied = list(drawn(axes, points, lines))
     halo = [withStroke(linewidth=3, foreground="white")]
     for point, number in points:
         at = np.asarray(axes.transData.transform((point.x, point.y)))
@@ -153,10 +153,10 @@ def place(axes: Axes, points: Sequence[tuple[Point, int]], lines: Collection[int
             middle = at + np.array([right * (9 * far + width), up * 15 * far])
             rectangle = box_around(middle, width, 7)
             outside = rectangle[0] < axes.bbox.x0 or rectangle[2] > figure.bbox.x1 or rectangle[1] < axes.bbox.y0
-            covered = sum(overlap(rectangle, other) for other in taken) + 100 * outside
+            covered = sum(overlap(rectangle, other) for other in occupied) + 100 * outside
             choices.append((covered, far, middle, rectangle))
         _, far, middle, rectangle = min(choices, key=lambda choice: choice[:2])
-        taken += [rectangle] * 20
+        occupied += [rectangle] * 20
         offset = tuple(map(float, (middle - at) * 72 / 100))
         place: dict[str, Any] = {"xytext": offset, "textcoords": "offset points", "ha": "center", "va": "center"}
         place["arrowprops"] = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7} if far > 2 else None
@@ -165,12 +165,12 @@ def place(axes: Axes, points: Sequence[tuple[Point, int]], lines: Collection[int
 
 
 def darker(colour: str) -> str:
-    """The colour as letters on white can have it."""
+    """The colour, dark enough for letters on white."""
     return "#" + "".join(f"{int(0.7 * int(colour[at : at + 2], 16)):02x}" for at in (1, 3, 5))
 
 
 def drawn(axes: Axes, points: Sequence[tuple[Point, int]], lines: Collection[int]) -> Iterator[Box]:
-    """Small rectangles, in pixels, along all that the series of points draw."""
+    """Small rectangles, in pixels, along everything that the series of points draw."""
     for point, number in points:
         x, y, low, high = point.x, point.y, point.low, point.high
         yield from [box_around(axes.transData.transform((x, y)), 5, 5)] * 3
@@ -197,7 +197,7 @@ def overlap(one: Box, other: Box) -> bool:
 
 
 def clouds(axes: Axes, groups: Mapping[str, Sequence[tuple[float, float]]]) -> None:
-    """(x, y) of every utterance and the line of least squares through them, a colour a group."""
+    """(x, y) of every utterance and the least-squares line through them, one colour per group."""
     for number, (name, pairs) in enumerate(groups.items()):
         colour = COLOURS[number % len(COLOURS)]
         x, y = np.array(pairs, np.float64).reshape(-1, 2).T
@@ -213,7 +213,7 @@ def clouds(axes: Axes, groups: Mapping[str, Sequence[tuple[float, float]]]) -> N
 
 
 def levels(series: Band, *, share: float = 0.25) -> tuple[Any, Any, Any]:
-    """5 %, median and 95 % by step (N,), as far as a quarter of the utterances goes."""
+    """5 %, median and 95 % by step (N,), up to the last step that a quarter of the utterances reach."""
     steps = list(itertools.takewhile(lambda step: len(step) >= share * len(series), by_step(series)))
     if not steps:
         return (np.zeros(0),) * 3
@@ -228,7 +228,7 @@ def by_step(series: Band) -> Iterator[list[float]]:
 
 
 def bands(axes: Axes, groups: Mapping[str, Band], *, first: int) -> None:
-    """Median and 5 to 95 % over steps, a colour a group, and the least of all utterances as far as the longest goes.
+    """Median and 5 to 95 % over steps, one colour per group, and the minimum over utterances up to the longest's end.
 
     Groups without steps are left out.
     """

@@ -1,7 +1,7 @@
 """Figures of an experiment, each a function of plain data: the papers' figures from our traces, and a timeline.
 
-Every function returns a matplotlib Figure of its own (see canvas.py). Seconds go in, milliseconds appear only on axes
-that say so. Conditions are keys, in the order of the legend.
+Every function returns a matplotlib Figure of its own (see canvas.py). Arguments are in seconds; milliseconds appear
+only on axes that say so. Conditions are keys, in the order of the legend.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def quality_over_lookahead(series: Mapping[str, Sequence[Point]], full: Point | None, *, metric: str) -> Figure:
-    """Quality over words of lookahead, a line a context, the full sentence as a level (Ma et al. 2020, Fig. 4)."""
+    """Quality over words of lookahead, one line per context, the full sentence as a level (Ma et al. 2020, Fig. 4)."""
     figure, axes = canvas(f"{without_unit(metric)} over lookahead", "lookahead, words", metric)
     if full is not None:
         axes.axhline(full.y, color=INK, linestyle=":", linewidth=1.4, label=full.name)
@@ -47,7 +47,7 @@ def quality_over_lookahead(series: Mapping[str, Sequence[Point]], full: Point | 
             axes.axhspan(full.low, full.high, color=INK, alpha=0.07, linewidth=0)
     ticks = sorted({point.x for points in series.values() for point in points})
     for number, (name, points) in enumerate(series.items()):
-        # Beside each other, so that intervals at one lookahead do not cover one another.
+        # Side by side, so that intervals at one lookahead do not overlap.
         aside = 0.05 * (number - (len(series) - 1) / 2)
         ordered = sorted(points, key=lambda point: point.x)
         dots(axes, [shifted(point, aside) for point in ordered], number, label=name, line=True)
@@ -57,7 +57,7 @@ def quality_over_lookahead(series: Mapping[str, Sequence[Point]], full: Point | 
 
 
 def latency_over_length(groups: Mapping[str, Sequence[tuple[float, float]]], *, clock: str) -> Figure:
-    """First audible sample in s over the sentence's words, a cloud and a line a condition (Ma et al. 2020, Fig. 5)."""
+    """First audible sample in s over words per sentence, points and a line per condition (Ma et al. 2020, Fig. 5)."""
     figure, axes = canvas(
         f"First sound over sentence length ({clock})", "sentence length, words", "first audible sample, s"
     )
@@ -66,9 +66,9 @@ def latency_over_length(groups: Mapping[str, Sequence[tuple[float, float]]], *, 
 
 
 def time_balance(groups: Mapping[str, Band]) -> Figure:
-    """Sound in hand when chunk j is ready, in s: below 0 it stalls (Ma et al. 2020, Fig. 6).
+    """Buffered audio when chunk j is ready, in s: below 0 it stalls (Ma et al. 2020, Fig. 6).
 
-    Median and 5 to 95 % of the utterances, and the least of all as short strokes. Each series holds the balances of
+    Median and 5 to 95 % of the utterances, and the minimum as short strokes. Each series holds the balances of
     chunks 2, 3, ... of one utterance.
     """
     figure, axes = canvas("Time balance by chunk", "chunk", "time balance, s (below 0: playback stops)")
@@ -78,7 +78,7 @@ def time_balance(groups: Mapping[str, Band]) -> Figure:
 
 
 def chunk_delay_over_length(groups: Mapping[str, Sequence[tuple[float, float]]], *, clock: str) -> Figure:
-    """Average chunk delay in s over the sentence's words (Ma et al. 2020, Fig. 7)."""
+    """Average chunk delay in s over words per sentence (Ma et al. 2020, Fig. 7)."""
     figure, axes = canvas(
         f"Average chunk delay over sentence length ({clock})", "sentence length, words", "average chunk delay, s"
     )
@@ -89,7 +89,7 @@ def chunk_delay_over_length(groups: Mapping[str, Sequence[tuple[float, float]]],
 def generation_and_audio(groups: Mapping[str, Mapping[str, Mapping[str, float]]]) -> Figure:
     """Mean computing and playing time of the first three and the last two chunks, in ms (Ma et al. 2020, Fig. 8).
 
-    Each condition has what ``latency.by_position`` says, in s: a filled mark for playing, an empty one for computing.
+    Each condition has the figures of ``latency.by_position``, in s; filled marks: playing, empty marks: computing.
     As long as a chunk's computing takes less than the one before it plays, playback goes on.
     """
     figure, axes = canvas(
@@ -97,7 +97,7 @@ def generation_and_audio(groups: Mapping[str, Mapping[str, Mapping[str, float]]]
     )
     for number, (name, positions) in enumerate(groups.items()):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-        # Beside each other, so that conditions do not cover one another.
+        # Side by side, so that conditions do not overlap.
         places = np.arange(len(POSITIONS)) + 0.09 * (number - (len(groups) - 1) / 2)
         audio, generation = (
             np.array([1000 * positions[at][key] for at in POSITIONS]) for key in ("audio_s", "generation_s")
@@ -159,7 +159,7 @@ def quality_over_proportion(series: Mapping[str, Sequence[Point]], *, metric: st
 def processing_over_steps(groups: Mapping[str, tuple[Band, float]]) -> Figure:
     """Computing time from the utterance's start to each word, in s; medians (Saeki et al. 2021b, Fig. 4).
 
-    Each condition has its series of cumulated times and its words per minute. Grey: the pace of speech.
+    Each condition has its series of cumulative times and its words per minute. Grey: the pace of speech.
     """
     figure, axes = canvas("Cumulative computing time by word", "word", "computing time so far, s (logarithmic)")
     longest = 1
@@ -180,7 +180,7 @@ def processing_over_steps(groups: Mapping[str, tuple[Band, float]]) -> Figure:
 
 
 def frontier(series: Mapping[str, Sequence[Point]], *, metric: str, clock: str) -> Figure:
-    """Quality over mean word lag in s, each condition a point; the best have none up and to the left of them."""
+    """Quality over mean word lag in s, one point per condition; the best have none above and to their left."""
     figure, axes = canvas(f"{without_unit(metric)} over word lag ({clock})", "mean word lag, s", metric)
     labelled(axes, series)
     return figure
@@ -190,15 +190,15 @@ def timeline(traces: Mapping[str, Trace], *, clock: str) -> Figure:
     """One utterance: its text as it arrives above, each condition's speech as it is heard below, by word."""
     height = 1.6 + 0.75 * len(traces)
     figure, axes = canvas(f"One utterance: text in, speech out ({clock})", "time, s", "", height=height)
-    heard = [words_heard(trace) for trace in traces.values()]
-    end_s = max([stop_s for words in heard for _, _, stop_s in words], default=1.0)
+    timelines = [words_heard(trace) for trace in traces.values()]
+    end_s = max([stop_s for words in timelines for _, _, stop_s in words], default=1.0)
     axes.set_xlim(0, end_s * 1.01)
     axes.set_ylim(len(traces) + 0.45, -0.45)
     before_s = 0.0
     for text, arrived_s in words_arrived(next(iter(traces.values()))):
         box(axes, text, (before_s, arrived_s), 0, "#616e7c", end_s)
         before_s = arrived_s
-    for row, words in enumerate(heard, start=1):
+    for row, words in enumerate(timelines, start=1):
         colour = COLOURS[(row - 1) % len(COLOURS)]
         for text, begin_s, stop_s in words:
             box(axes, text, (begin_s, stop_s), row, colour, end_s)
@@ -226,5 +226,5 @@ def words_arrived(trace: Trace) -> list[tuple[str, float]]:
 
 
 def without_unit(metric: str) -> str:
-    """A metric's name for a title: what stands before the comma."""
+    """A metric's name for a title: the part before the comma."""
     return metric.partition(",")[0]

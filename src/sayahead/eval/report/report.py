@@ -1,8 +1,7 @@
 """The report of an experiment: tables in Markdown and CSV, figures as PNG, and all of it in one HTML file.
 
-It works from what running and scoring left in the experiment's folder, and from the ratings that the listening page
-saved: OUT/ratings/*.json and files that are named. What is missing is named in the report, with how to get it, and left
-out.
+It needs the results of running and scoring in the experiment's folder, and the listening page's saved ratings:
+OUT/ratings/*.json and files of your choice. The report names what is missing, and how to get it.
 
     TARGET/tables.md      all tables          TARGET/<table>.csv     each table, numbers in full
     TARGET/report.html    tables and figures  TARGET/<figure>.png    each figure
@@ -52,7 +51,7 @@ QUALITY = (
     Column("DNSMOS", "dnsmos", interval=True),
 )
 DRAWN = tuple(column for column in QUALITY if column.key != "cer")
-"""The character error rate's figures would repeat the word error rate's."""
+"""Metrics with figures; the character error rate's would repeat the word error rate's."""
 ENOUGH = 100
 """Sentences that a claim needs."""
 GIVEN = (
@@ -93,7 +92,7 @@ def report(out: Path, target: Path, *, page: bool = True, ratings: Sequence[Path
 
 
 def scored_experiment(out: Path) -> Experiment:
-    """What running and scoring left in a folder."""
+    """The results of running and scoring in a folder."""
     about = read_experiment(out)
     conditions, clocks = tuple(about["conditions"]), tuple(about["clocks"])
     latency: dict[str, dict[str, Any]] = {clock: {} for clock in clocks}
@@ -105,7 +104,7 @@ def scored_experiment(out: Path) -> Experiment:
                 latency[clock][condition] = read_json(scored)
         scored = out / condition / "quality.json"
         if scored.is_file():
-            # What the first condition differs from itself says nothing.
+            # The first condition's difference to itself means nothing.
             prefix = AGAINST if condition == conditions[0] else None
             summaries = as_summaries(read_json(scored))
             quality[condition] = {
@@ -136,7 +135,7 @@ def as_summaries(quality: Mapping[str, Any]) -> dict[str, Summary]:
 
 
 def missing(experiment: Experiment, out: Path) -> Iterator[str]:
-    """What the report has to leave out, and how to get it."""
+    """What the report lacks, and how to get it."""
     again = f"run sayahead eval score {out.name}"
     for clock in experiment.clocks:
         for condition in experiment.conditions:
@@ -167,7 +166,7 @@ def own_clock(experiment: Experiment, name: str) -> str | None:
 
 
 def cautions(experiment: Experiment) -> Iterator[str]:
-    """What keeps the numbers from being a claim: few sentences, controls that are not there, disturbed times."""
+    """Reasons not to make claims from the numbers: few sentences, missing controls, disturbed times."""
     about, settings = experiment.about, experiment.settings
     count, jobs = about.get("count"), about.get("jobs")
     if isinstance(count, int) and count < ENOUGH:
@@ -193,7 +192,7 @@ def cautions(experiment: Experiment) -> Iterator[str]:
 
 
 def others_busy(loads: Mapping[str, Any]) -> dict[str, float]:
-    """Cores that other processes took while a condition was measured, where they are enough to disturb it."""
+    """Cores that other processes took while a condition was measured, if enough to disturb it."""
     cores = {name: max((one.get("other_cores") or 0.0 for one in load), default=0.0) for name, load in loads.items()}
     return {name: most for name, most in cores.items() if most > BUSY_CORES}
 
@@ -242,7 +241,7 @@ def listening_tables(files: Sequence[Path]) -> list[Table]:
 
 
 def latency_tables(experiment: Experiment) -> list[Table]:
-    """A table a clock that has scores, the first with the notes, and one of computing by chunk."""
+    """One table per clock that has scores, the first with the notes, and one of computing by chunk."""
     tables, positions = [], list[Table]()
     for number, clock in enumerate(experiment.clocks, start=1):
         scored = experiment.latency[clock]
@@ -258,7 +257,7 @@ def latency_tables(experiment: Experiment) -> list[Table]:
 
 
 def columns_of_latency() -> list[Column]:
-    """The columns of all latency tables, with what only several traces of an utterance tell."""
+    """The columns of all latency tables, those that need several traces of an utterance included."""
     columns = list[Column]()
     for column in LATENCY:
         columns.append(column)
@@ -268,12 +267,12 @@ def columns_of_latency() -> list[Column]:
 
 
 def waits(experiment: Experiment, name: str, clock: str) -> dict[str, Summary]:
-    """First audible sample with all text there (FPL-A), and what the clock's text adds to it (FPL-L - FPL-A)."""
+    """First audible sample with all text there (FPL-A), and what waiting for text adds (FPL-L - FPL-A)."""
     measured = [] if own_clock(experiment, name) else experiment.traces(name, MEASURED)
-    given = {trace.name: trace for trace in measured}
-    paced = [trace for trace in experiment.traces(name, clock) if trace.name in given]
-    first = [value for trace in given.values() if math.isfinite(value := first_audible_s(trace))]
-    wait = [value for trace in paced if math.isfinite(value := text_wait_s(trace, given[trace.name]))]
+    at_once = {trace.name: trace for trace in measured}
+    paced = [trace for trace in experiment.traces(name, clock) if trace.name in at_once]
+    first = [value for trace in at_once.values() if math.isfinite(value := first_audible_s(trace))]
+    wait = [value for trace in paced if math.isfinite(value := text_wait_s(trace, at_once[trace.name]))]
     values_of = {"given_first_audible_s": first, "text_wait_s": wait}
     return {
         key: {"mean": math.fsum(values) / len(values), "p50": quantile(values, 0.5)}
@@ -298,7 +297,7 @@ def facts(experiment: Experiment) -> list[tuple[str, str]]:
 
 
 def pairs(value: object) -> str:
-    """A mapping as a person reads it, anything else as it is."""
+    """A mapping in readable form, anything else unchanged."""
     return ", ".join(f"{key} {item}" for key, item in value.items()) if isinstance(value, dict) else str(value)
 
 
@@ -314,7 +313,7 @@ def markdown(experiment: Experiment, notes: Sequence[str], tables: Sequence[Tabl
 def as_page(
     experiment: Experiment, notes: Sequence[str], tables: Sequence[Table], drawn: Sequence[tuple[Picture, bytes]]
 ) -> str:
-    """The whole report as an HTML page that needs nothing else."""
+    """The whole report as one self-contained HTML page."""
     fact_list = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts(experiment))
     left_out = "".join(f"<li>{escape(note)}</li>" for note in notes)
     parts = [f"<section><h2>Caveats</h2><ul class=warn>{left_out}</ul></section>"] if notes else []

@@ -1,4 +1,4 @@
-"""Which figures an experiment gives, and from which of its data: what is missing is said, not drawn."""
+"""The figures of an experiment and their data; missing data is named, not drawn."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 LAG, RATIO = Column("", "elapsed_word_lag_mean_s"), Column("", "rtf", interval=True)
 CLOUD = (
-    "A point an utterance, the line by least squares: flat where latency does not grow with length (Ma et al. count "
+    "One point per utterance, the line by least squares: flat where latency does not grow with length (Ma et al. count "
     "phonemes and draw means of one length)."
 )
 MOST = 8
-"""Conditions that a figure of single utterances or of steps can hold."""
+"""Most conditions in a figure of single utterances or of steps."""
 CONTEXTS = {"none": "no context", "random": "random words", "lm": "language model", "truth": "true future"}
 MEASURED = "measured"
-"""The traces as they were measured: all letters there at time 0, each read by itself."""
+"""The traces as measured: all letters there at time 0, each read by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +47,13 @@ class Picture:
     stem: str
     """Its file's name without ending."""
     caption: str
-    """What to see in it, and what it was made from."""
+    """What it shows, and its data."""
     figure: Figure
     """The figure."""
 
     @property
     def title(self) -> str:
-        """What stands over it."""
+        """Its title."""
         return str(self.figure.axes[0].get_title(loc="left"))
 
 
@@ -64,25 +64,25 @@ class Experiment:
     about: Mapping[str, Any]
     """experiment.json as it is."""
     conditions: tuple[str, ...]
-    """Names, the first is the one that the others are compared with."""
+    """Names; all others are compared with the first."""
     clocks: tuple[str, ...]
     """Names of the text clocks."""
     latency: Mapping[str, Mapping[str, Mapping[str, Summary]]]
-    """What ``summarize`` says, by clock and condition."""
+    """Results of ``summarize``, by clock and condition."""
     quality: Mapping[str, Mapping[str, Summary]]
     """Quality metrics by condition."""
     traces: Callable[[str, str], list[Trace]]
-    """A condition's traces on a clock, or as they were measured."""
+    """A condition's traces on a clock, or as measured."""
 
     @functools.cached_property
     def settings(self) -> Mapping[str, Condition]:
-        """What a condition is, by name, where the experiment says it; peers have none."""
+        """The conditions by name, where the experiment describes them; peers have none."""
         settings = self.about.get("settings") or {}
         return {name: recorded_condition({"name": name, **one}, "experiment.json") for name, one in settings.items()}
 
 
 def pictures(experiment: Experiment, metrics: Sequence[Column]) -> Iterator[Picture]:
-    """All figures that the data allow; ``metrics`` are the quality columns to draw where somebody fills them."""
+    """All figures that the data allow; ``metrics`` are the quality columns to draw if any condition has them."""
     for number, clock in enumerate(experiment.clocks, start=1):
         yield from of_clock(experiment, clock, number)
     yield from of_steps(experiment)
@@ -98,13 +98,13 @@ def of_clock(experiment: Experiment, clock: str, number: int) -> Iterator[Pictur
     first = {name: over_length(utterances, first_audible_s) for name, utterances in traces.items()}
     yield Picture(
         f"first-audio-{number}",
-        f"A point an utterance, the line by least squares: flat where latency does not grow with length. {which}",
+        f"One point per utterance, the line by least squares: flat where latency does not grow with length. {which}",
         plots.latency_over_length(first, clock=clock),
     )
     delays = {name: over_length(utterances, mean_delay_s) for name, utterances in traces.items()}
     yield Picture(
         f"chunk-delay-{number}",
-        f"From the end of each piece of text to the end of the sound made for it, mean of an utterance. {which}",
+        f"From the end of each piece of text to the end of its sound, mean of an utterance. {which}",
         plots.chunk_delay_over_length(delays, clock=clock),
     )
     one = same_utterance({name: traces[name] for name in spread(list(traces), 4)})
@@ -112,13 +112,13 @@ def of_clock(experiment: Experiment, clock: str, number: int) -> Iterator[Pictur
         title = next(iter(one.values())).name
         yield Picture(
             f"timeline-{number}",
-            f"Utterance {title}: above each word from the one before it to its last character, below as it is heard.",
+            f"Utterance {title}: above, each word from the one before it to its last character; below, as it is heard.",
             plots.timeline(one, clock=clock),
         )
 
 
 def of_steps(experiment: Experiment) -> Iterator[Picture]:
-    """Ma's Fig. 5, 6, 8 and 9, Mohan's Fig. 2 and Saeki's Fig. 4: what depends on no text clock."""
+    """Ma's Fig. 5, 6, 8 and 9, Mohan's Fig. 2 and Saeki's Fig. 4: the figures that depend on no text clock."""
     shown, which = drawn_conditions(experiment)
     traces = {name: utterances for name in shown if (utterances := as_measured(experiment, name))}
     if not any(all_at_once(experiment.traces(name, clock)) for clock in experiment.clocks for name in shown[:1]):
@@ -127,8 +127,8 @@ def of_steps(experiment: Experiment) -> Iterator[Picture]:
     balances = {name: [list(time_balance_s(one)) for one in utterances] for name, utterances in traces.items()}
     yield Picture(
         "time-balance",
-        "Playing time in hand after generating each chunk: median and 5 to 95 % of the utterances as far as a quarter "
-        f"of them goes, and as strokes the least of all. {which}",
+        "Audio buffered after generating each chunk: median and 5 to 95 % of the utterances as far as a quarter "
+        f"of them goes, and as strokes the minimum. {which}",
         plots.time_balance({name: series for name, series in balances.items() if any(series)}),
     )
     positions = {name: by_position(utterances) for name, utterances in traces.items()}
@@ -152,7 +152,7 @@ def of_steps(experiment: Experiment) -> Iterator[Picture]:
 
 
 def of_contexts(experiment: Experiment) -> Iterator[Picture]:
-    """Saeki's Fig. 4: computing time by word of every context at one lookahead, and of those that have none."""
+    """Saeki's Fig. 4: computing time by word of every context at one lookahead, and of conditions without lookahead."""
     lookaheads = {name: k for name in experiment.conditions if (k := lookahead(experiment, name)) is not None}
     counts = list(lookaheads.values())
     k = max(sorted(set(counts)), key=counts.count, default=None)
@@ -172,7 +172,7 @@ def of_contexts(experiment: Experiment) -> Iterator[Picture]:
 
 
 def lookahead(experiment: Experiment, name: str) -> int | None:
-    """A condition's words of lookahead; none where its policy is another."""
+    """A condition's words of lookahead; none for other policies."""
     condition = experiment.settings.get(name)
     return condition.policy_options["k"] if condition and condition.policy_name == "lookahead" else None
 
@@ -188,13 +188,13 @@ def of_cores(experiment: Experiment) -> Iterator[Picture]:
     if compared:
         yield Picture(
             "ratio-cores",
-            "Mean of the utterances with 95 % intervals; below 1 sound is made faster than it plays.",
+            "Mean of the utterances with 95 % intervals; below 1, synthesis is faster than playback.",
             plots.ratio_over_cores(compared),
         )
 
 
 def family(condition: Condition) -> str:
-    """A condition in words, all but its number of cores."""
+    """A condition in words, without its number of cores."""
     options = condition.policy_options
     match condition.policy_name:
         case "wait-all":
@@ -219,7 +219,7 @@ def manner(condition: Condition) -> str:
 
 
 def as_measured(experiment: Experiment, name: str) -> list[Trace]:
-    """A condition's measured traces, or where those are not there, those on the first clock."""
+    """A condition's measured traces, or without those, the ones on the first clock."""
     return experiment.traces(name, MEASURED) or experiment.traces(name, experiment.clocks[0])
 
 
@@ -246,13 +246,13 @@ def of_quality(experiment: Experiment, metric: Column) -> Iterator[Picture]:
         if lags:
             yield Picture(
                 f"{metric.key}-lag-{number}",
-                f"{error_bars} What a listener waits for each word, and what that buys.",
+                f"{error_bars} How long a listener waits for each word, and the quality it buys.",
                 plots.frontier(lags, metric=metric.title, clock=clock),
             )
 
 
 def drawn_conditions(experiment: Experiment) -> tuple[list[str], str]:
-    """The conditions that a figure of few can show, and a sentence that says so where they are not all.
+    """The conditions for a figure with limited space, and a sentence that says so if some are left out.
 
     The first one, then those without a context, then peers; evenly spaced where they are too many.
     """
@@ -282,7 +282,7 @@ def group(experiment: Experiment, name: str) -> str:
 
 
 def series(experiment: Experiment, metric: Column, cost: Callable[[str], float]) -> dict[str, list[Point]]:
-    """A point for every condition that has the quality and a cost, by series."""
+    """A point for every condition with the quality and a cost, by series."""
     points: dict[str, list[Point]] = {}
     for name in experiment.conditions:
         value, paid = metric.value(experiment.quality.get(name, {})), cost(name)
@@ -293,7 +293,7 @@ def series(experiment: Experiment, metric: Column, cost: Callable[[str], float])
 
 
 def mean_lag_s(scored: Mapping[str, Mapping[str, Summary]], name: str) -> float:
-    """A condition's mean word lag by the scores of a clock; nan where there is none."""
+    """A condition's mean word lag on a clock, from its scores; nan where there is none."""
     lag = LAG.value(scored.get(name, {}))
     return math.nan if lag is None else lag.number
 
@@ -329,9 +329,9 @@ def mean_delay_s(trace: Trace) -> float:
 
 
 def finite_mean(values: Sequence[float]) -> float:
-    """Mean of those that are numbers; nan where none is."""
-    kept = [value for value in values if math.isfinite(value)]
-    return math.fsum(kept) / len(kept) if kept else math.nan
+    """Mean of the finite values; nan without any."""
+    finite = [value for value in values if math.isfinite(value)]
+    return math.fsum(finite) / len(finite) if finite else math.nan
 
 
 def by_word_s(trace: Trace) -> list[float]:
@@ -343,7 +343,7 @@ def by_word_s(trace: Trace) -> list[float]:
 
 
 def same_utterance(traces: Mapping[str, Sequence[Trace]]) -> dict[str, Trace]:
-    """The utterance of middle length that all the conditions have, by condition; nothing where there is none."""
+    """The utterance of median length that all conditions have, by condition; empty where there is none."""
     by_name = {name: {one.name: one for one in utterances if one.chunks} for name, utterances in traces.items()}
     first = next(iter(by_name.values()), {})
     shared = [name for name in first if all(name in others for others in by_name.values())]

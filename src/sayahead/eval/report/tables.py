@@ -1,4 +1,4 @@
-"""Tables of an experiment: what each column shows, and how a table is written. A metric is one line here."""
+"""Tables of an experiment: their columns, and their form. Each metric is one line here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 Summary = Mapping[str, Any]
-"""What a metric says over the utterances: mean, p50, p95, low, high and so on, by name."""
+"""A metric's summary over the utterances: mean, p50, p95, low, high and so on, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +23,15 @@ class Column:
     key: str
     """The metric's name in the summary."""
     stat: str = "mean"
-    """Which of the summary's numbers."""
+    """The number of the summary to show."""
     factor: float = 1.0
-    """From the summary's unit to the heading's."""
+    """Factor from the summary's unit to the heading's."""
     digits: int = 2
     """Decimal places."""
     interval: bool = False
-    """Whether the 95 % interval stands beside it."""
+    """Whether the 95 % interval is shown."""
     signed: bool = False
-    """Whether a plus is written: differences, slopes."""
+    """Whether a plus sign is shown: differences, slopes."""
 
     def value(self, summaries: Mapping[str, Summary]) -> Value | None:
         """The cell, in the heading's unit; None where the metric is missing or not a number."""
@@ -45,7 +45,7 @@ class Column:
         return Value(self.factor * number, low, high, p if isinstance(p, int | float) and self.interval else math.nan)
 
     def text(self, value: Value | None) -> str:
-        """The cell as a person reads it."""
+        """The cell in readable form."""
         if value is None:
             return "–"
         sign, digits = "+z" if self.signed else "z", self.digits
@@ -68,7 +68,7 @@ class Value:
     high: float = math.nan
     """Upper end."""
     p: float = math.nan
-    """Of the paired test."""
+    """The paired test's p."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,11 @@ class Table:
     title: str
     """Over it."""
     columns: Sequence[Column]
-    """What it shows."""
+    """Its columns."""
     rows: Sequence[tuple[str, Sequence[Value | None]]]
-    """Condition and cells."""
+    """Rows: a condition and its cells."""
     notes: Sequence[str] = field(default=())
-    """Under it."""
+    """Notes below it."""
 
 
 # Each on the elapsed clock: computing included.
@@ -115,7 +115,7 @@ LATENCY_NOTES = (
     "Stalls: silences in playback because the next chunk was not ready, waits for text included. Least time balance: "
     "the smallest playing time in hand over generation alone, waits for text excluded (Ma et al. 2020).",
     "O(1): slope over sentence length; latency does not grow with length where its interval holds 0. On a clock faster "
-    "than speech the word lag grows with length whatever speaks: sound takes its time.",
+    "than speech the word lag grows with length whatever the engine: speech takes time.",
     "AL, LAAL, DAL, AP, ATD as SimulEval 1.1.4 defines them, on times that include computing.",
 )
 POSITIONS = (
@@ -136,7 +136,7 @@ AGAINST = "against "
 
 
 def rates_at_seams(what: str, key: str) -> tuple[Column, ...]:
-    """A share of the seams, and its excess over elsewhere and over the full sentence."""
+    """Columns of a share of the seams, and its excess over elsewhere and over the full sentence."""
     return (
         Column(f"{what} at seams, %", f"seam_{key}_rate", "mean", 100, 1, True),
         Column(f"{what}: over elsewhere, points", f"seam_{key}_excess", "mean", 100, 1, True, True),
@@ -180,7 +180,7 @@ FURTHER: tuple[tuple[str, str, tuple[Column, ...], tuple[str, ...]], ...] = (
         ),
         (
             "Words by the voice's own times; pitch by autocorrelation of the sound, every 10 ms, in frames that are "
-            "voiced in both. A duration a phoneme is a word's by the number of its phonemes.",
+            "voiced in both. Duration a phoneme: a word's duration over its number of phonemes.",
         ),
     ),
     (
@@ -219,22 +219,22 @@ FURTHER: tuple[tuple[str, str, tuple[Column, ...], tuple[str, ...]], ...] = (
         (),
     ),
 )
-"""Tables beside those of error rates and opinion scores: stem, title, columns, notes."""
+"""Tables besides those of error rates and opinion scores: stem, title, columns, notes."""
 
 
 def further_tables(summaries: Mapping[str, Mapping[str, Summary]], shown: Collection[str] = ()) -> list[Table]:
-    """The tables of FURTHER that somebody fills, but for the keys that are ``shown`` already.
+    """The non-empty tables of FURTHER, without the keys that are ``shown`` already.
 
-    A key that no table knows goes into the last one under its own name: a new metric is seen before it has a column.
+    A key without a column goes into the last table under its own name: new metrics show up at once.
     """
     titled = {column.key for _, _, columns, _ in FURTHER for column in columns}
     others = sorted({key for row in summaries.values() for key in row} - titled - set(shown))
     tables = []
     for stem, title, columns, notes in FURTHER:
-        kept = [column for column in columns if column.key not in shown]
+        remaining = [column for column in columns if column.key not in shown]
         if stem == "further":
-            kept += [Column(key.replace("_", " "), key, digits=3, interval=True) for key in others]
-        tables.append(filled(stem, title, kept, summaries, notes=notes))
+            remaining += [Column(key.replace("_", " "), key, digits=3, interval=True) for key in others]
+        tables.append(filled(stem, title, remaining, summaries, notes=notes))
     return [table for table in tables if table.columns]
 
 
@@ -247,9 +247,9 @@ def filled(
     notes: Sequence[str] = (),
 ) -> Table:
     """A table with those of the columns that at least one condition fills."""
-    kept = [column for column in columns if any(column.value(summary) for summary in summaries.values())]
-    rows = [(name, [column.value(summary) for column in kept]) for name, summary in summaries.items()]
-    return Table(stem, title, kept, rows, notes)
+    shown = [column for column in columns if any(column.value(summary) for summary in summaries.values())]
+    rows = [(name, [column.value(summary) for column in shown]) for name, summary in summaries.items()]
+    return Table(stem, title, shown, rows, notes)
 
 
 def as_markdown(table: Table) -> str:

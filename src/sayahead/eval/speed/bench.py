@@ -19,9 +19,9 @@ from sayahead.sound.pcm import audible, from_pcm16
 from sayahead.voice import Voice
 
 LENGTHS = (5, 10, 20, 30, 40, 60, 80)
-"""Words of the sentences that are said."""
+"""Words per sentence."""
 PARTS_WORDS = 40
-"""Words of the sentences whose cost is divided by parts."""
+"""Words per sentence where the cost is split by part."""
 
 # Lewis Carroll, Alice's Adventures in Wonderland (1865), punctuation removed: sentences of any length are cut from it.
 PASSAGE = """
@@ -39,12 +39,12 @@ with either a waistcoat pocket or a watch to take out of it
 
 @dataclass(slots=True)
 class Speed:
-    """Computing time and audio of what one way of speaking has said so far."""
+    """Computing time and audio so far of one way of speaking."""
 
     computing_s: float = 0.0
-    """Time it took."""
+    """Wall-clock time."""
     processor_s: float = 0.0
-    """Processor time it took: what others do on the same core is not in it."""
+    """Processor time: other processes on the same core do not count."""
     audio_s: float = 0.0
     """Length of the sound."""
 
@@ -58,8 +58,8 @@ class Speed:
 def measure(voice: Voice, lookahead: int, rounds: int) -> dict[str, Any]:
     """First sound, time per SPEAK and real-time factors over ``rounds`` sentences of each length, times in ms.
 
-    The same sentences are streamed with ``lookahead`` words, said whole, and said by hibari-tts; ``ratio`` is the
-    processor time a second of sound over hibari's. ``parts_ms`` are processor times a word, of sentences of their own.
+    The same sentences are streamed with ``lookahead`` words, spoken whole, and spoken by hibari-tts; ``ratio`` is the
+    processor time per second of sound over hibari's. ``parts_ms`` are processor times per word, on other sentences.
     """
 
     def session() -> Session:
@@ -113,7 +113,7 @@ def sentences(words: int, number: int) -> list[str]:
 def streamed(session: Session, text: str) -> tuple[list[float], float, float]:
     """Time of each SPEAK, length of the sound, first audible sample, in s; text comes word by word without pauses.
 
-    The first audible sample is timed from the arrival of the word that made it possible: its lookahead.
+    The first audible sample is timed from the arrival of the word it had to wait for: its lookahead.
     """
     steps_s, audio_s, first_s = list[float](), 0.0, None
     for fragment in [*(word + " " for word in text.split()), None]:
@@ -148,7 +148,7 @@ def load_peer() -> Callable[[str], Any]:
 
 
 def cold_start(voice: str) -> float:
-    """Seconds from the start of a new process to its first audible sample on a pipe; OutputError where it is silent."""
+    """Seconds from the start of a new process to its first audible sample on a pipe; OutputError if it stays silent."""
     command = [sys.executable, "-m", "sayahead", "say", "--raw", "-q", "--voice", voice, "Hello there, how are you?"]
     begun = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
@@ -162,7 +162,7 @@ def cold_start(voice: str) -> float:
 
 
 def child_memory(voice: str) -> float | None:
-    """Peak resident memory in megabytes of a process that speaks a sentence; None where the system does not tell."""
+    """Peak resident memory in megabytes of a process that speaks a sentence; None where that is unknown."""
     # A process inherits the peak of the one that started it, except in the figure of its own address space.
     code = (
         "import sys, resource, sayahead\n"

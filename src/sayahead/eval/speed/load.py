@@ -1,5 +1,5 @@
-"""Concurrent sessions against a server, for ``sayahead loadtest``: agents or interpreters that talk without end, each
-with a player that has no buffer."""
+"""Concurrent sessions against a server, for ``sayahead loadtest``: agents or interpreters that talk continuously,
+each with a player without a buffer."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from sayahead.eval.measures.statistics import quantile
 from sayahead.sound.pcm import audible, from_pcm16
 from sayahead.voice import Voice
 
-# A gap shorter than this is not heard.
+# A shorter gap is inaudible.
 TOLERANCE_S = 0.005
-# A player that is dry when text arrives must wait until its audio is made: due after this.
+# A player out of audio when text arrives must wait for synthesis: the audio is due after this.
 DUE_S = 0.1
 # Between the end of a turn's audio and the next turn.
 BREATH_S = 0.5
@@ -30,38 +30,38 @@ BREATH_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a session says in one turn, and when each chunk of its audio can arrive at the earliest."""
+    """A session's text for one turn, and the earliest arrival of each chunk of its audio."""
 
     fragments: tuple[tuple[str, float], ...]
-    """Text, and seconds from the turn's beginning at which it is sent."""
+    """Text, and when it is sent, in seconds from the turn's start."""
     released: tuple[tuple[int, float], ...]
     """End of each chunk in samples, and the time of the fragment that released it."""
     settled_s: float
-    """When the text that the first audible sample needs had arrived."""
+    """Arrival of the text that the first audible sample needs."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """What one round measured."""
+    """Measurements of one round."""
 
     first_s: list[float] = field(default_factory=list)
     """First audible sample from the turn's first character."""
     settled_s: list[float] = field(default_factory=list)
-    """The same from the text that it needs."""
+    """The same from the arrival of the text that it needs."""
     stalls_s: list[float] = field(default_factory=list)
-    """How long the player stalled though the text had been there for ``DUE_S``."""
+    """Stalls of the player with the text there for longer than ``DUE_S``."""
     audio_s: float = 0.0
     """Seconds of audio received."""
     turns: int = 0
     """Turns that ended."""
     refused: int = 0
-    """Sessions that found no place."""
+    """Sessions refused for want of a place."""
     broken: list[str] = field(default_factory=list)
-    """What else went wrong."""
+    """Other errors."""
 
 
 def script(voice: Voice, text: str, clock: TextClock) -> Script:
-    """A text on a clock, and what the voice itself makes of it."""
+    """A text on a clock, and the voice's own chunks for it."""
     session, released, settled_s, samples = voice.session(), list[tuple[int, float]](), 0.0, 0
     arrivals = clock.arrivals(text)
     sounded = False
@@ -87,15 +87,15 @@ async def load(
     key: str | None = None,
     voice: str | None = None,
 ) -> Tally:
-    """What ``sessions`` concurrent sessions measure, after a warm-up of ``warm_s`` seconds; at least one turn each.
+    """Measure ``sessions`` concurrent sessions, after a warm-up of ``warm_s`` seconds; at least one turn each.
 
-    ``voice``: the name of the one that speaks; None: the server's first.
+    ``voice``: its name; None: the server's first.
     """
     tally, begun = Tally(), time.monotonic()
     counts = begun + warm_s
 
     async def one(number: int) -> None:
-        # They begin one after the other, as callers do, each with its own order of scripts.
+        # They start one after the other, as callers do, each with its own order of scripts.
         draw = random.Random(number)
         await asyncio.sleep(warm_s * draw.random())
         try:
@@ -135,7 +135,7 @@ class Turn:
         self._samples = 0
 
     async def run(self) -> None:
-        """Send the text on its clock, and take in the audio."""
+        """Send the text on its clock, and receive the audio."""
         self.begun = time.monotonic()
         sending = asyncio.create_task(self._send())
         try:
@@ -166,7 +166,7 @@ class Turn:
             while self._samples >= end:
                 end, released_s = next(pieces, (1 << 62, released_s))
             if dry is not None:
-                # The server is to blame for what the player waits beyond the text.
+                # Waits beyond those for text are the server's fault.
                 late_s = now - max(dry, self.begun + released_s + DUE_S)
                 if late_s > TOLERANCE_S:
                     self._stalls.append(late_s)
@@ -178,7 +178,7 @@ class Turn:
             self._samples += count
 
     def count(self, tally: Tally) -> None:
-        """Add what was measured."""
+        """Add the measurements."""
         tally.turns += 1
         tally.audio_s += self._samples / self._rate
         tally.stalls_s += self._stalls

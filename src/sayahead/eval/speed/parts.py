@@ -22,7 +22,7 @@ PARTS: tuple[tuple[type, str, Callable[[Any], str]], ...] = (
 
 
 def part_costs(speak: Callable[[str], Any], texts: Sequence[str]) -> dict[str, float]:
-    """Processor milliseconds a word of each part, and of ``all``, while ``speak`` says the texts in turn."""
+    """Processor milliseconds per word of each part, and of ``all``, while ``speak`` speaks the texts in turn."""
     words = sum(len(text.split()) for text in texts)
     spent = defaultdict[str, float](float)
     with watched(spent):
@@ -36,7 +36,7 @@ def part_costs(speak: Callable[[str], Any], texts: Sequence[str]) -> dict[str, f
 
 @contextmanager
 def watched(spent: dict[str, float]) -> Iterator[None]:
-    """While it is open, the processor time of each part is added up under its name."""
+    """Inside the block, each part's processor time is added up under its name."""
     originals = [(owner, method, getattr(owner, method)) for owner, method, _ in PARTS]
     try:
         for owner, method, name in PARTS:
@@ -51,10 +51,10 @@ def timed(method: Callable[..., Any], name: Callable[[Any], str], spent: dict[st
     """A method that adds its processor time to its part."""
 
     @functools.wraps(method)
-    def run(self: Any, *given: Any, **named: Any) -> Any:
+    def run(self: Any, *arguments: Any, **named: Any) -> Any:
         begun = time.process_time()
         try:
-            return method(self, *given, **named)
+            return method(self, *arguments, **named)
         finally:
             spent[name(self)] += time.process_time() - begun
 
