@@ -1,4 +1,4 @@
-"""Parts of voices: what trained models become in a voice's folder."""
+"""Parts of voices: trained models in a voice's folder."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Written = tuple[list[Path], dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[M]):
-    """A vocoder of mel frames, or what an acoustic model has in common with one."""
+    """A vocoder of mel frames, or the common fields of an acoustic model."""
 
     kind: str
-    """What voice.json calls it."""
+    """Its name in voice.json."""
     title: str
-    """What a person calls it."""
+    """Its name for readers."""
     write: Callable[[Trained[Any, M], Path], Written]
     """Writes its graphs into a folder; the table is that of the stage."""
 
@@ -31,12 +31,12 @@ class Acoustic(Part[M]):
     """An acoustic model."""
 
     model: Mapping[str, str] = field(default_factory=dict)
-    """What the voice's ``model`` table says besides."""
+    """Further entries of the voice's ``model`` table."""
     hold_back_s: float = 0.0
     """Seconds of sound that the voice holds back."""
     lookahead: int = 0
     """The voice's words of lookahead."""
     words: int = 1
-    """Least words of a chunk."""
+    """Fewest words of a chunk."""
     characters: bool = False
     """Whether it reads characters: the voice has no phonemes then."""

@@ -1,4 +1,4 @@
-"""Voices of what runs learned: folders that every command takes for ``--voice``, and that need no torch."""
+"""Voices from trained runs: folders for every command's ``--voice``, without torch."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ VOCODERS = {
 
 
 def part(run: Run, parts: Mapping[str, tuple[str, str]], what: str) -> Any:
-    """How a run's model becomes a stage; ConfigError where it cannot be this one."""
+    """A run's model as a stage of a voice; ConfigError where it is of another kind."""
     task = run.recipe.task
     if task not in parts:
         raise ConfigError(f"{run.recipe.name} is a run of {task}, which is not {what} ({', '.join(sorted(parts))}).")
@@ -60,20 +60,20 @@ def part(run: Run, parts: Mapping[str, tuple[str, str]], what: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class SecondStage:
-    """How a voice makes sound of frames."""
+    """A voice's vocoder."""
 
     title: str
-    """What a person calls it."""
+    """Its name for readers."""
     source: str
-    """The same with its run."""
+    """The name with its run."""
     taught: bool
-    """Whether its speech was the default voice's."""
+    """Whether it was trained on the default voice's speech."""
     write: Callable[[Path], Written]
     """See Part; the table is the voice's ``vocoder``."""
 
 
 def second_stage(vocoder: Run | str, front: FrontEnd) -> SecondStage:
-    """A run's vocoder, or that of a voice that is named; ConfigError where its frames are others."""
+    """A run's vocoder, or the named voice's; ConfigError where its frames differ."""
     if isinstance(vocoder, str):
         config = load_voice(vocoder).config
         n_mels = config.model.get("vocoder", {}).get("n_mels")
@@ -115,9 +115,9 @@ def make_voice(
     policy: Network | None = None,
     agent: Run | None = None,
 ) -> None:
-    """Write a voice's folder: graphs, voice.json, LICENSE and NOTICE; ConfigError where the runs make no voice.
+    """Write a voice's folder: graphs, voice.json, LICENSE and NOTICE; ConfigError where the runs do not fit together.
 
-    ``vocoder``: a run, or the name of the voice whose vocoder it is. ``student``, ``policy``, ``agent``: see
+    ``vocoder``: a run, or the name of a voice that lends its vocoder. ``student``, ``policy``, ``agent``: see
     ``extras``.
     """
     first: Acoustic[Any] = part(acoustic, ACOUSTICS, "an acoustic model")
@@ -164,9 +164,9 @@ SPOKEN = "AIOWYbdfhijklmnpstuvwzæðŋɑɔəɛɜɡɪɹʃʊʌʒʤʧθ"
 
 
 def check_phonemes(phonemes: Mapping[str, int]) -> None:
-    """ConfigError where a corpus has phonemes that the front end does not speak, or lacks some that it does.
+    """ConfigError where a corpus has phonemes that the front end lacks, or lacks some that it has.
 
-    A voice would drop what it has no id for, and be silent without an error.
+    A voice would drop phonemes without an id, and stay silent without an error.
     """
     own = voice_config().phonemes
     unknown = [symbol for symbol in phonemes if symbol not in own]
@@ -190,9 +190,9 @@ def make_heart(
     student: Run | str | None = None,
     policy: Network | None = None,
 ) -> None:
-    """Write the default voice: as hibari-tts has it, or with what a run of the task ``heart`` learned of prefixes.
+    """Write the default voice: as in hibari-tts, or as a run of the task ``heart`` has trained it on prefixes.
 
-    ``settings``: a TOML file of what voice.json says besides, recipes/heart/voice.toml; its ``ranges`` names a file
+    ``settings``: a TOML file of further entries of voice.json, recipes/heart/voice.toml; its ``ranges`` names a file
     beside it, with which the linear layers are computed in integers. ``student``, ``policy``: see ``extras``.
     ConfigError for a run of another task, and settings that cannot be read.
     """
@@ -209,7 +209,7 @@ def make_heart(
     folder.mkdir(parents=True, exist_ok=True)
     named = config.pop("ranges", None)
     ranges = None if named is None else load_ranges(settings.parent / named)
-    # First what another voice lends, which may be the one that is written over.
+    # First the other voice's parts: it may be the one to be overwritten.
     others, tables = extras(folder, student=student, policy=policy)
     files, table = export(acoustic, folder, ranges=ranges)
     config["model"] |= table
@@ -220,7 +220,7 @@ def make_heart(
 def extend_voice(
     folder: Path, *, student: Run | str | None = None, policy: Network | None = None, agent: Run | None = None
 ) -> None:
-    """Add to a voice that is there, or put others in place of its own; see ``extras``."""
+    """Add parts to an existing voice, or replace its own; see ``extras``."""
     load_voice(folder)
     config = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
     files, tables = extras(folder, student=student, policy=policy, agent=agent)
@@ -230,9 +230,9 @@ def extend_voice(
 def extras(
     folder: Path, *, student: Run | str | None = None, policy: Network | None = None, agent: Run | None = None
 ) -> Written:
-    """Write what joins a voice besides its two stages: its files, and the tables of voice.json about them.
+    """Write a voice's parts besides its two stages: returns their files, and the tables of voice.json about them.
 
-    ``student``: a run that predicts context, or the voice whose student it takes. ``policy``: a learned one. ``agent``:
+    ``student``: a run that predicts context, or a voice that lends its student. ``policy``: a learned one. ``agent``:
     a run that decides when to READ and SPEAK.
     """
     files, tables = list[Path](), dict[str, Any]()

@@ -28,12 +28,12 @@ from sayahead.types import Floats, Ids, Pronunciation, Word
 
 @dataclass(frozen=True, slots=True)
 class AlignedSpec:
-    """What a corpus asks of recordings and the aligner."""
+    """A corpus's settings for recordings and the aligner."""
 
     front_end: FrontEnd
-    """How their sound becomes frames; what has another rate is resampled."""
+    """Front end of the frames; recordings at other rates are resampled."""
     folder: Path
-    """With wavs/NAME.wav or wavs/NAME.flac, mono."""
+    """Folder with wavs/NAME.wav or wavs/NAME.flac, mono."""
     aligner: Path = FOLDER
     """Folder of the aligner."""
     lead: int = 4
@@ -43,16 +43,16 @@ class AlignedSpec:
     audio: bool = True
     """Whether items have samples."""
     skip_missing: bool = False
-    """Whether a recording that does not fit is left out, with the reason, instead of being an error."""
+    """Whether unusable recordings are left out, with the reason, instead of raising an error."""
 
     @property
     def punctuation(self) -> str:
-        """The sentence's last mark alone."""
+        """Only the sentence's last mark."""
         return "final"
 
     @property
     def seed(self) -> int:
-        """Nothing is drawn."""
+        """Nothing is random."""
         return 0
 
     @property
@@ -62,7 +62,7 @@ class AlignedSpec:
         return dict(config.phonemes), int(config.model["pad"])
 
     def describe(self) -> dict[str, str]:
-        """What corpus.json says of the source; not what is skipped, so that a run that stopped there can go on."""
+        """The source in corpus.json; without the skipped recordings, so that an interrupted run can resume."""
         graph = (self.aligner / "aligner.onnx").read_bytes()
         return {
             "kind": "recordings",
@@ -74,7 +74,7 @@ class AlignedSpec:
         }
 
     def open(self) -> AlignedRecordings:
-        """The recordings, ready to be read."""
+        """The recordings, ready for reading."""
         load_aligner(self.aligner)
         return AlignedRecordings(self)
 
@@ -90,9 +90,9 @@ class Sentence:
     words: Sequence[Pronunciation]
     """The same, word by word."""
     edges_s: Floats
-    """(P + 1,) when each phoneme begins, and the last sounding one ends."""
+    """(P + 1,) start of each phoneme, and end of the last sounding one."""
     marks: int
-    """Phonemes behind the last one that sounds."""
+    """Phonemes after the last one that sounds."""
 
 
 Sound = Callable[[str, str, int], Floats]
@@ -100,16 +100,16 @@ Sound = Callable[[str, str, int], Floats]
 
 
 class AlignedRecordings:
-    """See making.Source: recordings, or what else says the texts, to sentences."""
+    """See making.Source: from recordings, or another sound of the texts, to sentences."""
 
     def __init__(self, spec: AlignedSpec, sound: Sound | None = None) -> None:
-        """``sound``: where the sound comes from, if not from the spec's folder."""
+        """``sound``: source of the sound, if not the spec's folder."""
         self.spec, self._reader = spec, load_reader(False)
         self._sound = sound or (lambda name, text, rate: read_recording(spec.folder, name, rate))
         self._symbols = {number: symbol for symbol, number in spec.inventory[0].items()}
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
-        """The sentences of the recording of that name, or why it is left out."""
+        """The sentences of the recording of that name, or the reason for leaving it out."""
         try:
             return self._items(name, text), []
         except ConfigError as error:
@@ -127,12 +127,12 @@ class AlignedRecordings:
             own = np.minimum(own, frames)
             begin = max(before, int(own[0]) - spec.lead)
             follows = int(edges[number][0]) if number < len(edges) else frames
-            # Of a pause between two sentences the second one has its lead at least, where it is long enough.
+            # The second of two sentences gets at least its lead of the pause between them, if that is long enough.
             end = max(int(own[-1]), min(frames, int(own[-1]) + spec.tail, follows - spec.lead))
             own[len(own) - 1 - one.marks :] = np.rint(np.linspace(own[-1], end, one.marks + 2))[:-1]
             durations = np.diff(np.concatenate([[begin], own, [end]]))
             pcm = to_pcm16(samples[begin * front.hop : end * front.hop])
-            heard = pcm.astype(np.float32) / np.float32(32767)
+            sound = pcm.astype(np.float32) / np.float32(32767)
             items.append(
                 Item(
                     name if len(sentences) == 1 else f"{name}.{number}",
@@ -140,8 +140,8 @@ class AlignedRecordings:
                     one.ids.astype(np.int16),
                     spans(one.words),
                     durations.astype(np.int16),
-                    pitch(heard, front),
-                    front.log_mel(heard).astype(np.float16),
+                    pitch(sound, front),
+                    front.log_mel(sound).astype(np.float16),
                     pcm if spec.audio else None,
                 )
             )
@@ -149,7 +149,7 @@ class AlignedRecordings:
         return items
 
     def score(self, name: str, text: str) -> float:
-        """How well a recording fits a text: the alignment's score."""
+        """How well a recording matches a text: the alignment's score."""
         _, sounding = self._read(name, text)
         return self._aligned(name, text, sounding).score
 
@@ -171,19 +171,19 @@ class AlignedRecordings:
             raise ConfigError(f"The recording {name} cannot be aligned with its text: {error}.") from error
 
     def _sentences(self, name: str, text: str) -> list[Sentence]:
-        """The sentences of a text that sound, aligned with its recording; ConfigError where the two do not fit."""
+        """The sentences of a text that sound, aligned with its recording; ConfigError where the two do not match."""
         read, sounding = self._read(name, text)
-        found = self._aligned(name, text, sounding)
-        if found.score < LEAST:
+        alignment = self._aligned(name, text, sounding)
+        if alignment.score < LEAST:
             raise ConfigError(
-                f"The recording {name} does not sound like its text (score {found.score:.2f}, least {LEAST}): "
+                f"The recording {name} does not sound like its text (score {alignment.score:.2f}, least {LEAST}): "
                 "correct the text, or leave it out with --skip-missing."
             )
         out, at = list[Sentence](), 0
         for (words, pronounced), sounds in zip(read, sounding, strict=True):
             count = sum(map(len, sounds))
             if count:
-                out.append(self._sentence(words, pronounced, part(found, at, at + count)))
+                out.append(self._sentence(words, pronounced, part(alignment, at, at + count)))
             at += count
         return out
 
@@ -192,22 +192,22 @@ class AlignedRecordings:
         symbols = [self._symbols[int(number)] for number in word.ids]
         return [symbol for symbol in symbols if symbol not in PAUSES and symbol not in UNSOUNDED]
 
-    def _sentence(self, words: Sequence[Word], pronounced: Sequence[Pronunciation], found: Alignment) -> Sentence:
+    def _sentence(self, words: Sequence[Word], pronounced: Sequence[Pronunciation], alignment: Alignment) -> Sentence:
         """A sentence with the edges of all its phonemes: pauses lie between those that sound, marks have no length."""
         ids = np.concatenate([word.ids for word in pronounced])
         symbols, edges_s, at = [self._symbols[int(number)] for number in ids], list[float](), 0
         for symbol in symbols:
             if symbol in PAUSES:
-                edges_s.append(float(found.end_s[at - 1]) if at else float(found.begin_s[0]))
+                edges_s.append(float(alignment.end_s[at - 1]) if at else float(alignment.begin_s[0]))
             else:
-                edges_s.append(float(found.begin_s[min(at, len(found.begin_s) - 1)]))
+                edges_s.append(float(alignment.begin_s[min(at, len(alignment.begin_s) - 1)]))
                 at += symbol not in UNSOUNDED
         marks = len(symbols) - len("".join(symbols).rstrip(PAUSES))
-        edges_s.append(float(found.end_s[-1]))
+        edges_s.append(float(alignment.end_s[-1]))
         text = " ".join(word.text for word in words)
         return Sentence(text, ids, pronounced, np.maximum.accumulate(np.array(edges_s, np.float32)), marks)
 
 
-def part(found: Alignment, first: int, end: int) -> Alignment:
+def part(alignment: Alignment, first: int, end: int) -> Alignment:
     """The alignment of some of its phonemes."""
-    return Alignment(found.begin_s[first:end], found.end_s[first:end], found.score)
+    return Alignment(alignment.begin_s[first:end], alignment.end_s[first:end], alignment.score)

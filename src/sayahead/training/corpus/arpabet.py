@@ -55,7 +55,7 @@ STRESS = {"0": "", "1": "ˈ", "2": "ˌ", "": ""}
 
 
 def from_arpabet(label: str) -> str | None:
-    """The front end's symbols of an ARPAbet phone, with its stress mark before it; None for what is none."""
+    """The front end's symbols of an ARPAbet phone, with its stress mark before it; None for anything else."""
     if label in CONSONANTS:
         return CONSONANTS[label]
     vowel, stress = (label[:-1], label[-1]) if label[-1:].isdigit() else (label, "")
@@ -67,13 +67,13 @@ def from_arpabet(label: str) -> str | None:
 def front_end_table(labels: Iterable[str], phonemes: Mapping[str, int]) -> dict[str, str] | None:
     """Each label's symbols in the front end that has these phonemes; None where labels are neither these nor ARPAbet.
 
-    T and W are other sounds in the two: the labels as a whole decide what they are.
+    T and W are different sounds in the two: the labels as a whole decide which.
     """
-    kept = set(labels)
-    if all(label in phonemes for label in kept):
-        return {label: label for label in kept}
-    table = {label: symbols for label in kept if (symbols := from_arpabet(label)) is not None}
-    return table if len(table) == len(kept) else None
+    distinct = set(labels)
+    if all(label in phonemes for label in distinct):
+        return {label: label for label in distinct}
+    table = {label: symbols for label in distinct if (symbols := from_arpabet(label)) is not None}
+    return table if len(table) == len(distinct) else None
 
 
 def converted(phones: Iterable[Interval], table: Mapping[str, str]) -> list[Interval]:

@@ -1,4 +1,4 @@
-"""The order in which a pass takes a split's items: drawn by a seed, of like length together, shared over processes."""
+"""The order of a split's items in an epoch: random by a seed, grouped by length, shared over processes."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ POOL = 20
 
 
 class Share(NamedTuple):
-    """A process's part of each batch."""
+    """A process's share of each batch."""
 
     size: int
-    """Its items."""
+    """Items of this process."""
     rank: int
-    """Its number."""
+    """Number of this process."""
     ranks: int
-    """How many there are."""
+    """Number of processes."""
 
 
 def shuffled(count: int, draw: np.random.Generator, share: Share) -> Iterator[tuple[int, Numbers]]:
     """Where each batch of all ranks begins in a drawn order of ``count`` items, and the items of this rank.
 
-    What does not fill a batch of all ranks is left out.
+    A last, incomplete batch is left out.
     """
     order, batch = draw.permutation(count), share.size * share.ranks
     for first in range(0, count - batch + 1, batch):
@@ -45,12 +45,12 @@ def by_length(
 ) -> Iterator[tuple[int, Numbers]]:
     """Number and items of each batch of this rank: items of like length together, none over ``longest`` (0: no bound).
 
-    All but what does not go into equal shares is taken once; ``filled``: batches that are not full are left out.
+    Each item comes once, except those left over by equal shares; ``filled``: batches that are not full are left out.
     """
     order = draw.permutation(np.flatnonzero(lengths <= longest) if longest else len(lengths))
     size = share.size * share.ranks
     pools = [order[at : at + size * POOL] for at in range(0, len(order), size * POOL)]
-    # Stable, so that equal lengths stay in the order that was drawn.
+    # Stable, so that equal lengths stay in the random order.
     pools = [pool[np.argsort(lengths[pool], kind="stable")] for pool in pools]
     groups = [pool[at : at + size] for pool in pools for at in range(0, len(pool), size)]
     yield from dealt([group for group in groups if not filled or len(group) == size], draw, share)
@@ -64,14 +64,14 @@ def dealt(groups: list[Group], draw: np.random.Generator, share: Share) -> Itera
 
 
 class Steps(NamedTuple):
-    """Frames of B sentences as a decoder makes them, r a step: F = r * n_mels."""
+    """Frames of B sentences by decoder step, r frames each: F = r * n_mels."""
 
     frames: Floats
     """(B, S, F) normalized; what is behind an end goes on as it ends."""
     counts: Floats
-    """(B, S * r) 1 for frames that are there."""
+    """(B, S * r) 1 for real frames."""
     learned: Floats
-    """(B, S) 1 for steps that have one."""
+    """(B, S) 1 for steps with a real frame."""
 
 
 def decoder_steps(mels: Sequence[NDArray[Any]], info: CorpusInfo, reduction: int) -> Steps:

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from sayahead.types import Floats
 
 FLOOR = 1e-5
-"""Smallest magnitude: its logarithm is what silence has."""
+"""Smallest magnitude: its logarithm stands for silence."""
 BLOCK = 1024
 """Frames computed at a time, so that memory does not grow with the sound."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrontEnd:
-    """How sound becomes frames: magnitudes of a Hann-windowed STFT, mel bands, natural logarithm.
+    """From sound to frames: magnitudes of a Hann-windowed STFT, mel bands, natural logarithm.
 
     Mel filters are Slaney's (linear below 1 kHz, each of area 1) over plain magnitudes. HTK's scale would give Ma's 80
     bands over 12 kHz a spacing of 25 Hz at the bottom, hardly more than a bin; Slaney's gives 42 Hz and leaves no band
@@ -29,7 +29,7 @@ class FrontEnd:
     sample_rate: int = 24000
     """Samples per second."""
     n_fft: int = 1200
-    """Samples of the Fourier transform; the window lies in its middle, zeros around it."""
+    """Samples of the Fourier transform; the window is centred in it, with zeros around."""
     window: int = 1200
     """Samples of the Hann window."""
     hop: int = 300
@@ -37,9 +37,9 @@ class FrontEnd:
     n_mels: int = 80
     """Mel bands."""
     f_min: float = 0.0
-    """Where the lowest filter begins, in Hz."""
+    """Lower end of the lowest filter, in Hz."""
     f_max: float = 12000.0
-    """Where the highest filter ends, in Hz."""
+    """Upper end of the highest filter, in Hz."""
 
     def frames(self, samples: int) -> int:
         """T for S samples: S / hop, rounded up."""

@@ -1,4 +1,4 @@
-"""Sound of a log mel without a vocoder: for listening to a training, no more."""
+"""Sound from a log mel without a vocoder: only for listening during training."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def analysis(front_end: FrontEnd, samples: Floats, frames: int) -> Spectra:
 
 
 def synthesis(front_end: FrontEnd, spectra: Spectra) -> Floats:
-    """(T * hop,) samples that fit the spectra (T, bins) best."""
+    """(T * hop,) samples closest to the spectra (T, bins)."""
     window, hop, half = hann(front_end.window), front_end.hop, front_end.window // 2
     rows = np.fft.irfft(spectra, front_end.n_fft, axis=1)[:, : front_end.window] * window
     total = np.zeros(len(rows) * hop + 2 * front_end.window)
@@ -44,6 +44,6 @@ def synthesis(front_end: FrontEnd, spectra: Spectra) -> Floats:
     for at, row in enumerate(rows):
         total[at * hop : at * hop + front_end.window] += row
         weights[at * hop : at * hop + front_end.window] += window**2
-    # Where windows hardly reach, dividing by their squares would blow the ends up.
+    # At the ends, where windows are near 0, dividing by their squares would amplify noise.
     samples: Floats = (total / np.maximum(weights, 0.1)).astype(np.float32)
     return samples[half : half + len(rows) * hop]

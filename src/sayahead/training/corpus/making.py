@@ -1,4 +1,4 @@
-"""Making corpora: texts in shards, by several workers, resumed where it was stopped."""
+"""Making corpora: texts in shards, by several workers, resumable."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from sayahead.workers import Local, Work, Workers
 
 Texts = Sequence[tuple[str, str]]
 ORDER = ("val", "test")
-"""Splits that are made first: they are small, and no training can do without."""
+"""Splits to make first: they are small, and every training needs them."""
 PROGRESS = ("splits", "complete", "mel_mean", "mel_std")
-"""What of a description changes while the corpus is made."""
+"""Fields of a description that change while the corpus is made."""
 PACKAGES = ("numpy", "onnxruntime", "hibari-tts", "soxr")
 
 
 class Source(Protocol):
-    """What makes items of texts."""
+    """Turns texts into items."""
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
-        """The items of a text, and what of it is left out, a line each."""
+        """The items of a text, and a line for each part left out."""
         ...
 
 
 class Spec(Protocol):
-    """What a corpus asks of its source; travels to the workers that make shards."""
+    """A corpus's settings for its source; sent to the workers that make shards."""
 
     @property
     def front_end(self) -> FrontEnd:
-        """How its sound becomes frames."""
+        """Front end of its frames."""
         ...
 
     @property
@@ -62,7 +62,7 @@ class Spec(Protocol):
         ...
 
     def describe(self) -> dict[str, str]:
-        """What corpus.json says of the source."""
+        """The source in corpus.json."""
         ...
 
     def open(self) -> Source:
@@ -72,7 +72,7 @@ class Spec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A shard to be made."""
+    """A shard to make."""
 
     path: Path
     """Its folder."""
@@ -87,14 +87,14 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """What a shard is made of, on its way to its place."""
+    """A shard's contents, before they are written."""
 
     arrays: Mapping[str, Any]
     """Its arrays by name."""
     listed: Mapping[str, Any]
-    """What names.json says."""
+    """Contents of names.json."""
     sums: Mapping[str, Any]
-    """What statistics.json says of its frames."""
+    """Contents of statistics.json: sums over its frames."""
 
 
 def make_corpus(
@@ -106,30 +106,30 @@ def make_corpus(
     shard_texts: int = 250,
     note: Callable[[str], None] = lambda line: None,
 ) -> CorpusInfo:
-    """Make what a corpus lacks yet, and its description; ``note`` gets a line for each shard. None for
-    the workers is this process.
+    """Make the missing shards of a corpus, and its description; ``note`` gets a line for each shard.
+    Without workers, this process makes them.
 
-    What is there already is kept if it was asked for in the same way; ConfigError where it was not. The bytes do not
+    Existing shards of the same description are kept; ConfigError for others. The bytes do not
     depend on ``workers`` nor on interruptions.
     """
     plan = {name: cut(path / name, splits[name], shard_texts) for name in sorted(splits, key=rank)}
-    wanted = describe(spec, splits, shard_texts)
+    info = describe(spec, splits, shard_texts)
     path.mkdir(parents=True, exist_ok=True)
     if (path / "corpus.json").is_file():
-        check_same(path, read_info(path), wanted)
-    write_info(path, wanted, plan)
+        check_same(path, read_info(path), info)
+    write_info(path, info, plan)
     open_jobs = [job for shards in plan.values() for job in shards if not job.path.is_dir()]
     progress = Progress(sum(len(job.texts) for job in open_jobs), len(open_jobs), spec.front_end, note)
     with (workers or Local()).open(partial(maker, spec)) as spread:
         for job, shard in spread(open_jobs, lambda job: f"Shard {job.name}"):
-            put(shard, job, fingerprint(wanted))
-            write_info(path, wanted, plan)
+            put(shard, job, fingerprint(info))
+            write_info(path, info, plan)
             progress.shard(job)
     return read_info(path)
 
 
 def rank(split: str) -> tuple[int, str]:
-    """Sorts splits into the order in which they are made."""
+    """Sort key of splits: the order of making them."""
     return (ORDER.index(split) if split in ORDER else len(ORDER), split)
 
 
@@ -173,9 +173,9 @@ def installed(name: str) -> str | None:
         return None
 
 
-def check_same(path: Path, found: CorpusInfo, wanted: CorpusInfo) -> None:
-    """ConfigError where a corpus that is there was asked for in another way."""
-    before, after = plain(found), plain(wanted)
+def check_same(path: Path, existing: CorpusInfo, info: CorpusInfo) -> None:
+    """ConfigError where the existing corpus has another description."""
+    before, after = plain(existing), plain(info)
     for key, value in after.items():
         if key in PROGRESS or before[key] == value:
             continue
@@ -187,13 +187,13 @@ def check_same(path: Path, found: CorpusInfo, wanted: CorpusInfo) -> None:
 
 
 def fingerprint(info: CorpusInfo) -> str:
-    """SHA-256 of a description but for what grows with the shards: what each shard says it belongs to."""
+    """SHA-256 of a description without the fields that grow with the shards; each shard stores it."""
     fixed = {key: value for key, value in plain(info).items() if key not in PROGRESS}
     return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
 
 
 def maker(spec: Spec) -> Work:
-    """Makes shards of jobs, from a source that is loaded once."""
+    """Makes the shards of jobs, with a source loaded once."""
     return partial(make_shard, spec.open())
 
 
@@ -215,7 +215,7 @@ def make_shard(source: Source, job: Job) -> Shard:
 
 
 def put(shard: Shard, job: Job, corpus: str) -> None:
-    """Write a shard of the corpus with that fingerprint beside its place, and move it there when it is whole."""
+    """Write a shard of the corpus with that fingerprint to a temporary folder, and move it in place when whole."""
     draft = job.path.parent / f".{job.path.name}"
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
@@ -235,7 +235,7 @@ EMPTY: dict[str, tuple[Any, ...]] = {
     "audio": (np.int16,),
     "features": (np.float16, 0),
 }
-"""Arrays of a shard: kind, and columns where there are no items."""
+"""Arrays of a shard: dtype, and columns if there are no items."""
 
 
 def joined(items: Sequence[Item]) -> dict[str, Any]:
@@ -256,16 +256,16 @@ def joined(items: Sequence[Item]) -> dict[str, Any]:
     return arrays
 
 
-def write_info(path: Path, wanted: CorpusInfo, plan: Mapping[str, Sequence[Job]]) -> None:
+def write_info(path: Path, info: CorpusInfo, plan: Mapping[str, Sequence[Job]]) -> None:
     """Write corpus.json for the shards that are there; ConfigError where one is of another corpus."""
     there = {name: [job for job in shards if job.path.is_dir()] for name, shards in plan.items()}
-    sums = {job.path: read_sums(job, fingerprint(wanted)) for shards in there.values() for job in shards}
+    sums = {job.path: read_sums(job, fingerprint(info)) for shards in there.values() for job in shards}
     counted = [sums[job.path] for job in there.get("train", [])] or list(sums.values())
     frames = max(1, sum(shard["frames"] for shard in counted))
     total = sum((np.array(shard["sum"]) for shard in counted), np.zeros(1))
     mean = total / frames
     squares = sum((np.array(shard["squares"]) for shard in counted), np.zeros(1)) / frames
-    data = plain(wanted)
+    data = plain(info)
     data["splits"] = {name: [job.path.name for job in shards] for name, shards in there.items()}
     data["complete"] = all(len(there[name]) == len(shards) for name, shards in plan.items())
     data["mel_mean"], data["mel_std"] = mean.tolist(), np.sqrt(np.maximum(squares - mean**2, 1e-8)).tolist()
@@ -292,14 +292,14 @@ def plain(info: CorpusInfo) -> dict[str, Any]:
 
 
 def write_json(path: Path, data: Any) -> None:
-    """Write a file that is never there in part."""
+    """Write a file whole or not at all."""
     draft = path.with_name(f".{path.name}")
     draft.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     os.replace(draft, path)
 
 
 class Progress:
-    """A line for each shard: how much speech there is, and how long the rest may take."""
+    """A line for each shard: hours of speech so far, and estimated time left."""
 
     def __init__(self, texts: int, shards: int, front_end: FrontEnd, note: Callable[[str], None]) -> None:
         self._texts, self._shards, self._front, self._note = texts, shards, front_end, note
@@ -307,7 +307,7 @@ class Progress:
         self._done = self._number = self._frames = 0
 
     def shard(self, job: Job) -> None:
-        """Report one more."""
+        """Report one more shard."""
         self._done, self._number = self._done + len(job.texts), self._number + 1
         self._frames += int(np.load(job.path / "frames_at.npy")[-1])
         hours = self._frames * self._front.hop / self._front.sample_rate / 3600

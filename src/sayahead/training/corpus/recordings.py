@@ -1,8 +1,8 @@
 """Recordings as the source of a corpus: a folder in LJ Speech's layout, and an aligner's TextGrids.
 
 An item is a recording. Its phonemes are those of the English front end where the aligner wrote these or ARPAbet, and
-otherwise the aligner's own, of which no voice can be made. A space stands between any two words, as where text is read:
-it lasts as long as the pause that the aligner found there, 0 frames where there is none.
+otherwise the aligner's own, from which no voice can be made. A space stands between any two words, as in text:
+it lasts as long as the aligner's pause there, 0 frames without one.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from sayahead.types import Floats
 PAD, SPACE = 0, 1
 """The ids of the pads and of the space between words; symbols that the front end does not have follow."""
 SILENCES = ("", "sil", "sp", "SIL", "<eps>", "<sil>")
-"""Labels under which aligners hide silence."""
+"""Aligners' labels for silence."""
 NOISES = ("spn", "SPN", "<unk>")
 """Labels of a word that the aligner's dictionary lacks."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingSpec:
-    """What a corpus asks of recordings; ``scan`` makes one."""
+    """A corpus's settings for recordings; ``scan`` makes one."""
 
     front_end: FrontEnd
-    """How their sound becomes frames; what has another rate is resampled."""
+    """Front end of the frames; recordings at other rates are resampled."""
     folder: Path
-    """With metadata.csv (name|...|text) and wavs/NAME.wav or .flac, 16-bit mono."""
+    """Folder with metadata.csv (name|...|text) and wavs/NAME.wav or .flac, 16-bit mono."""
     alignments: Path
-    """With NAME.TextGrid, in itself or in its subfolders."""
+    """Folder with NAME.TextGrid, in it or in its subfolders."""
     symbols: tuple[str, ...] = ()
-    """The aligner's, in order."""
+    """The aligner's symbols, in order."""
     lead: int = 4
     """Most frames of silence kept in front of the first phoneme."""
     tail: int = 12
@@ -53,7 +53,7 @@ class RecordingSpec:
     audio: bool = True
     """Whether items have samples."""
     skip_missing: bool = False
-    """Whether a recording that does not fit is left out, with the reason, instead of being an error."""
+    """Whether unusable recordings are left out, with the reason, instead of raising an error."""
 
     @property
     def punctuation(self) -> str:
@@ -62,7 +62,7 @@ class RecordingSpec:
 
     @property
     def seed(self) -> int:
-        """Nothing is drawn."""
+        """Nothing is random."""
         return 0
 
     @property
@@ -79,7 +79,7 @@ class RecordingSpec:
         return {" ": SPACE, **{symbol: number for number, symbol in enumerate(self.symbols, SPACE + 1)}}, PAD
 
     def describe(self) -> dict[str, str]:
-        """What corpus.json says of the source; not what is skipped, so that a run that stopped there can go on."""
+        """The source in corpus.json; without the skipped recordings, so that an interrupted run can resume."""
         return {
             "kind": "recordings",
             "folder": self.folder.name,
@@ -90,7 +90,7 @@ class RecordingSpec:
         }
 
     def open(self) -> Recordings:
-        """The recordings, ready to be read."""
+        """The recordings, ready for reading."""
         return Recordings(self)
 
 
@@ -117,7 +117,7 @@ class Recordings:
         self._files = textgrids(spec.alignments)
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
-        """The recording of that name as one item, or why it is left out."""
+        """The recording of that name as one item, or the reason for leaving it out."""
         try:
             return [self._item(name, text)], []
         except ConfigError as error:
@@ -150,11 +150,11 @@ class Recordings:
         edges = np.minimum(edges, frames)
         begin, end = max(0, int(edges[0]) - spec.lead), min(frames, int(edges[-1]) + spec.tail)
         pcm = to_pcm16(samples[begin * front.hop : end * front.hop])
-        heard = pcm.astype(np.float32) / np.float32(32767)
+        samples = pcm.astype(np.float32) / np.float32(32767)
         ids = np.array([self._ids[symbol] for symbol in symbols], np.int16)
         durations = np.diff(np.concatenate([[begin], edges, [end]])).astype(np.int16)
-        mel = front.log_mel(heard).astype(np.float16)
-        return Item(name, text, ids, words, durations, pitch(heard, front), mel, pcm if spec.audio else None)
+        mel = front.log_mel(samples).astype(np.float16)
+        return Item(name, text, ids, words, durations, pitch(samples, front), mel, pcm if spec.audio else None)
 
 
 def lay_out(
@@ -184,7 +184,7 @@ def lay_out(
 
 
 def check_words(text: str, spoken: list[Interval], path: Path) -> None:
-    """ConfigError where the aligner's words are not the transcript's, but for case, punctuation and where they part."""
+    """ConfigError where the aligner's words are not the transcript's, apart from case, punctuation and spacing."""
     ours, theirs = letters(text), letters(" ".join(word.label for word in spoken))
     if ours != theirs:
         at = next(
@@ -197,7 +197,7 @@ def check_words(text: str, spoken: list[Interval], path: Path) -> None:
 
 
 def letters(text: str) -> str:
-    """Letters and digits of a text, small."""
+    """Letters and digits of a text, in lower case."""
     return re.sub(r"[\W_]", "", text.casefold())
 
 
@@ -210,7 +210,7 @@ def pitch(samples: Floats, front_end: FrontEnd) -> NDArray[np.float16]:
 
 
 def read_metadata(folder: Path) -> dict[str, str]:
-    """Name to spoken text of metadata.csv, whose last column it is; ConfigError where the file is not one."""
+    """Name to spoken text, the last column, of metadata.csv; ConfigError for an invalid file."""
     path = folder / "metadata.csv"
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

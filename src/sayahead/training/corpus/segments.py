@@ -1,5 +1,5 @@
-"""Segments of a corpus's sentences, as incremental synthesis meets them: a few words, what was before, what follows;
-and where attention goes in them."""
+"""Segments of a corpus's sentences, as in incremental synthesis: a few words, their past and their future; and the path
+of attention in them."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class Piece:
     past: Numbers
     """(Q,) ids before it, or none."""
     future: Numbers
-    """(R,) ids behind it, or none."""
+    """(R,) ids after it, or none."""
     end: int
-    """Words of the sentence up to its end: what was observed when it is spoken."""
+    """Words of the sentence up to its end: those observed when it is spoken."""
 
     @property
     def frames(self) -> int:
-        """T: how long it is."""
+        """T, its length in frames."""
         return int(self.durations.sum())
 
 
 class Cutter:
-    """Cuts items."""
+    """Cuts items into segments."""
 
     def __init__(self, *, pad: int, space: int, past: int, lookahead: int) -> None:
-        """``past``: most phonemes of the past; ``lookahead``: most words of the future; 0: all that there are."""
+        """``past``: most phonemes of the past; ``lookahead``: most words of the future; 0: all."""
         self.pad, self.space, self.past, self.lookahead = pad, space, past, lookahead
 
     def begin(self, item: Item, word: int) -> int:
@@ -84,7 +84,7 @@ def first_id(item: Item, word: int, space: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class AttentionPath:
-    """Where the attention of S decoder steps of r frames goes, as durations say."""
+    """The attention of S decoder steps of r frames, from durations."""
 
     phonemes: Numbers
     """(S, r) of each frame."""

@@ -1,6 +1,6 @@
 """Any voice or command as the source of a corpus: it speaks the texts, and the package's aligner finds the phonemes.
 
-They are the front end's, whatever the teacher reads, so that an exported voice speaks them.
+They are the front end's phonemes, whatever the teacher's, so that an exported voice speaks them.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from sayahead.voice import Voice, load_voice
 from sayahead.voices import FORMAT, Defaults, VoiceConfig, installed_voices
 
 PROBE = "Hello."
-"""What a command says first, to tell its sample rate."""
+"""A command's first text, to find its sample rate."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenSpec(AlignedSpec):
-    """What a corpus asks of a teacher; ``folder`` is unused, since nothing was recorded."""
+    """A corpus's settings for a teacher; ``folder`` is unused, since nothing was recorded."""
 
     folder: Path = Path()
     teacher: str = ""
     """A voice's name or folder, or a command line that reads a text and writes WAV (``ProcessConfig.command``)."""
     noise: int = 0
-    """Fixes what the teacher draws, with each text's name."""
+    """Seed of the teacher's noise, together with each text's name."""
 
     @property
     def seed(self) -> int:
@@ -43,7 +43,7 @@ class SpokenSpec(AlignedSpec):
         return self.noise
 
     def describe(self) -> dict[str, str]:
-        """What corpus.json says of the source: a voice with the digest of voice.json, which has those of its files."""
+        """The source in corpus.json: a voice with the digest of its voice.json, which has those of its files."""
         described = {name: value for name, value in AlignedSpec.describe(self).items() if name != "folder"}
         folder = voice_folder(self.teacher)
         if folder is None:
@@ -58,11 +58,11 @@ class SpokenSpec(AlignedSpec):
 
 
 class Speaker:
-    """A voice whose sound is asked for text by text."""
+    """A voice that speaks text by text."""
 
     def __init__(self, voice: Voice, seed: int) -> None:
         self._voice, self._seed = voice, seed
-        # The aligner and the corpus want the same text at their own rates.
+        # The aligner and the corpus need the same speech, each at its own rate.
         self._spoken = functools.lru_cache(maxsize=1)(self._speak)
 
     def __call__(self, name: str, text: str, rate: int) -> Floats:
@@ -78,7 +78,7 @@ class Speaker:
 
 
 def load_teacher(teacher: str) -> Voice:
-    """The voice that a teacher is, or the command as a voice; ConfigError where it is neither, or speaks no English."""
+    """The teacher's voice, or its command as a voice; ConfigError where it is neither, or speaks no English."""
     if voice_folder(teacher) is not None:
         voice = load_voice(teacher)
         if not voice.config.language.lower().startswith("en"):

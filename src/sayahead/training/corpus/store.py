@@ -1,4 +1,4 @@
-"""Corpora on disk: what one is, and reading it without loading it. ``making.py`` makes them."""
+"""Corpora on disk: their form, and reading without loading. ``making.py`` makes them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from sayahead.training.corpus.frontend import FrontEnd
 
 FORMAT = 1
 LONG = {"mel": 1, "audio": 0, "features": 1}
-"""Arrays that stay in their files, with rows a frame; 0: a hop of samples."""
+"""Memory-mapped arrays, with their rows per frame; 0: a hop of samples."""
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A spoken sentence, or a recording; arrays of one that was read are views that cannot or should not be changed."""
+    """A spoken sentence, or a recording; arrays of stored items are views that cannot or should not be changed."""
 
     name: str
     """Its text's name; where the text has several sentences, with ``.1``, ``.2``, ..."""
     text: str
-    """Its words as they are spoken."""
+    """Its words, as spoken."""
     ids: Array
     """(P,) int16 phoneme ids without the pads at both ends."""
     words: Array
@@ -44,37 +44,37 @@ class Item:
     audio: Array | None = None
     """(T * hop,) int16 samples, 32767 is 1.0; none in a corpus without sound."""
     features: Array | None = None
-    """(T, 256) float16: what the teacher's last layer gets, or none."""
+    """(T, 256) float16: input of the teacher's last layer, or none."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusInfo:
-    """corpus.json: all that a corpus is besides its shards."""
+    """corpus.json: everything of a corpus besides its shards."""
 
     format: int
-    """Version of this folder's form."""
+    """Version of the folder's format."""
     front_end: FrontEnd
-    """How its sound became frames."""
+    """Front end of its frames."""
     phonemes: dict[str, int]
     """Symbol to id."""
     pad: int
     """The id at both ends of each item, which ``Item.ids`` leaves out."""
     source: dict[str, str]
-    """Where speech and durations come from."""
+    """Source of speech and durations."""
     punctuation: str
     """Which punctuation is among the phonemes: all, final (the sentence's last alone, Ma 5.1) or none."""
     seed: int
-    """Fixes the teacher's noise, with each item's name."""
+    """Seed of the teacher's noise, together with each item's name."""
     texts: dict[str, str]
     """SHA-256 of each split's texts."""
     shard_texts: int
     """Texts in a shard."""
     versions: dict[str, str]
-    """Packages that made it."""
+    """Versions of the packages that made it."""
     splits: dict[str, tuple[str, ...]]
     """Split to its shards."""
     complete: bool
-    """Whether all shards are made; a corpus that is not may be read as far as it is."""
+    """Whether all shards are made; an incomplete corpus can be read, too."""
     mel_mean: tuple[float, ...]
     """(n_mels,) mean over the train split's frames (over all frames, where none of train is made)."""
     mel_std: tuple[float, ...]
@@ -82,7 +82,7 @@ class CorpusInfo:
 
 
 def check_mels(info: CorpusInfo, n_mels: int) -> None:
-    """ConfigError where a model takes another number of mel bands."""
+    """ConfigError where a model has another number of mel bands."""
     if info.front_end.n_mels != n_mels:
         raise ConfigError(f"The corpus has {info.front_end.n_mels} mel bands, but [model] n_mels is {n_mels}.")
 
@@ -96,7 +96,7 @@ def count_ids(info: CorpusInfo, wanted: int) -> int:
 
 
 class Corpus:
-    """A corpus that was made, or is being made: its description, and its splits as sequences of items."""
+    """A corpus, complete or still being made: its description, and its splits as sequences of items."""
 
     def __init__(self, path: Path | str) -> None:
         """Read the description; ConfigError where there is none, or one of another format."""
@@ -111,7 +111,7 @@ class Corpus:
 
     @property
     def size(self) -> str:
-        """How much there is to train on."""
+        """Hours of speech to train on, in words."""
         front_end, frames = self.info.front_end, int(self.split("train").lengths.sum())
         return f"{frames * front_end.hop / front_end.sample_rate / 3600:.1f} h of corpus"
 
@@ -146,7 +146,7 @@ class Split(Sequence[Item]):
 
 
 class Shard:
-    """A shard's folder: arrays of all its items end to end, the long ones memory-mapped when they are first wanted."""
+    """A shard's folder: arrays of all its items end to end, the long ones memory-mapped at first use."""
 
     def __init__(self, path: Path, info: CorpusInfo) -> None:
         self.path, self._hop = path, info.front_end.hop
@@ -188,7 +188,7 @@ class Shard:
         return {name: np.asarray(self._load(name, mapped=True)) for name in names}
 
     def _check(self) -> None:
-        """ConfigError where the arrays of a shard do not fit together."""
+        """ConfigError where the arrays of a shard are inconsistent."""
         for name, at in self._at.items():
             if len(at) != len(self.names) + 1 or at[0] != 0 or np.any(np.diff(at) < 0):
                 raise self._damaged(f"{name}_at.npy", f"it does not fit {len(self.names)} items")
@@ -208,7 +208,7 @@ class Shard:
                 raise self._damaged(f"{name}.npy", f"it has {count} rows where {frames * (factor or self._hop)} belong")
 
     def _rows(self, name: str) -> int:
-        """Rows of an array's file, from its header and its size alone."""
+        """Rows of an array's file, by its header and size alone."""
         path = self.path / f"{name}.npy"
         try:
             with path.open("rb") as file:

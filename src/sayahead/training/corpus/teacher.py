@@ -37,25 +37,25 @@ EARLY = 4
 """Frames by which its sound is ahead of its durations: as measured, phonemes so shifted explain the mel best."""
 DURATIONS, FEATURES = "/Clip_output_0", "/dec_norm/LayerNormalization_output_0"
 """Tensors of its graph: units of each id (P + 2,), and what its last layer gets (1, T, 256)."""
-"""-50 dBFS, as where a session bounds silence."""
+"""-50 dBFS, a session's threshold of silence."""
 PUNCTUATION = ("all", "final")
 Frames = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class TeacherSpec:
-    """What a corpus asks of the teacher; ``open`` it where it is to speak."""
+    """A corpus's settings for the teacher; ``open`` loads it."""
 
     front_end: FrontEnd
-    """How its sound becomes frames."""
+    """Front end of its frames."""
     punctuation: str = "all"
-    """all, or final: no punctuation reaches the teacher but the sentence's last (Ma 5.1)."""
+    """all, or final: only the sentence's last punctuation reaches the teacher (Ma 5.1)."""
     lead: int = 4
     """Frames (12.5 ms) that are kept of the first pad. The first phoneme is audible up to three frames early."""
     tail: int = 12
-    """Frames that are kept behind the last audible one."""
+    """Frames kept after the last audible one."""
     seed: int = 0
-    """Fixes its noise, with each item's name."""
+    """Seed of its noise, together with each item's name."""
     audio: bool = True
     """Whether items have samples."""
     features: bool = False
@@ -80,7 +80,7 @@ class TeacherSpec:
         return dict(config.phonemes), int(config.model["pad"])
 
     def describe(self) -> dict[str, str]:
-        """What corpus.json says of it."""
+        """The source in corpus.json."""
         return {
             "kind": "teacher",
             "voice": f"hibari-tts {importlib.metadata.version('hibari-tts')}",
@@ -98,7 +98,7 @@ class TeacherSpec:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """A sentence as the teacher says it, ends trimmed."""
+    """A sentence as the teacher speaks it, ends trimmed."""
 
     edges: Frames
     """(P + 3,) first frame of each id with the pads, and T."""
@@ -111,7 +111,7 @@ class Take:
 
 
 class Teacher:
-    """See making.Source: text to items, a sentence each."""
+    """See making.Source: from a text to items, one per sentence."""
 
     def __init__(self, spec: TeacherSpec) -> None:
         self.spec = spec
@@ -147,7 +147,7 @@ class Teacher:
             f0 = f0[np.minimum(nearest, len(f0) - 1)]
         size = int(edges[-1]) * front.hop
         pcm = to_pcm16(np.pad(samples[:size], (0, max(0, size - len(samples)))))
-        # Frames of the samples as they are written, so that whoever reads them gets the same.
+        # Frames of the samples as stored, so that readers compute the same.
         mel = front.log_mel(pcm.astype(np.float32) / np.float32(32767))
         return Item(
             name=name,
@@ -178,7 +178,7 @@ class Teacher:
 
 
 def trim(edges: Frames, samples: Floats, marks: int, *, lead: int, tail: int) -> tuple[int, Frames]:
-    """Frames to cut off the front, and the edges (P + 3,) of the pads and phonemes in what is kept.
+    """Frames to cut off the front, and the edges (P + 3,) of the pads and phonemes in the rest.
 
     ``edges`` are those of the whole by the teacher's durations, ``marks`` the number of ids behind the last phoneme
     that sounds. All phonemes are moved to where they are heard, ``EARLY`` frames to the front; of the first pad
@@ -245,20 +245,20 @@ def load_graph() -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # Every sentence has its own length: memory plans kept for each would only grow.
+    # Sentences differ in length: a memory plan for each would only pile up.
     options.enable_mem_pattern = False
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
-def resample(samples: Floats, rate: int, wanted: int) -> Floats:
+def resample(samples: Floats, rate: int, target: int) -> Floats:
     """Samples (S,) at another rate; ConfigError where soxr, which does it, is not installed."""
-    if rate == wanted:
+    if rate == target:
         return samples
     try:
         import soxr
     except ImportError as error:
         raise ConfigError(
-            f"Resampling from {rate} to {wanted} Hz needs the package soxr: pip install 'sayahead[score]'."
+            f"Resampling from {rate} to {target} Hz needs the package soxr: pip install 'sayahead[score]'."
         ) from error
-    resampled: Floats = np.asarray(soxr.resample(samples, rate, wanted), np.float32)
+    resampled: Floats = np.asarray(soxr.resample(samples, rate, target), np.float32)
     return resampled

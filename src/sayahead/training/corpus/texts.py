@@ -11,7 +11,7 @@ CHARACTERS_A_SECOND = 18.0
 
 
 def read_counts(given: str | None, texts: dict[str, Texts]) -> dict[str, int]:
-    """Split to number of texts of ``2400`` or ``train=2400,val=60``."""
+    """Split to number of texts, from ``2400`` or ``train=2400,val=60``."""
     counts = {}
     for part in given.split(",") if given else ():
         split, _, count = part.rpartition("=")
@@ -27,7 +27,7 @@ def read_counts(given: str | None, texts: dict[str, Texts]) -> dict[str, int]:
 
 
 def evenly(texts: Texts, count: int) -> Texts:
-    """At most ``count`` of the texts, at even distances, in their order."""
+    """At most ``count`` of the texts, evenly spaced, in their order."""
     if count >= len(texts):
         return texts
     return [texts[i * len(texts) // count] for i in range(count)]

@@ -1,4 +1,4 @@
-"""Checkpoints: all that a run needs to go on exactly, in one file that is whole or not there; two are kept."""
+"""Checkpoints: all that a run needs to resume exactly, in one file, whole or absent; the last two are kept."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ logger = logging.getLogger("sayahead")
 
 
 def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
-    """Write the state as the folder's checkpoint; the one that was there becomes the previous one.
+    """Write the state as the folder's checkpoint; the current one becomes the previous one.
 
-    At every moment one of the two files is whole: a new one gets its name only when it is on the disk.
+    At every moment one of the two files is whole: a new one gets its name only once it is on disk.
     """
     partial = folder / PARTIAL
     with partial.open("wb") as file:
@@ -38,7 +38,7 @@ def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the folder's names on the disk; where folders cannot be opened (Windows), nothing."""
+    """Sync the folder's names to disk; does nothing where folders cannot be opened (Windows)."""
     if hasattr(os, "O_DIRECTORY"):
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -48,14 +48,14 @@ def sync_folder(folder: Path) -> None:
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """Whether a run left something to resume from."""
+    """Whether a run has a checkpoint to resume from."""
     return any((folder / name).exists() for name in (NAME, PREVIOUS))
 
 
 def load_checkpoint(path: Path) -> dict[str, Any]:
-    """The state in a run's folder, or in one file; on the processor.
+    """The state in a run's folder, or in one file; on the CPU.
 
-    In a folder, a damaged newest checkpoint is left for the one before it, with a warning. ConfigError where none can
+    In a folder, a damaged newest checkpoint gives way to the one before it, with a warning. ConfigError where none can
     be read.
     """
     if path.is_file():
@@ -80,7 +80,7 @@ def load_checkpoint(path: Path) -> dict[str, Any]:
 def read_checkpoint(path: Path) -> dict[str, Any]:
     """The state in one file; ConfigError where it is damaged or of another format."""
     try:
-        # torch reads past a wrong checksum; zipfile does not.
+        # torch ignores a wrong checksum; zipfile does not.
         with zipfile.ZipFile(path) as archive:
             damaged = archive.testzip()
         if damaged is not None:
@@ -111,7 +111,7 @@ def seed_all(seed: int) -> None:
 
 
 def random_state(device: torch.device) -> dict[str, Any]:
-    """The state of all global generators, in types that ``torch.load`` takes without running code."""
+    """The state of all global generators, in types that ``torch.load`` reads without running code."""
     version, numbers, gauss = random.getstate()
     kind, keys, position, has_gauss, cached = np.random.get_state()
     return {

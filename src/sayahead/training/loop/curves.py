@@ -1,4 +1,4 @@
-"""A run's log, one JSON object a line, and the curve of its losses."""
+"""A run's log, one JSON object per line, and the curve of its losses."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Log:
     """``log.jsonl`` of a run."""
 
     scalars: Any = None
-    """Also gets the numbers: a SummaryWriter of TensorBoard, or none."""
+    """TensorBoard's SummaryWriter, which gets the numbers too, or none."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def begin(self, step: int) -> None:
-        """Keep the lines up to ``step``, where the run goes on; those behind it were lost with their weights."""
+        """Keep the lines up to ``step``, where the run resumes; the weights of later ones are lost."""
         if not self.path.exists():
             return
         kept = [line for line in read_log(self.path) if line["step"] <= step]
@@ -31,7 +31,7 @@ class Log:
         os.replace(partial, self.path)
 
     def write(self, line: Mapping[str, Any]) -> None:
-        """Add a line; numbers that are not finite, which JSON does not know, become null."""
+        """Add a line; numbers that are not finite become null, as JSON lacks them."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(finite(line)) + "\n")
         if self.scalars is not None:
@@ -41,7 +41,7 @@ class Log:
 
 
 def flat_numbers(line: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
-    """Path and value of each number of a line, but for the step; parts of tables are joined by strokes."""
+    """Path and value of each number of a line except the step; paths are joined by slashes."""
     for key, value in line.items():
         if isinstance(value, Mapping):
             yield from flat_numbers(value, f"{prefix}{key}/")
@@ -50,7 +50,7 @@ def flat_numbers(line: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[st
 
 
 def scalar_writer(folder: Path) -> Any:
-    """TensorBoard's writer into a run's folder; ConfigError where the package is missing."""
+    """TensorBoard's writer for a run's folder; ConfigError where the package is missing."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError as error:
@@ -66,7 +66,7 @@ def finite(value: Any) -> Any:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The lines of a log that are whole; the last one may have been cut off."""
+    """The whole lines of a log; the last one may be truncated."""
     lines = []
     for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:

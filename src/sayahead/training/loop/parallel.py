@@ -22,14 +22,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """This process among those that train together; each call below is made by all of them at the same point."""
+    """This process among those that train together; all of them make each call below at the same point."""
 
     rank: int
-    """Number of this process; 0 writes."""
+    """Number of this process; process 0 writes."""
     count: int
     """Processes."""
     device: torch.device
-    """Where this one computes."""
+    """Device of this process."""
 
     def wrap(self, model: nn.Module) -> nn.Module:
         """The model, with gradients averaged over all processes in its backward pass."""
@@ -48,7 +48,7 @@ class Ranks:
         return [value / self.count for value in self._reduce(values, dist.ReduceOp.SUM)]
 
     def gather(self, item: Any) -> list[Any]:
-        """What every process brings, by rank."""
+        """Every process's object, by rank."""
         if self.count == 1:
             return [item]
         items = [None] * self.count
@@ -65,7 +65,7 @@ class Ranks:
 
 @contextmanager
 def join(device: str) -> Iterator[Ranks]:
-    """This process's place among those that torchrun names in the environment; alone where it names none."""
+    """This process's rank among those that torchrun sets in the environment; alone without them."""
     rank, count = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
     kind = device_kind(device)
     if kind == "cuda":
@@ -84,7 +84,7 @@ def join(device: str) -> Iterator[Ranks]:
 
 
 def device_kind(device: str) -> str:
-    """``cpu`` or ``cuda`` for cpu, cuda or auto; ConfigError for a device that is not there."""
+    """``cpu`` or ``cuda`` for cpu, cuda or auto; ConfigError for an unavailable device."""
     if device not in ("auto", "cpu", "cuda"):
         raise ConfigError(f"The device {device!r} is not known: choose cpu, cuda or auto.")
     if device == "cuda" and not torch.cuda.is_available():
@@ -93,7 +93,7 @@ def device_kind(device: str) -> str:
 
 
 def emulates_bfloat16(device: torch.device) -> bool:
-    """Whether the device computes bfloat16 by way of float32, slower than that; False where it cannot be told."""
+    """Whether the device emulates bfloat16 in float32, which is slower; False where that is unknown."""
     if device.type != "cpu" or platform.machine() not in ("x86_64", "AMD64"):
         return False
     checks = [getattr(torch.cpu, f"_is_{name}_supported", None) for name in ("avx512_bf16", "amx_tile")]
@@ -101,7 +101,7 @@ def emulates_bfloat16(device: torch.device) -> bool:
 
 
 def ahead(items: Iterator[T], count: int) -> Iterator[T]:
-    """The same items, up to ``count`` of them made in another thread before they are asked for."""
+    """The same items, up to ``count`` of them prepared ahead in another thread."""
     ready: queue.Queue[tuple[T | None, BaseException | None]] = queue.Queue(count)
     ended = threading.Event()
 

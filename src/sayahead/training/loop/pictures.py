@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def shown(items: Sequence[T], count: int) -> list[tuple[int, T]]:
-    """Number and item of up to ``count`` items at equal distances."""
+    """Number and item of up to ``count`` evenly spaced items."""
     return [(number, items[number]) for number in strided(range(len(items)), count)] if count else []
 
 
@@ -33,7 +33,7 @@ def write_sample(
     mel: Floats | None = None,
     alignment: Floats | None = None,
 ) -> None:
-    """Write NAME.wav, of samples (S,) or of log mel (T, D) by Griffin and Lim, and NAME.png, over the mel meant."""
+    """Write NAME.wav, of samples (S,) or of log mel (T, D) by Griffin and Lim, and NAME.png, above the target mel."""
     if samples is None:
         assert mel is not None
         samples = griffin_lim(front, mel)
@@ -43,7 +43,7 @@ def write_sample(
 
 
 def spectrogram(path: Path, spoken: Floats, meant: Floats, *, alignment: Floats | None = None) -> None:
-    """Draw the log mel spoken (T, D) over the one meant (T', D), and an alignment (T'', P) below where there is one."""
+    """Draw the predicted log mel (T, D) above the target (T', D), and an alignment (T'', P), if any, below."""
     from matplotlib.figure import Figure
 
     path.parent.mkdir(parents=True, exist_ok=True)

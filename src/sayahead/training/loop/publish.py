@@ -1,7 +1,7 @@
-"""Runs as release files: the weights that are exported, in float16, with what it takes to load and to use them.
+"""Runs as release files: the exported weights in float16, with what it takes to load and use them.
 
-A published run is a folder like any other run's, without optimizer and random state: it cannot be resumed, but be the
-``start`` of another one, a teacher, or a part of a voice.
+A published run is a folder like any other run's, without optimizer and random state: it cannot be resumed, but can be
+the ``start`` of another one, a teacher, or a part of a voice.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from sayahead.training.loop.trained import DESCRIPTION
 
 SUMS = "SHA256SUMS"
 BESIDE = ("recipe.toml", "log.jsonl", "loss.png")
-"""What of a run's folder is copied where it is there."""
+"""Files of a run's folder to copy, if there."""
 
 
 def publish(runs: Sequence[Path], out: Path) -> list[Path]:
-    """Write ``out/NAME/`` for each run, and ``out/SHA256SUMS`` of all files; what was written.
+    """Write ``out/NAME/`` for each run, and ``out/SHA256SUMS`` of all files; returns the written files.
 
-    Where ``out`` is named like an archive, it becomes one of that content. ConfigError for a folder without a
-    checkpoint, or of a name that was there already.
+    Where ``out`` has an archive's name, it becomes an archive of these. ConfigError for a folder without a
+    checkpoint, or a name that exists already.
     """
     if is_archive(out):
         if out.exists():
@@ -60,14 +60,14 @@ def publish(runs: Sequence[Path], out: Path) -> list[Path]:
 
 
 def reduced(state: dict[str, Any]) -> dict[str, Any]:
-    """A checkpoint's state with the weights that are exported alone, those of floating point in float16."""
+    """A checkpoint's state with only the exported weights, floating-point ones in float16."""
     weights = state["model"] if state["ema"] is None else state["ema"]
     small = {name: value.half() if value.dtype == torch.float32 else value for name, value in weights.items()}
     return {**state, "model": small, "ema": None, "optimizer": {}, "rng": []}
 
 
 def pack(folder: Path, archive: Path) -> None:
-    """Write all files below a folder into an archive of the kind that its name says, in order and without times."""
+    """Write all files below a folder into an archive, its format by its name, in order and without times."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     partial = archive.with_name(f".{archive.name}")
     if archive.name.lower().endswith(".zip"):
@@ -83,7 +83,7 @@ def pack(folder: Path, archive: Path) -> None:
 
 
 def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """An entry without the machine's owner and time."""
+    """An entry without owner and time."""
     entry.uid = entry.gid = entry.mtime = 0
     entry.uname = entry.gname = ""
     return entry
@@ -91,7 +91,7 @@ def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 @contextmanager
 def opened(release: Path) -> Iterator[Path]:
-    """The folder of a release that may be an archive, whose digests are checked."""
+    """The folder of a release, which may be an archive; checks its digests."""
     if not release.is_file():
         yield release
         return
@@ -102,9 +102,9 @@ def opened(release: Path) -> Iterator[Path]:
 
 
 def unpack_release(archive: Path, out: Path) -> list[Path]:
-    """Unpack an archive of runs, whose digests are checked, into a folder; the runs' folders.
+    """Unpack an archive of runs into a folder and check its digests; returns the runs' folders.
 
-    ConfigError for an archive that is damaged or is no release, and where the folder has such runs already.
+    ConfigError for a damaged archive or one that is no release, and where the folder has these runs already.
     """
     with opened(archive) as folder:
         names = sorted(path.name for path in folder.iterdir())
@@ -117,7 +117,7 @@ def unpack_release(archive: Path, out: Path) -> list[Path]:
 
 
 def check_sums(folder: Path) -> int:
-    """How many files a folder's SHA256SUMS lists, all of which are as they were; ConfigError names one that is not."""
+    """Number of files in a folder's SHA256SUMS, once all are verified; ConfigError names one that fails."""
     if not (folder / SUMS).is_file():
         raise ConfigError(f"There is no {SUMS}: name what sayahead train publish wrote.")
     lines = (folder / SUMS).read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""Recipes: the TOML of a training run, strict, and the same recipe as a run wrote it down."""
+"""Recipes: the TOML of a training run, strictly checked, and the same recipe as saved by the run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sayahead.training.loop.task import Settings, task_name
 
 KEYS = ("task", "corpus", "model", "data", "train")
 FREE = ("corpus", "train.steps", "train.log_every", "train.checkpoint_s", "train.sample_every")
-"""What a resumed run may change: when it ends and what it shows, not what a step does. The corpus is known by its
-fingerprint, wherever it lies."""
+"""Keys that a resumed run may change: its end and its output, not its steps. The corpus is known by its fingerprint,
+wherever it lies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Recipe:
     """A training run."""
 
     name: str
-    """The file's, without its ending."""
+    """The file's name, without its suffix."""
     task: str
     """Key of ``TASKS``."""
     train: Settings
@@ -44,12 +44,12 @@ class Recipe:
         return {"task": self.task, "corpus": self.corpus, **tables}
 
     def shortened(self, steps: int | None) -> Recipe:
-        """The same recipe with another number of steps; None: as it is."""
+        """The same recipe with another number of steps; None: unchanged."""
         return self if steps is None else replace(self, train=checked(replace(self.train, steps=steps), self.name))
 
 
 def load_recipe(path: Path) -> Recipe:
-    """The recipe in a TOML file; ConfigError names the file and the key that does not fit."""
+    """The recipe in a TOML file; ConfigError names the file and the invalid key."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
@@ -80,7 +80,7 @@ def recipe_from(data: Mapping[str, Any], *, name: str, where: str) -> Recipe:
 
 
 def checked(settings: Settings, where: str) -> Settings:
-    """The settings, if their values make sense; ConfigError names the first that does not."""
+    """The settings, if their values are valid; ConfigError names the first that is not."""
     rules = {
         "batch_size": (settings.batch_size >= 1, "at least 1"),
         "steps": (settings.steps >= 1, "at least 1"),
@@ -114,7 +114,7 @@ def checked(settings: Settings, where: str) -> Settings:
 
 
 def first_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | None:
-    """The first key, by its path, that differs and may not, with both values; None where the recipes agree."""
+    """The path of the first key that differs but must not, with both values; None where the recipes agree."""
     before, after = dict(flat(old)), dict(flat(new))
     for key in [*after, *(key for key in before if key not in after)]:
         if key not in FREE and before.get(key) != after.get(key):
@@ -124,7 +124,7 @@ def first_difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str | No
 
 
 def flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Path and value of each key, tables opened."""
+    """Path and value of each key, nested tables included."""
     for key, value in data.items():
         if isinstance(value, Mapping):
             yield from flat(value, f"{prefix}{key}.")
@@ -133,7 +133,7 @@ def flat(data: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]
 
 
 def plain(value: Any) -> Any:
-    """The value made of dicts and lists alone."""
+    """The value as dicts and lists alone."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, list | tuple) else value

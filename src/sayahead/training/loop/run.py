@@ -32,12 +32,12 @@ from sayahead.training.loop.trained import DESCRIPTION, check_corpus, corpus_rec
 BAD_STEPS = 20
 """Steps in a row without a finite loss and gradient after which a run gives up."""
 VALIDATION_BATCHES = 20
-"""Batches of the val split that a validation reads at most."""
+"""Most batches of the val split per validation."""
 VALIDATION_SEED = 1
 AHEAD = 4
-"""Batches that are made while a GPU computes."""
+"""Batches prepared while a GPU computes."""
 SHOW_S = 0.2
-"""Seconds between changes of the line of progress."""
+"""Seconds between updates of the progress line."""
 logger = logging.getLogger("sayahead")
 Teller = Callable[[str], None]
 
@@ -47,7 +47,7 @@ class TrainingError(SayaheadError):
 
 
 def silent(line: str) -> None:
-    """Say nothing."""
+    """Print nothing."""
 
 
 def train(
@@ -63,11 +63,11 @@ def train(
     progress: Teller = silent,
     note: Teller = silent,
 ) -> Outcome:
-    """How the run ended; its checkpoint, log, curve and samples are in the folder ``out``.
+    """Train; returns how the run ended. Its checkpoint, log, curve and samples are in the folder ``out``.
 
-    ``minutes`` bounds this invocation, whatever earlier ones took. ``progress`` gets a line that replaces the one
-    before, ``note`` lines that stay. ``tensorboard``: the log is written for it, too. ConfigError for what does not
-    fit, TrainingError where the loss stays not finite.
+    ``minutes`` bounds this invocation alone. ``progress`` gets a line that replaces the one
+    before, ``note`` lines that stay. ``tensorboard``: the log is written for it too. ConfigError for bad
+    arguments, TrainingError where the loss stays non-finite.
     """
     budget, interrupt = Budget(recipe.train, minutes, time.monotonic()), Interrupt()
     if not resume and checkpoints.has_checkpoint(out):
@@ -85,7 +85,7 @@ def train(
 
 
 class Run:
-    """The state of a run and what changes it."""
+    """The state of a run and its steps."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class Run:
         return average.eval().requires_grad_(False)
 
     def prepare(self) -> None:
-        """Start afresh or from the checkpoint; says what is trained, on what."""
+        """Start afresh or from the checkpoint; notes what is trained, on what."""
         self.note(
             f"{self.recipe.name}: {sum(weight.numel() for weight in self.weights):,} parameters, "
             f"{self.ranks.count} x {self.ranks.device.type}, {torch.get_num_threads()} threads, "
@@ -150,7 +150,7 @@ class Run:
             self.note(begin(self.start, self.task, self.model, self.average, self.folder))
         self.trained = self.ranks.wrap(self.model)
         batches = self._batches()
-        # The batches that were taken already are passed over before the generators are set to where they stood.
+        # Skip the batches already used before restoring the generators.
         self.batches: Iterator[tuple[int, int, Batch]] = chain([next(batches)], batches)
         if self.ranks.device.type == "cuda":
             self.batches = ahead(self.batches, AHEAD)
@@ -170,12 +170,12 @@ class Run:
             self.note(f"{self.folder} has no val split: nothing is validated.")
 
     def _load(self, state: dict[str, Any]) -> None:
-        """Take over weights, optimizer and counters; ConfigError where recipe or corpus is another."""
+        """Restore weights, optimizer and counters; ConfigError for another recipe or corpus."""
         if not state["optimizer"]:
             raise ConfigError(
                 f"{self.out} is a published run, which cannot be resumed: begin another one with [train] start."
             )
-        # Keys that came after the checkpoint was made have their defaults.
+        # Keys newer than the checkpoint have their defaults.
         earlier = recipe_from(state["recipe"], name=state["name"], where=str(self.out)).resolved()
         difference = first_difference(earlier, self.recipe.resolved())
         if difference is not None:
@@ -191,7 +191,7 @@ class Run:
         self.earlier_s = self.at.seconds
 
     def _batches(self) -> Iterator[tuple[int, int, Batch]]:
-        """Epoch, number in it from 1, and batch, from where the counters stand, for ever."""
+        """Epoch, number in it from 1, and batch, from the counters on, endlessly."""
         epoch, passed = self.at.epoch, self.at.position
         share = {"batch_size": self.settings.batch_size // self.ranks.count, "ranks": self.ranks.count}
         while True:
@@ -204,7 +204,7 @@ class Run:
             epoch, passed = epoch + 1, 0
 
     def fit(self) -> Outcome:
-        """Train until steps or minutes are used up, or a signal comes."""
+        """Train until steps or minutes are used up, or a signal arrives."""
         if self.budget.ended(self.at.step) == "steps":
             self.note(f"{self.out} has its {self.at.step} steps already: more with --steps, or steps in the recipe.")
             return Outcome("steps", self.at.step)
@@ -223,14 +223,14 @@ class Run:
                 return Outcome(ended, self.at.step, signalled)
 
     def step(self) -> int:
-        """One step on the next batch; the number of a signal that came to any of the processes, or 0."""
+        """One step on the next batch; the number of a signal that reached any of the processes, or 0."""
         epoch, number, batch = next(self.batches)
         self.optimizer.zero_grad(set_to_none=True)
         with self.autocast():
             loss, parts = self.task.loss(self.trained, self.moved(batch), self.at.step)
         loss.backward()  # type: ignore[no-untyped-call]
         value, norm = float(loss.detach()), float(nn.utils.clip_grad_norm_(self.weights, self.settings.clip))
-        # One exchange a step: every process takes the decisions that follow from the same numbers.
+        # One exchange per step: all processes decide from the same numbers.
         spent_s = time.monotonic() - self.budget.begun_s
         bad = not (math.isfinite(value) and math.isfinite(norm))
         spent_s, skip, signalled = self.ranks.largest(spent_s, bad, self.interrupt.number)
@@ -247,7 +247,7 @@ class Run:
         return int(signalled)
 
     def _update(self, rate: float) -> None:
-        """Change the weights, and have their average follow."""
+        """Update the weights and their average."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.step()
@@ -274,7 +274,7 @@ class Run:
             )
 
     def names(self, epoch: int, number: int, batch: Batch) -> str:
-        """Which items a batch holds: their names, where the task's batches number them."""
+        """A batch's items: their names, where the task's batches number them."""
         if "items" not in batch:
             return f"batch {number} of epoch {epoch}"
         split = self.corpus.split("train")
@@ -285,11 +285,11 @@ class Run:
         return {key: value.to(self.ranks.device, non_blocking=True) for key, value in batch.items()}
 
     def autocast(self) -> torch.autocast:
-        """Mixed precision, where it is on."""
+        """Mixed precision, if enabled."""
         return torch.autocast(self.ranks.device.type, dtype=torch.bfloat16, enabled=self.bfloat16)
 
     def save(self) -> None:
-        """Write a checkpoint; not amid bad steps, whose forward passes may have spoilt running statistics."""
+        """Write a checkpoint; not amid bad steps, whose forward passes may have corrupted running statistics."""
         if self.bad_steps:
             return
         states = self.ranks.gather(checkpoints.random_state(self.ranks.device))
@@ -311,7 +311,7 @@ class Run:
         checkpoints.save_checkpoint(self.out, state)
 
     def write_log(self) -> None:
-        """A line of means over the steps since the last one."""
+        """Log the means over the steps since the last line."""
         sums, self.sums = self.sums, []
         keys = list(sums[0]) if sums else []
         means = self.ranks.mean([sum(one[key] for one in sums) / len(sums) for key in keys])
@@ -323,16 +323,16 @@ class Run:
             self.log.write({**self.place(), **totals, "parts": parts, **pace})
 
     def place(self) -> dict[str, Any]:
-        """What every line of the log begins with."""
+        """The first keys of every line of the log."""
         return {"step": self.at.step, "epoch": self.at.epoch, "seconds": round(self.at.seconds, 3)}
 
     def pace(self) -> float:
-        """Steps a second over the last ones."""
+        """Recent steps per second."""
         (step, first), (last_step, last) = self.ticks[0], self.ticks[-1]
         return (last_step - step) / (last - first) if last > first else 0.0
 
     def _show(self, loss: float) -> None:
-        """The line of progress."""
+        """The progress line."""
         self.ticks.append((self.at.step, self.budget.seconds))
         if self.budget.seconds - self.shown_s >= SHOW_S:
             self.shown_s, pace = self.budget.seconds, self.pace()
@@ -370,7 +370,7 @@ class Run:
             self.undrawn = True
 
     def _sample(self, model: nn.Module) -> None:
-        """Have the task write its samples; what goes wrong there is reported and does not end the run."""
+        """Let the task write its samples; errors there are reported and do not end the run."""
         folder = self.out / "samples" / f"step-{self.at.step:06}"
         folder.mkdir(parents=True, exist_ok=True)
         try:
@@ -381,7 +381,7 @@ class Run:
 
     @contextmanager
     def aside(self, model: nn.Module) -> Iterator[None]:
-        """The model in eval mode without gradients; random draws inside are always the same and change none outside."""
+        """The model in eval mode without gradients; random draws inside are always the same and affect none outside."""
         state = checkpoints.random_state(self.ranks.device)
         checkpoints.seed_all(VALIDATION_SEED)
         model.eval()

@@ -1,4 +1,4 @@
-"""How far a run is, how far it may go, what the learning rate is on the way, and what ends it early."""
+"""A run's progress and bounds, its learning rate, and the signals that end it early."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from sayahead.training.loop.task import Settings
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Scheduled sampling, a part of a task's [data]; not of the papers."""
+    """Scheduled sampling, part of a task's [data]; not in the papers."""
 
     sampling_share: float = 0.0
-    """Share of previous frames that are the model's own, once it has risen."""
+    """Final share of previous frames that are the model's own."""
     sampling_start: int = 0
     """Step from which the share rises."""
     sampling_steps: int = 1
-    """Steps in which it rises."""
+    """Steps over which it rises."""
 
     def sampling(self, step: int) -> float:
         """Share of previous frames that are the model's own, at a step."""
@@ -29,42 +29,42 @@ class Sampling:
 
 @dataclass(slots=True)
 class Counters:
-    """How far a run is."""
+    """Progress of a run."""
 
     step: int = 0
-    """Steps taken, the skipped ones too."""
+    """Steps taken, skipped ones included."""
     epoch: int = 0
-    """Number of the pass over the train split, from 0."""
+    """Number of the epoch, from 0."""
     position: int = 0
-    """Batches taken of this pass."""
+    """Batches taken in this epoch."""
     updates: int = 0
     """Steps that changed the weights."""
     skipped: int = 0
-    """Steps that did not: their loss or gradient was not finite."""
+    """Skipped steps: their loss or gradient was not finite."""
     seconds: float = 0.0
     """Time trained, over all invocations."""
 
 
 @dataclass(slots=True)
 class Budget:
-    """Steps and minutes of an invocation, and the learning rate that follows from how much of them is gone."""
+    """Steps and minutes of an invocation, and the learning rate by the share of them used up."""
 
     settings: Settings
     """The recipe's."""
     minutes: float | None
-    """Bound of this invocation; None: steps alone count."""
+    """Limit of this invocation; None: only steps count."""
     begun_s: float
-    """When it began, by the monotonic clock."""
+    """Its start, by the monotonic clock."""
     seconds: float = 0.0
-    """Since then, as of the last step; the same in all processes."""
+    """Seconds since then, as of the last step; the same in all processes."""
 
     def gone(self, step: int) -> float:
-        """Share of the run that is over, by steps or minutes, whichever is more."""
+        """Share of the run that is done, by steps or minutes, whichever is larger."""
         share = 0.0 if self.minutes is None else self.seconds / (60 * self.minutes)
         return min(1.0, max(share, step / self.settings.steps))
 
     def ended(self, step: int) -> str:
-        """``steps`` or ``minutes`` where they are used up, otherwise nothing."""
+        """``steps`` or ``minutes`` if used up, otherwise empty."""
         if step >= self.settings.steps:
             return "steps"
         return "minutes" if self.minutes is not None and self.seconds >= 60 * self.minutes else ""
@@ -75,7 +75,7 @@ class Budget:
         return left if self.minutes is None else min(left, max(0.0, 60 * self.minutes - self.seconds))
 
     def rate(self, step: int) -> float:
-        """The learning rate of the step that follows ``step`` others: warm-up, hold, halving, the fall to 0."""
+        """The learning rate of the step that follows ``step`` others: warm-up, hold, halving, final decay to 0."""
         s = self.settings
         rate = s.learning_rate * min(1.0, (step + 1) / max(1, s.warmup_steps))
         if s.half_life_steps is not None:
@@ -86,7 +86,7 @@ class Budget:
 
 
 def ema_decay(most: float, updates: int) -> float:
-    """The moving average's decay at an update's number: small at first, so that early weights are forgotten."""
+    """The moving average's decay at an update's number: small at first, so that early weights fade."""
     return min(most, (1 + updates) / (10 + updates))
 
 
@@ -98,11 +98,11 @@ class Interrupt:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Take the two signals over, and give them back; outside the main thread, where they do not come, nothing."""
+        """Handle the two signals inside the block; outside the main thread, which signals do not reach, do nothing."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        # A process in the background of a shell ignores SIGINT, and must go on doing so.
+        # A shell's background process ignores SIGINT, and must continue to.
         numbers = [n for n in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(n) != signal.SIG_IGN]
         previous = {number: signal.signal(number, self._note) for number in numbers}
         try:

@@ -1,4 +1,4 @@
-"""What a run begins with in place of fresh weights: those of another run, or of a voice's graphs."""
+"""Starting a run from the weights of another run, or of a voice's graphs."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from sayahead.voices import installed_voices, read_config
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """A run or a voice that is begun with."""
+    """A run or a voice to start from."""
 
     path: Path
     """Its folder."""
     found: Mapping[str, Any]
-    """What it takes over of the recipe's [model]."""
+    """The values it sets in the recipe's [model]."""
     state: dict[str, Any] | None = None
     """The run's checkpoint; None for a voice."""
     info: CorpusInfo | None = None
-    """The corpus it was trained on, where that is known."""
+    """The corpus it was trained on, if known."""
 
 
 def find_start(name: str, task: TaskMaker) -> Start:
-    """The run or the voice of that name or folder, or the run in an archive; ConfigError where there is none."""
+    """The run or voice of that name or folder, or the run in an archive; ConfigError where there is none."""
     path = Path(name)
     if path.is_file() and is_archive(path):
         with opened(path) as release:
@@ -49,7 +49,7 @@ def find_start(name: str, task: TaskMaker) -> Start:
 
 
 def find_run(path: Path) -> Start:
-    """The run in a folder, or of a checkpoint's file."""
+    """The run in a folder, or of a checkpoint file."""
     state = checkpoints.load_checkpoint(path)
     try:
         info = read_info(path if path.is_dir() else path.parent)
@@ -72,13 +72,13 @@ def only_run(archive: Path, folder: Path, task: TaskMaker) -> Path:
 
 
 def taken_over(start: Start | None, state: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """What a run that is resumed, or begins with something, has of the recipe's [model] already."""
+    """The values of the recipe's [model] that a resumed run, or its start, sets already."""
     found: Mapping[str, Any] = {} if state is None else state.get("found", {})
     return found if start is None else start.found
 
 
 def validated(task: Task[Any], corpus: object) -> bool:
-    """Whether there is anything to validate on: a split, or what the task makes of its own."""
+    """Whether there is anything to validate on: a split, or the task's own data."""
     if not isinstance(corpus, Corpus) or "val" in corpus.info.splits:
         return True
     try:
@@ -89,10 +89,10 @@ def validated(task: Task[Any], corpus: object) -> bool:
 
 
 def begin(start: Start, task: Task[Any], model: nn.Module, average: nn.Module | None, folder: Path) -> str:
-    """Set a task's model and its average to what it begins with; a line that says so.
+    """Set a task's model and its average to the start's weights; returns a line for the user.
 
-    ``folder`` has the corpus. What this training leaves as it is stays as the task made it. On another corpus than the
-    start's, of the same phonemes and frames, mean and deviation are the new one's. ConfigError for what does not fit.
+    ``folder`` has the corpus. Frozen weights stay as the task set them. On another corpus than the start's, of the
+    same phonemes and frames, mean and deviation are the new one's. ConfigError for weights or corpora that do not fit.
     """
     done = set_weights(start, task, model, folder)
     if average is not None:
@@ -129,7 +129,7 @@ def moved(start: Start, folder: Path) -> bool:
     if start.state["corpus"]["fingerprint"] == digest:
         return False
     if start.info is None:
-        # What is no corpus, or is no longer known, must be the same.
+        # Anything but a known corpus must be the same.
         check_corpus(start.state, folder, str(start.path))
         return False
     old, new = start.info, read_info(folder)
@@ -142,7 +142,7 @@ def moved(start: Start, folder: Path) -> bool:
 
 
 def check_voice(phonemes: Mapping[str, int], sample_rate: int, hop: int, corpus: Corpus, name: str) -> None:
-    """ConfigError where a voice reads other phonemes, or makes other frames, than a corpus has."""
+    """ConfigError where a voice has other phonemes or frames than a corpus."""
     front = corpus.info.front_end
     if phonemes and phonemes != corpus.info.phonemes:
         raise ConfigError(f"The voice {name} reads other phonemes than the corpus {corpus.path} has.")

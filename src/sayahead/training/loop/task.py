@@ -1,4 +1,4 @@
-"""What the one training loop asks of a model: a task, made from a recipe's tables and a corpus."""
+"""What the training loop needs of a model: a task, built from a recipe's tables and a corpus."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ class Settings:
     """How a recipe trains: its ``[train]`` table."""
 
     batch_size: int
-    """Items a step, over all processes."""
+    """Items per step, over all processes."""
     steps: int
-    """Optimizer steps after which the run is over; ``--minutes`` may end it before."""
+    """Optimizer steps of the run; ``--minutes`` may end it before."""
     start: str = ""
-    """Folder of another run, of the same model, or a voice, whose weights this one begins with; fresh ones where it is
-    empty."""
+    """Folder of another run of the same model, or a voice, whose weights this run starts from; empty: fresh
+    weights."""
     learning_rate: float = 1e-3
-    """Adam's, after the warm-up."""
+    """Adam's learning rate after the warm-up."""
     warmup_steps: int = 0
     """Steps over which the learning rate rises from 0."""
     half_life_steps: float | None = None
     """Steps in which the learning rate halves after the warm-up and ``hold_steps``; None: constant."""
     hold_steps: int = 0
-    """Steps after the warm-up for which the learning rate stays as it is before it halves."""
+    """Steps after the warm-up for which the learning rate is constant before it halves."""
     least_rate: float = 0.0
-    """Learning rate below which halving does not go; ``final_share`` does."""
+    """Lower bound of the learning rate while halving; ``final_share`` goes below it."""
     final_share: float = 0.0
     """Share of the run at its end, of its steps or its minutes, whichever end first, over which the rate falls to 0."""
     betas: tuple[float, ...] = (0.9, 0.999)
@@ -50,17 +50,17 @@ class Settings:
     eps: float = 1e-8
     """Adam's epsilon."""
     l2: float = 0.0
-    """Weight of L2 regularization: what is added to the gradient for each weight (Adam's)."""
+    """Weight of L2 regularization: the share of each weight added to its gradient (Adam's)."""
     weight_decay: float = 0.0
     """Decoupled decay, times the learning rate (AdamW's); not together with ``l2``."""
     clip: float = 1.0
     """Largest norm of the gradient; larger ones are scaled down to it."""
     ema: float = 0.0
-    """Decay of the moving average of the weights that is validated and exported, reached gradually; 0: none."""
+    """Decay of the moving average of the weights, which is validated and exported; reached gradually; 0: none."""
     precision: str = "auto"
     """float32, bfloat16, or auto: bfloat16 where the device computes it fast."""
     seed: int = 0
-    """Fixes initial weights, order of the data and dropout."""
+    """Seed of the initial weights, the order of the data and dropout."""
     log_every: int = 20
     """Steps between lines of the log."""
     checkpoint_s: float = 50.0
@@ -73,14 +73,14 @@ class Task(ABC, Generic[M]):
     """A model M with its data and its loss."""
 
     found: Mapping[str, Any] = {}
-    """Values for the recipe's [model] that were taken from the corpus's items, where the recipe leaves them open.
+    """Values for the recipe's [model] computed from the corpus's items, where the recipe leaves them open.
 
-    A checkpoint keeps them: they must not change with the corpus, nor be missing with it.
+    A checkpoint stores them: they must not change or vanish with the corpus.
     """
 
     @classmethod
     def open(cls, folder: Path) -> Any:
-        """What lies in a folder to learn from, a corpus; ConfigError where there is none."""
+        """The data to learn from in a folder, a corpus; ConfigError where there is none."""
         from sayahead.training.corpus.store import Corpus
 
         return Corpus(folder)
@@ -93,18 +93,18 @@ class Task(ABC, Generic[M]):
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """One pass over a split in an order that the seed fixes; each rank gets its own share, of equal length.
 
-        ``batch_size`` counts this rank's items. Tensors are on the processor. Random draws come from the seed alone,
-        never from the global generators: a resumed run skips the batches that were taken. A batch may hold ``items``
-        (B,), the numbers of its items in the split, by which an error names them.
+        ``batch_size`` counts this rank's items. Tensors are on the CPU. Random draws come from the seed alone,
+        never from the global generators: a resumed run skips the batches already used. A batch may hold ``items``
+        (B,), the numbers of its items in the split, for error messages.
         """
 
     @abstractmethod
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """The scalar to minimize and what the log shows; runs the model through its ``forward`` alone."""
+        """The loss to minimize and its parts for the log; runs the model only through its ``forward``."""
 
     @classmethod
     def found_in_voice(cls, config: VoiceConfig) -> dict[str, Any]:
-        """Values for the recipe's [model] that a training which begins with a voice takes over from it."""
+        """Values for the recipe's [model] that training takes from a voice it starts from."""
         return {}
 
     def read_voice(self, model: M, folder: Path, config: VoiceConfig) -> None:
@@ -115,11 +115,11 @@ class Task(ABC, Generic[M]):
         )
 
     def samples(self, model: M, folder: Path) -> None:
-        """Write a few validation sentences into the folder, as WAV and as a picture; by default nothing."""
+        """Write a few validation sentences into the folder, as WAV and as a picture; by default none."""
 
 
 def logged(parts: Mapping[str, Tensor]) -> dict[str, float]:
-    """Parts of a loss as the log shows them."""
+    """Parts of a loss, as logged."""
     return {name: float(part.detach()) for name, part in parts.items()}
 
 
@@ -129,7 +129,7 @@ class TaskMaker(Protocol):
     open: ClassVar[Any]
 
     def __call__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Any) -> Task[Any]:
-        """The task; ConfigError for an unknown key or what the corpus does not have."""
+        """The task; ConfigError for an unknown key or data that the corpus lacks."""
         ...
 
     def found_in_voice(self, config: VoiceConfig) -> dict[str, Any]:
@@ -157,13 +157,13 @@ TASKS = {
     "aligner": ("sayahead.training.aligner.task", "AlignerTask"),
     "learned": ("sayahead.training.learned.task", "LearnedTask"),
 }
-"""A recipe's ``task`` to module and class; only the named one is imported."""
+"""Module and class of each recipe's ``task``; only the one needed is imported."""
 RENAMED = {"deepvoice3": "ma", "melvocoder": "mel"}
 """Names of tasks in recipes and checkpoints of earlier versions."""
 
 
 def task_name(name: str, where: str) -> str:
-    """The task's name of today; ConfigError for one that is unknown."""
+    """The task's current name; ConfigError for an unknown one."""
     name = RENAMED.get(name, name)
     if name not in TASKS:
         raise ConfigError(f"{where}: task {name!r} is unknown{nearest(name, TASKS)}.")

@@ -1,4 +1,4 @@
-"""What a run left behind, for whoever exports or tries it: the model with its weights, the task, the recipe."""
+"""A trained run, for export and trial: the model with its weights, the task, the recipe."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sayahead.training.loop.task import TASKS, M, Task, task_maker
 
 T = TypeVar("T", bound=Task[Any])
 DESCRIPTION = "corpus.json"
-"""The corpus's description; a run keeps a copy, which is all of a corpus that exporting needs."""
+"""The corpus's description; a run has a copy, all that export needs of a corpus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Trained(Generic[T, M]):
     """A model M that a task T has trained."""
 
     task: T
-    """The task, made from the checkpoint's own recipe."""
+    """The task, built from the checkpoint's own recipe."""
     model: M
-    """With the trained weights, in eval mode, on the processor."""
+    """The model with the trained weights, in eval mode, on the CPU."""
     recipe: Recipe
     """The recipe in the checkpoint."""
     corpus: Corpus
-    """The corpus of the training; where that is gone, its description without any items."""
+    """The training corpus; if that is gone, its description without items."""
     step: int
     """Steps it was trained for."""
 
@@ -46,8 +46,8 @@ class Trained(Generic[T, M]):
 def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) -> Trained[Any, Any]:
     """The trained model of a run's folder or of one checkpoint file.
 
-    ``ema``: the moving average of the weights, where the recipe keeps one. ``corpus`` names the corpus where it is no
-    longer where the training read it; without one, the run's copy of its description serves. ConfigError for a
+    ``ema``: use the moving average of the weights, if the recipe has one. ``corpus`` is the corpus's folder if it has
+    moved since the training; otherwise the run's copy of its description serves. ConfigError for a
     corpus with another fingerprint.
     """
     state = load_checkpoint(path)
@@ -58,9 +58,9 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
     maker = task_maker(recipe.task)
     opened = maker.open(folder)
     check_corpus(state, folder, str(path))
-    # Checkpoints made before this was kept have their corpus read again.
+    # For checkpoints from before this was stored, read the corpus again.
     task = maker({**recipe.model, **state.get("found", {})}, recipe.data, opened)
-    # Whoever loads a model amid a training must not change what that draws.
+    # Loading a model during training must not change the training's random draws.
     with torch.random.fork_rng(devices=[]):
         model = task.model()
     weights = state["ema"] if ema and state["ema"] is not None else state["model"]
@@ -69,7 +69,7 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
 
 
 def load_run_of(task: type[T], model: type[M], path: Path, corpus: Path | None = None) -> Trained[T, M]:
-    """See load_trained; ConfigError where the run is of another task than this one, or has another model."""
+    """See load_trained; ConfigError for a run of another task, or with another model."""
     run = load_trained(path, corpus=corpus)
     if isinstance(run.task, task) and isinstance(run.model, model):
         return run
@@ -78,13 +78,13 @@ def load_run_of(task: type[T], model: type[M], path: Path, corpus: Path | None =
 
 
 def corpus_record(folder: Path) -> dict[str, str]:
-    """Where a corpus is, and the digest of its description, which names its front end, phonemes and shards."""
+    """A corpus's folder, and the digest of its description: front end, phonemes and shards."""
     digest = hashlib.sha256((folder / DESCRIPTION).read_bytes()).hexdigest()
     return {"folder": str(folder.resolve()), "fingerprint": digest}
 
 
 def check_corpus(state: dict[str, Any], folder: Path, where: str) -> None:
-    """ConfigError where the checkpoint was made on another corpus."""
+    """ConfigError where the checkpoint is of another corpus."""
     old, new = state["corpus"], corpus_record(folder)
     if old["fingerprint"] != new["fingerprint"]:
         raise ConfigError(
@@ -93,7 +93,7 @@ def check_corpus(state: dict[str, Any], folder: Path, where: str) -> None:
 
 
 def load_weights(model: nn.Module, weights: dict[str, Any], where: str) -> None:
-    """Set the model's weights; ConfigError where they are another model's."""
+    """Set the model's weights; ConfigError where they are of another model."""
     try:
         model.load_state_dict(weights)
     except RuntimeError as error:
