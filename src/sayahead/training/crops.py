@@ -1,4 +1,4 @@
-"""Random crops of sound with their mel, and the pulse train that goes with the sound: what vocoders are trained on."""
+"""Random crops of sound with their mel and, in phase with the sound, a pulse train: the training data of vocoders."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ FULL_SCALE = np.float32(32767)
 
 @dataclass(frozen=True, slots=True)
 class Crops:
-    """How a corpus is cut for a vocoder."""
+    """Settings of the crops of a corpus for a vocoder."""
 
     corpus: Corpus
-    """Where items come from."""
+    """Source of the items."""
     frames: int
     """Frames of a crop."""
     edge: int
@@ -33,7 +33,7 @@ class Crops:
     """Whether batches have pulses."""
 
     def check(self, n_mels: int, hop: int, table: str = "[model]", *, counted: int = 8) -> None:
-        """ConfigError where the corpus does not fit a model, or a crop holds nothing that counts."""
+        """ConfigError where the corpus does not fit a model, or no frame of a crop counts."""
         front = self.corpus.info.front_end
         if (front.n_mels, front.hop) != (n_mels, hop):
             raise ConfigError(
@@ -84,7 +84,7 @@ class Crops:
 
 
 class CropTask(Task[M]):
-    """See Task; learned from crops."""
+    """See Task; trained on crops."""
 
     crops: Crops
 
@@ -96,7 +96,7 @@ class CropTask(Task[M]):
 def locked_pulses(f0: Floats, audio: Floats, sample_rate: int) -> Floats:
     """(2, S) pulses and their quadrature at the pitch f0 (T,), as ``pulse_train`` makes them, in phase with the sound.
 
-    A corpus tells the pitch, not where in the sound a period begins: in each voiced stretch the pulses' first harmonic
+    A corpus has the pitch, not where a period begins in the sound: in each voiced stretch the pulses' first harmonic
     gets the phase of the sound's.
     """
     hop = len(audio) // len(f0)

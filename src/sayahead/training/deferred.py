@@ -1,4 +1,4 @@
-"""A linear layer that is used at every step of a loop, and whose weights get their gradient once for all steps."""
+"""A linear layer for every step of a loop, whose weights get their gradient once for all steps."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 
 Uses = list[tuple[Tensor, Tensor]]
-"""Inputs (B, D) and gradients of outputs (B, N) of the steps that have gone back."""
+"""Inputs (B, D) and gradients of outputs (B, N) of the steps that have run backward."""
 
 
 class Deferred:
-    """x W of rows x (B, D) and weights (N, D), in the arithmetic that autocast says, as often as called.
+    """x W of rows x (B, D) and weights (N, D), in autocast's precision, for any number of calls.
 
-    A loop else makes and adds up a whole matrix at each step back, which takes longer than all the rest of it.
-    Gradients of gradients are not to be had.
+    Otherwise each backward step of a loop computes and adds a whole matrix, which takes longer than all the rest.
+    Second derivatives are not supported.
     """
 
     def __init__(self, weight: Tensor) -> None:

@@ -18,7 +18,7 @@ HALF = math.sqrt(0.5)
 
 
 class Scaled(nn.Module):
-    """A network of log mel that knows the mean and the deviation of each band in its corpus."""
+    """A network of log mel with the mean and the deviation of each band in its corpus."""
 
     mean: Tensor
     std: Tensor
@@ -40,7 +40,7 @@ class Scaled(nn.Module):
 
 
 class Dense(nn.Linear):
-    """A linear layer begun for inputs of unit variance that lose ``dropout`` of their values."""
+    """A linear layer initialized for inputs of unit variance that lose ``dropout`` of their values."""
 
     def __init__(self, inputs: int, outputs: int, *, gain: float = 1.0, dropout: float = 0.0) -> None:
         super().__init__(inputs, outputs)
@@ -78,7 +78,7 @@ class GatedBlock(nn.Module):
         super().__init__()
         self.dropout = dropout
         left = kernel - 1 if causal else kernel // 2
-        # Half or more of the variance is lost in the gate: with 3, as much comes out as went in.
+        # The gate loses half or more of the variance: a factor of 3 keeps it constant.
         self.conv = Conv(channels, 2 * channels, kernel, left=left, gain=3.0, dropout=dropout, normed=normed)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -126,8 +126,8 @@ class PositionedAttention(nn.Module):
         query, key = self.query(x + codes[0]), self.key(keys + codes[1])
         scores = (query @ key.transpose(1, 2)).float() / math.sqrt(self.hidden)
         weights = torch.log_softmax(scores.masked_fill(hidden, -1e9), -1)
-        kept = functional.dropout(weights.exp(), self.dropout, self.training)
-        return (x + self.out(kept.to(key.dtype) @ self.value(values))) * HALF, weights
+        dropped = functional.dropout(weights.exp(), self.dropout, self.training)
+        return (x + self.out(dropped.to(key.dtype) @ self.value(values))) * HALF, weights
 
 
 BINS = 601
@@ -154,7 +154,7 @@ class Block(nn.Module):
         return self.mixed(x, mixed if self.dw.bias is None else mixed + self.dw.bias)
 
     def mixed(self, x: Tensor, mixed: Tensor) -> Tensor:
-        """What follows the convolution."""
+        """The layers after the convolution."""
         out: Tensor = x + self.gamma * self.pw2(functional.gelu(self.pw1(self.norm(mixed))))
         return out
 
@@ -167,7 +167,7 @@ def beside(x: Tensor, rows: Tensor) -> Tensor:
 
 
 class MaskedNorm(nn.Module):
-    """Batch normalization of the rows that are there; zeros elsewhere."""
+    """Batch normalization of the real rows; zeros elsewhere."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -180,7 +180,7 @@ class MaskedNorm(nn.Module):
             return out
         rows = x[there]
         out = torch.zeros_like(x)
-        # One row has no variance: there is nothing to learn from it.
+        # A single row has no variance to learn from.
         if len(rows) > 1:
             out[there] = self.norm(rows).to(x.dtype)
         return out
@@ -201,7 +201,7 @@ class ContextEmbeddingConfig:
     heads: int = 8
     """Heads of the attention to them."""
     embedding: int = 256
-    """E: what comes out."""
+    """E, the size of the output."""
 
 
 class TokenAttention(nn.Module):

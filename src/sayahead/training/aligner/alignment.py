@@ -1,4 +1,4 @@
-"""Forced alignment: the likeliest way through a recording for the phonemes of its text."""
+"""Forced alignment: the likeliest path through a recording for the phonemes of its text."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ FOLDER = Path(__file__).parent
 SHORTEST = 2
 """Least frames (25 ms) of a phoneme."""
 LEAST = -2.8
-"""Least mean logarithm of the probabilities along the way: what is below does not sound like its text."""
+"""Least mean log probability along the path: recordings below do not sound like their text."""
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """Where phonemes lie in a recording."""
+    """The times of phonemes in a recording."""
 
     begin_s: Floats
-    """(P,) when each begins."""
+    """(P,) start of each."""
     end_s: Floats
-    """(P,) when each ends: where a pause follows, before that."""
+    """(P,) end of each: before the pause, if one follows."""
     score: float
     """Mean logarithm of the probability of the phoneme in each of its frames."""
 
@@ -64,7 +64,7 @@ class Aligner:
 
 
 def way(log: Floats, labels: Numbers, opens: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
-    """First and end frames (P,) of phonemes on the likeliest way through log probabilities (T, C).
+    """First and end frames (P,) of phonemes on the likeliest path through log probabilities (T, C).
 
     States are the phonemes, each of ``SHORTEST`` frames at least, and a pause before each that ``opens`` a word and
     at the end, which may be left out.
@@ -79,7 +79,7 @@ def way(log: Floats, labels: Numbers, opens: NDArray[np.bool_]) -> tuple[Numbers
         owner += [number] * SHORTEST
     states, skipped, owner = [*states, GAP], [*skipped, True], [*owner, -1]
     optional, owners = np.array(skipped), np.array(owner)
-    # Of a phoneme's states the last one alone may be stayed in; so may a pause.
+    # Only a phoneme's last state and pauses may repeat.
     stays = np.append(owners[1:] != owners[:-1], True)
     emission = log[:, np.array(states)]
     best = np.full(len(states), -np.inf)

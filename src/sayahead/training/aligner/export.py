@@ -1,4 +1,4 @@
-"""The trained aligner as a graph that needs no torch, with the phonemes that it knows."""
+"""The trained aligner as a graph that needs no torch, with its phonemes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def aligner_graph(model: Aligner) -> Graph:
 
 
 def export(run: Trained[AlignerTask, Aligner], folder: Path) -> None:
-    """Write ``aligner.onnx`` and ``aligner.json``: the class of each phoneme symbol, and what was trained."""
+    """Write ``aligner.onnx`` and ``aligner.json``: the class of each phoneme symbol, and the training."""
     folder.mkdir(parents=True, exist_ok=True)
     aligner_graph(run.model).save(str(folder / "aligner.onnx"))
     phonemes = run.corpus.info.phonemes

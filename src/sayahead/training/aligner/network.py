@@ -16,9 +16,9 @@ class AlignerConfig:
     """Sizes."""
 
     bands: int = 68
-    """Mel bands that it sees."""
+    """Mel bands of the input."""
     classes: int = 0
-    """Phonemes that it tells apart, with the pause; 0: as many as the corpus has."""
+    """Classes: phonemes and the pause; 0: as many as the corpus has."""
     channels: int = 160
     """D of the blocks."""
     hidden: int = 320
@@ -26,7 +26,7 @@ class AlignerConfig:
     kernel: int = 7
     """Frames that each block sees."""
     blocks: int = 4
-    """How many."""
+    """Number of blocks."""
 
 
 class Aligner(nn.Module):

@@ -1,4 +1,4 @@
-"""What the aligner sees of sound and of phonemes: normalized mel bands, and a class for each symbol that sounds."""
+"""The aligner's inputs and classes: normalized mel bands, and a class for each symbol that sounds."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sayahead.types import Floats
 
 Numbers = NDArray[np.int64]
 FRONT_END = FrontEnd()
-"""The frames that it works on: 24 kHz, hop 300."""
+"""The front end of its frames: 24 kHz, hop 300."""
 BANDS = 68
-"""The lowest mel bands, up to 7.5 kHz: recordings of 16 kHz have them, too."""
+"""The lowest mel bands, up to 7.5 kHz: recordings at 16 kHz have them too."""
 RANGE = 9.0
 """Nats below the loudest value of a recording at which everything counts as silence."""
 QUIET = 4.0

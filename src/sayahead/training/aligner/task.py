@@ -26,12 +26,12 @@ from sayahead.types import Floats
 
 @dataclass(frozen=True, slots=True)
 class AlignerData:
-    """What it is trained on."""
+    """Settings of the training data."""
 
     frames: int = 240
     """Frames of a crop."""
     warp: float = 0.08
-    """Largest stretch of the bands' axis: what longer and shorter vocal tracts do."""
+    """Largest stretch of the bands' axis, the effect of longer and shorter vocal tracts."""
     tilt: float = 1.5
     """Largest slope over all bands, in nats."""
     noise: float = 6.0

@@ -45,7 +45,7 @@ def folded(layer: nn.LSTM, axes: Array) -> nn.LSTM:
 
 
 def write_student(run: Trained[Any, Any], folder: Path) -> Written:
-    """Write a student's graph and its word vectors; their paths, and what voice.json says of them."""
+    """Write a student's graph and its word vectors; returns their paths, and their entries of voice.json."""
     task = run.task
     if not isinstance(task, DistilTask):
         raise ConfigError(f"{run.recipe.name} is a run of {run.recipe.task}, which is no student of context.")

@@ -1,6 +1,6 @@
-"""``sayahead train futures``: how a language model goes on from the prefixes of transcripts, made ahead for training.
+"""``sayahead train futures``: a language model's continuations of the prefixes of transcripts, made before training.
 
-A causal model reads a text once; all its prefixes are then continued side by side, from what it remembers of each. One
+A causal model reads a text once; all its prefixes are then continued side by side, from its memory of each. One
 line of JSON an item: ``{"name", "words", "futures"}``, where ``futures[n]`` are the words expected after the first
 ``n + 1`` words (Saeki-a, II-B), or null where the prefix was left out. Interrupted, the same command resumes.
 """
@@ -26,7 +26,7 @@ class Futures:
     name: str
     """The item's name in the transcripts."""
     words: tuple[str, ...]
-    """The text's words, as the normalizer gives them."""
+    """The text's words, from the normalizer."""
     futures: tuple[tuple[str, ...] | None, ...]
     """(N,) words expected after the first n + 1; None where no prediction was made."""
 
@@ -100,7 +100,7 @@ class Continuations:
 
 
 class Continuation:
-    """What follows one prefix, token by token."""
+    """The continuation of one prefix, token by token."""
 
     def __init__(self, language: TransformersModel, words: int) -> None:
         self._language, self._words = language, words
@@ -108,7 +108,7 @@ class Continuation:
         self.text, self.ended = "", False
 
     def take(self, token: int) -> None:
-        """One token more, unless it has ended."""
+        """Add a token, unless it has ended."""
         if not self.ended and token != self._language.end:
             self._tokens.append(token)
             self.text = self._language.decode(self._tokens)

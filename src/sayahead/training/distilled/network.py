@@ -19,7 +19,7 @@ class StudentConfig:
     wide: int = 600
     """D between the two layers behind it."""
     embedding: int = 256
-    """E: what comes out, the teacher's."""
+    """E, the size of the teacher's embedding."""
 
 
 class Student(nn.Module):

@@ -1,4 +1,4 @@
-"""Distillation of context: what the tasks of students have in common (Saeki-b, 4.1)."""
+"""Distillation of context: the common part of the students' tasks (Saeki-b, 4.1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sayahead.types import Floats
 
 
 class HasStudent(nn.Module):
-    """A model whose student is what is exported."""
+    """A model of which only the student is exported."""
 
     student: Student
 

@@ -22,12 +22,12 @@ from sayahead.errors import ConfigError
 from sayahead.types import Floats
 
 MAGIC, VERSION = 793712314, 12
-"""How a ``.bin`` of fastText begins."""
+"""Magic number of fastText's ``.bin``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Learning:
-    """How vectors are learned."""
+    """Settings of the training of vectors."""
 
     channels: int = 300
     """Dimensions."""
@@ -42,13 +42,13 @@ class Learning:
     window: int = 5
     """Words to each side of which one is predicted, at most."""
     negatives: int = 64
-    """Words that did not stand there, drawn for a batch."""
+    """Negative samples drawn for a batch."""
     often: float = 1e-3
     """Share of the text above which occurrences of a word are left out at times."""
     passes: int = 3
-    """Passes over the text."""
+    """Epochs over the text."""
     batch: int = 2048
-    """Pairs of words a step."""
+    """Pairs of words per step."""
     rate: float = 5e-3
     """Adam's learning rate, falling to 0."""
 

@@ -43,7 +43,7 @@ def fields(config: object, names: str) -> dict[str, Any]:
 
 
 class Range(NamedTuple):
-    """What a linear layer's inputs were found to be: they become 7 bits between these."""
+    """The observed range of a linear layer's inputs, which are quantized to 7 bits in it."""
 
     low: float
     high: float

@@ -1,6 +1,6 @@
-"""Weights read back from the graphs of a voice: what a training begins with where there is no checkpoint.
+"""Weights read back from the graphs of a voice: the start of a training without a checkpoint.
 
-The weights are those that the voice computes with: rounded to int8 or float16.
+They are the weights of inference: rounded to int8 or float16.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Its one graph (ids to spectral parts, a whole sentence at a time) becomes three with explicit state: ``text.onnx``
 (phoneme ids to two encodings and durations), ``prosody.onnx`` (encoding per 25 ms unit to pitch and energy) and
 ``decoder.onnx`` (encoding, pitch and energy per 12.5 ms frame to the five spectral parts). Weights stay int8; products
-are made in integers where the ranges of what is multiplied are known (``ranges.py``).
+are computed in integers where the ranges of their inputs are known (``ranges.py``).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ LAYERS = {"m": 4, "pn": 6}
 WIDTHS = {"m": 128, "pn": 192}
 HEADS = 2
 MEMORIES = {"m": "sound_", "pn": ""}
-"""Names of what the encoders remember begin so."""
+"""Prefixes of the names of the encoders' memories."""
 RECENT = [WIDTHS["m"]] * 2 + [WIDTHS["pn"]] * 3
 """Inputs of the convolutions: two blocks of each encoder, and the durations'."""
 Ranges = Mapping[str, Range] | None
 
 
 class Past(NamedTuple):
-    """What an encoder knows of the rows before."""
+    """An encoder's memory of earlier rows."""
 
     inputs: Sequence[str]
     """Of each convolution block, (2, D)."""
@@ -44,7 +44,7 @@ class Past(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """What an encoder makes of its rows, and what those behind need of them."""
+    """An encoder's output for its rows, and what later rows need of them."""
 
     rows: str
     """(N, D)"""
@@ -58,7 +58,7 @@ def encoder(g: Graph, t: Weights, ids: str, part: str, past: Past, context: str 
     """Embedding, two convolution blocks, and one attention layer applied several times."""
     table = g.constant(t[f"{part}.text.emb.weight"])
     if context is not None:
-        # The future tokens: what they say in general, and what the context embedding says of this place.
+        # The future tokens: their learned vectors, and the context embedding's contribution.
         tokens = t[f"{part}.text.future"]
         # A matrix on the right is packed once; on the left, at every call.
         meaning = g.constant(np.ascontiguousarray(t[f"{part}.text.context"].T))
@@ -92,9 +92,9 @@ def attention(g: Graph, t: Weights, x: str, part: str, past: str) -> tuple[str, 
 
 
 def attention_layer(g: Graph, t: Weights, x: str, name: str, before: str) -> tuple[str, str]:
-    """The rows x (N, D) after attention to themselves and what was ``before``, and their own keys and values.
+    """The rows x (N, D) after attention to themselves and those ``before``, and their own keys and values.
 
-    Keys, then values are (2 H, N, D / H), those of what was before (2 H, M, D / H).
+    Keys, then values are (2 H, N, D / H), those of the rows before (2 H, M, D / H).
     """
     width, heads = t[f"{name}.norm1.weight"].shape[0], HEADS
 
@@ -107,7 +107,7 @@ def attention_layer(g: Graph, t: Weights, x: str, name: str, before: str) -> tup
     # The scale of the dot product is in the projection of the queries.
     scaled = np.repeat(np.array([(width // heads) ** -0.5, 1, 1], np.float32), width)
     projected = linear(normed, "self_attn.in_proj", "self_attn.in_proj_bias", scaled)
-    # Heads first, so that what is remembered only has to be joined: (3 H, N, D / H), queries, keys and values.
+    # Heads first, so that memories only have to be joined: (3 H, N, D / H), queries, keys and values.
     turned = g.op("Reshape", projected, g.constant(np.array([0, 3 * heads, width // heads])))
     turned = g.op("Transpose", turned, perm=[1, 0, 2])
     q, own = g.op("Split", turned, g.constant(np.array([heads, 2 * heads])), outputs=2, axis=0)
@@ -122,7 +122,7 @@ def attention_layer(g: Graph, t: Weights, x: str, name: str, before: str) -> tup
 
 
 def memory_shape(part: str, rows: str) -> list[int | str]:
-    """The shape of what an encoder remembers: keys and values of each layer and head."""
+    """The shape of an encoder's memory: keys and values of each layer and head."""
     return [2 * HEADS * LAYERS[part], rows, WIDTHS[part] // HEADS]
 
 
@@ -196,7 +196,7 @@ def expect_graph(t: Weights) -> Graph:
     ids = g.input("ids", np.int64, ["L"])
     x = g.op("Unsqueeze", g.op("Gather", g.constant(t["expect.emb"]), ids), g.constant(np.array([1])))
     gru = [g.constant(t[f"expect.{name}"]) for name in ("input", "hidden", "bias")]
-    # An optional input that is not given has an empty name.
+    # An omitted optional input has an empty name.
     sizes = {"direction": "bidirectional", "hidden_size": t["expect.hidden"].shape[2], "linear_before_reset": 1}
     _, last = g.op("GRU", x, *gru, "", outputs=2, **sizes)
     flat = g.op("Reshape", last, g.constant(np.array([1, -1])))
@@ -238,7 +238,7 @@ def decoder_graph(t: Teacher, *, ranges: Ranges = None, observed: bool = False) 
 
 
 def export(run: Trained[Any, Any] | None, folder: Path, *, ranges: Ranges = None, observed: bool = False) -> Written:
-    """Write the graphs, with what a run of the task ``heart`` learned or as hibari has them.
+    """Write the graphs, with the weights of a run of the task ``heart`` or hibari's.
 
     ``ranges``: of what linear layers are given (``ranges.observe``), which computes them in integers; ``observed``: see
     Graph. Their paths, and what the voice's ``model`` table says of the future tokens. ConfigError for a run of another

@@ -1,4 +1,4 @@
-"""Training of the default voice for a stream: what was encoded stays, and a word costs only its own phonemes.
+"""Training of the default voice for streams: encoded rows stay, and a word costs only its own phonemes.
 
 As in ``task.py``, the teacher reads whole sentences with the imported weights. The student reads them word by word, all
 steps of a sentence in one pass (``streams.py``), and learns to say the same.
@@ -33,7 +33,7 @@ HELD_WEIGHT, AHEAD_WEIGHT, TOKEN_WEIGHT = 0.5, 0.3, 0.1
 
 @dataclass(frozen=True, slots=True)
 class MemoryData(Streaming):
-    """How sentences are streamed, and what the errors weigh."""
+    """How sentences are streamed, and the weights of the errors."""
 
     durations: float = 1.0
     """Weight of the absolute error of log(1 + units)."""
@@ -61,7 +61,7 @@ class HeartMemory(HeartPrefixes):
         self.streamer = Streamer(streaming, space=space, pad=pad, futures=self.config.futures)
 
     def model(self) -> Heart:
-        """See Task: the imported voice to begin with."""
+        """See Task: starts as the imported voice."""
         model = super().model()
         model.expect.requires_grad_(not self.streaming.fixed_context)
         return model
@@ -86,7 +86,7 @@ class HeartMemory(HeartPrefixes):
     def unfolded(
         self, items: Sequence[Item], streams: Sequence[Stream], random: np.random.Generator
     ) -> dict[str, Tensor]:
-        """The batch of given streams."""
+        """The batch of these streams."""
         pad = self.corpus.info.pad
         whole, lengths = padded([np.concatenate([[pad], item.ids, [pad]]).astype(np.int64) for item in items])
         known = [random.random() >= self.streaming.nothing_share for _ in items]
@@ -131,7 +131,7 @@ class HeartMemory(HeartPrefixes):
         return self.weighed(parts), logged(parts)
 
     def stream_targets(self, batch: Batch, taught: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """What the teacher says of the same rows and units, and what they count."""
+        """The teacher's output for the same rows and units, and their weights."""
         row, total = batch["row"], batch["lengths"][:, None]
         there = row.clamp(max=batch["whole"].shape[1] - 1)
         token = batch["ids"] >= self.teacher.sound.emb.num_embeddings

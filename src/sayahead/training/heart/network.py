@@ -1,8 +1,8 @@
-"""The default voice's networks in PyTorch: what the import writes as graphs, trainable, and taught to expect a future.
+"""The default voice's networks in PyTorch: the imported graphs, trainable, with tokens for an expected future.
 
 Text encoders, durations, pitch and energy are those of hibari-tts; new are the *future tokens*: a few rows behind the
-visible phonemes of an unfinished sentence, where the imported voice had a neutral word. What they say comes from a
-context embedding, or, where there is none, from what was learned about sentences in general.
+visible phonemes of an unfinished sentence, where the imported voice had a neutral word. Their content comes from
+a context embedding, or, without one, from what was learned about sentences in general.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class Heart(nn.Module):
         return sound, text, self.dur_out(hidden)[..., 0]
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """What cuts of sentences sound like; a row of the batch is one cut (``train.prefixes.Cut``).
+        """The sound of cuts of sentences; a row of the batch is one cut (``train.prefixes.Cut``).
 
         In: ``ids`` and ``known`` (B, P), ``future`` (B, L) and ``future_lengths`` (B,), ``units`` (B, P) the durations
         of rows that were spoken (0: to be predicted), ``first`` and ``end`` (B,) rows that are spoken now. Out:
@@ -184,7 +184,7 @@ class Heart(nn.Module):
         owner, index, begin = batch["view_owner"], batch["view_index"], batch["view_begin"]
         at = torch.arange(index.shape[1], device=index.device)[None]
         known = at < batch["view_seen"][:, None]
-        # All that is spoken is as long as the teacher says it, so that pitch is compared at the same place.
+        # All spoken rows last as long as the teacher's, so that pitch is compared at the same place.
         units = batch["taught_units"][owner]
         units = units.gather(1, (at + begin[:, None]).clamp(max=units.shape[1] - 1))
         view = {"known": known, "units": units * (at < batch["view_end"][:, None])}
@@ -225,7 +225,7 @@ def windows(logs: Tensor, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, 
 
 
 def load_imported(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
-    """Set what the imported voice has; the future tokens and the context network keep their fresh weights.
+    """Set the imported voice's weights; the future tokens and the context network keep their fresh ones.
 
     ``weights``: by the names of ``state_dict``; ValueError for one that the model does not have or that is missing.
     """

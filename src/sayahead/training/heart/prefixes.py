@@ -1,7 +1,7 @@
-"""Sentences cut at random words: what a synthesizer sees of them word by word, beside what the whole sentence says.
+"""Sentences cut at random words: a synthesizer's view of them word by word, beside the whole sentence.
 
 A *cut* shows phonemes up to a word that is being spoken, ``k`` more words, and a few future tokens behind; its targets
-are what the imported voice makes of the whole sentence. Rows are phonemes of the whole, with the pads at both ends.
+are the imported voice's output for the whole sentence. Rows are phonemes of the whole, with the pads at both ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sayahead.types import Word
 
 Ids = NDArray[np.int64]
 NOTHING, TRUE, MODEL = 0, 1, 2
-"""What a cut's context embedding is made of: nothing, the words that follow, a language model's continuation."""
+"""Source of a cut's context embedding: nothing, the words that follow, a language model's continuation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Cutting:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A sentence as it is seen when some of its words are spoken; all numbers are rows of the whole."""
+    """The visible part of a sentence while some of its words are spoken; all numbers are rows of the whole."""
 
     begin: int
     """First row that is seen."""

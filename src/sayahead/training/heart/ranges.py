@@ -1,4 +1,4 @@
-"""The ranges of what the default voice's linear layers are given, found by having it speak: scales for integers."""
+"""The ranges of the inputs of the default voice's linear layers, observed while it speaks: scales for integers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SHARE = 1e-4
 """Share of a layer's inputs that may lie below its range, and as many above."""
 MARK = "in:"
 KEPT = 20_000
-"""Numbers of each call and layer that are looked at, besides the smallest and the largest."""
+"""Samples per call and layer, besides the smallest and the largest value."""
 
 
 class Observer:
-    """What linear layers are given while a voice speaks."""
+    """The inputs of linear layers while a voice speaks."""
 
     def __init__(self) -> None:
         self.seen: dict[str, list[Array]] = {}
@@ -33,7 +33,7 @@ class Observer:
         return ObservedGraph(graph, self)
 
     def add(self, name: str, values: Array) -> None:
-        """Note what a layer was given."""
+        """Record a layer's input."""
         flat = values.reshape(-1)
         if len(flat) > KEPT:
             flat = flat[self._draw.integers(0, len(flat), KEPT)]
@@ -49,7 +49,7 @@ class Observer:
 
 
 class ObservedGraph:
-    """A graph that tells an observer what its linear layers are given."""
+    """A graph that reports the inputs of its linear layers to an observer."""
 
     def __init__(self, graph: OnnxGraph, observer: Observer) -> None:
         self._graph, self._observer, self.inputs = graph, observer, graph.inputs
@@ -77,7 +77,7 @@ def observe(folder: Path, texts: Iterable[str]) -> dict[str, Range]:
 
 
 def save_ranges(ranges: Mapping[str, Range], path: Path) -> None:
-    """Write them as JSON, a layer a line."""
+    """Write them as JSON, one layer per line."""
     lines = [f" {json.dumps(name)}: {json.dumps(list(found))}" for name, found in ranges.items()]
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 

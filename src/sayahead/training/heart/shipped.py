@@ -1,4 +1,4 @@
-"""The weights of a voice folder's graphs, read back: a training can go on from a voice whose runs are gone.
+"""The weights of a voice folder's graphs, read back: training can continue from a voice whose runs are gone.
 
 The graphs are built a second time with numbers in place of weights, each of which names one weight. What a voice's own
 graphs have where the others have a number is that weight, whatever was turned, cut or joined on the way.
@@ -58,7 +58,7 @@ class Numbered:
 
     @property
     def count(self) -> int:
-        """How many numbers there are."""
+        """Count of the numbers."""
         return self._count
 
 

@@ -1,4 +1,4 @@
-"""Sentences unfolded into the steps of a stream: each word with what is seen of its future, the past as it was left.
+"""Sentences unfolded into the steps of a stream: each word with its visible future, the past as encoded then.
 
 A step encodes the rows from the first that is not final up to the last that is visible, and the future tokens behind;
 rows before them stay as the step left them that made them final. All steps of a sentence are one sequence of rows, in

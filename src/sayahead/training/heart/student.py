@@ -1,4 +1,4 @@
-"""The default voice's distilled context (Saeki-b, 4.1): from the words so far to the embedding of what will follow.
+"""The default voice's distilled context (Saeki-b, 4.1): from the words so far to the embedding of the future.
 
 The teacher is the context network of a voice taught on prefixes, reading what really follows, or a language model's
 continuation of it. The student reads word vectors alone; the voice itself does not move.
@@ -35,7 +35,7 @@ FEW = 8
 
 @dataclass(frozen=True, slots=True)
 class HeartStudentData:
-    """What the student learns from."""
+    """The student's training data."""
 
     teacher: str = "runs/heart-prefixes"
     """Run of the voice."""
@@ -94,7 +94,7 @@ class HeartStudent(DistilTask[Expecting]):
 
     @functools.cached_property
     def cutter(self) -> Cutter:
-        """Made when it is first wanted."""
+        """Loaded at first use."""
         return make_cutter(self.speaking.data, self.corpus, self.data.futures)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:

@@ -1,4 +1,4 @@
-"""Training of the default voice on prefixes: one set of weights that expects what is not there yet.
+"""Training of the default voice on prefixes: one set of weights that anticipates missing text.
 
 Teacher and student are the same network. The teacher reads whole sentences with the imported weights; the student sees
 them cut at random words (``prefixes.py``) and learns to say the same: durations, pitch, energy and the sound encoding
@@ -34,7 +34,7 @@ LEAD_UNITS = 3
 
 @dataclass(frozen=True, slots=True)
 class HeartData(Cutting):
-    """What is cut, and what the errors weigh."""
+    """How sentences are cut, and the weights of the errors."""
 
     futures: str = ""
     """File of a language model's continuations (``sayahead train futures``); none where it is empty."""
@@ -61,7 +61,7 @@ class HeartPrefixes(Task[Heart]):
         load_imported(self.teacher, self.weights)
 
     def model(self) -> Heart:
-        """See Task: the imported voice to begin with."""
+        """See Task: starts as the imported voice."""
         model = Heart(self.config)
         load_imported(model, self.weights)
         with torch.no_grad():
@@ -72,7 +72,7 @@ class HeartPrefixes(Task[Heart]):
 
     @functools.cached_property
     def cutter(self) -> Cutter:
-        """Made when it is first wanted: reading a language model's continuations takes a while."""
+        """Loaded at first use: reading a language model's continuations takes a while."""
         return make_cutter(self.data, self.corpus, self.data.futures)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
@@ -107,7 +107,7 @@ class HeartPrefixes(Task[Heart]):
         return torch.stack([getattr(self.data, name) * value for name, value in errors.items()]).sum()
 
     def targets(self, batch: Batch) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-        """The student's inputs, and what the teacher says of the same rows and units."""
+        """The student's inputs, and the teacher's output for the same rows and units."""
         taught = self.teach(batch["whole"], batch["lengths"])
         owner, begin = batch["owner"], batch["begin"]
         rows = torch.arange(batch["ids"].shape[1], device=owner.device)[None]
@@ -136,7 +136,7 @@ class HeartPrefixes(Task[Heart]):
         return inputs, target
 
     def teach(self, whole: Tensor, lengths: Tensor) -> dict[str, Tensor]:
-        """What the teacher says of whole sentences; the silence before them is as short as the voice speaks it."""
+        """The teacher's output for whole sentences; the silence before them is as short as the voice's."""
         self.teacher.to(whole.device)
         device = whole.device.type
         with torch.no_grad(), torch.autocast(device, enabled=False):
@@ -176,7 +176,7 @@ class HeartPrefixes(Task[Heart]):
 
 
 def make_cutter(cutting: Cutting, corpus: Corpus, futures: str) -> Cutter:
-    """What cuts the corpus's sentences, with a language model's continuations where ``futures`` names their file."""
+    """Cuts the corpus's sentences, with a language model's continuations where ``futures`` names their file."""
     expected = dict[str, dict[int, Ids]]()
     if futures:
         words = {item.name: item.futures for item in read_futures(Path(futures))}

@@ -1,4 +1,4 @@
-"""Episodes of READ and SPEAK over tables: what a policy gives away in quality, and what its listeners wait."""
+"""Episodes of READ and SPEAK over tables: a policy's loss of quality, and its listeners' waits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sayahead.training.learned.tables import Table
 from sayahead.types import Floats, Word
 
 COMPUTING_S = 0.013
-"""What a word's computing takes: the median of ``benchmarks/results/bench.json``."""
+"""Computing time per word: the median of ``benchmarks/results/bench.json``."""
 LEAD_IN_S = 0.02
 """Silence before a sentence's first sound."""
 Values = NDArray[np.float64]
@@ -24,7 +24,7 @@ Chooser = Callable[[Floats, Whole, np.random.Generator], NDArray[np.bool_]]
 
 
 def clocks(seed: int = 0) -> dict[str, TextClock]:
-    """The text clocks that a policy is taught on, by name: those that it is measured on, and others around them."""
+    """The text clocks of the training, by name: those of the measurements, and others around them."""
     return {
         "50 tokens/s": Tokens(50, seed=seed),
         "180 words/min": Reader(180),
@@ -51,7 +51,7 @@ def scales(tables: Sequence[Table]) -> Values:
 
 
 def distances(apart: Values, scale: Values) -> Values:
-    """(..., 3) -> (...,): mean of the parts, each in its unit; 1 is what is lost where no future is seen."""
+    """(..., 3) -> (...,): mean of the parts, each in its unit; 1 is the loss without any lookahead."""
     return np.asarray((apart / scale).mean(axis=-1))
 
 
@@ -71,7 +71,7 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a batch of B episodes; (B, N) each, 0 behind an episode's last word."""
+    """The outcome of a batch of B episodes; (B, N) each, 0 after an episode's last word."""
 
     steps: Steps
     """The decisions."""

@@ -1,8 +1,8 @@
-"""What each word would be with none to three words of lookahead, against the same voice's whole sentence: tables.
+"""Tables of each word with none to three words of lookahead against the same voice's whole sentence.
 
-The acoustic model alone is asked, no vocoder; from one past, whose words were spoken with lookahead drawn at random, it
+Only the acoustic model runs, no vocoder; from one past, whose words were spoken with lookahead drawn at random, it
 is stepped with each lookahead, and once more where nothing was seen: a word's end is held back until then. An episode
-of READ and SPEAK is then a matter of looking up, thousands a second.
+of READ and SPEAK is then a lookup, thousands a second.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def one_sentence(text: str) -> bool:
 
 
 class Tabulator:
-    """Makes the tables of one voice; ConfigError for a voice without an acoustic model."""
+    """Computes the tables of one voice; ConfigError for a voice without an acoustic model."""
 
     def __init__(self, voice: Voice, *, hold_back_s: float) -> None:
         if not isinstance(voice.synthesizer, TwoStage):
@@ -187,15 +187,15 @@ class TablesInfo:
     voice: str
     """Name or folder of the voice whose words are in them."""
     hold_back_s: float
-    """Seconds of sound held back when they were made."""
+    """Seconds of sound held back."""
     seed: int
-    """Fixes the lookahead of the words before each one."""
+    """Seed of the lookahead of the words before each one."""
     files: dict[str, str]
     """File of each split to the SHA-256 of its content."""
 
 
 class Tables:
-    """A folder of tables: what a policy is taught on, as a corpus is for other tasks."""
+    """A folder of tables: the training data of a policy, as a corpus is for other tasks."""
 
     def __init__(self, path: Path) -> None:
         """ConfigError where there are none."""
@@ -226,5 +226,5 @@ class Tables:
 
     @property
     def size(self) -> str:
-        """How much there is to train on."""
+        """Size of the training data, in words."""
         return f"tables of {len(self.split('train'))} sentences"

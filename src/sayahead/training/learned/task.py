@@ -1,4 +1,4 @@
-"""Teaching a voice when to wait: REINFORCE (Williams 1992) over tables, many prices and paces in one network.
+"""Training a voice's policy when to wait: REINFORCE (Williams 1992) over tables, many prices and paces in one network.
 
 An action's advantage is what the rest of its episode cost less than that of other episodes with the same sentence,
 clock and price (siblings), over its spread: the baseline needs no network. A batch has prices and clocks of all kinds.
@@ -47,14 +47,14 @@ class DecidingConfig:
     axes: int = 0
     """Channels of the frequent words' vectors, the first of the voice's own; 0: none."""
     mean: tuple[float, ...] = ()
-    """Mean of each input; none: that of the train split's."""
+    """Mean of each input; none: the train split's."""
     spread: tuple[float, ...] = ()
     """Its spread."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedData:
-    """Episodes and what is made of them."""
+    """Settings of the episodes and their loss."""
 
     siblings: int = 8
     """Episodes with each sentence, clock and price."""
@@ -63,7 +63,7 @@ class LearnedData:
     entropy_steps: int = 3000
     """and the steps over which it falls to 0."""
     discount: float = 1.0
-    """By which what a decision costs is discounted, a word."""
+    """Discount of a decision's later costs, per word."""
     least_price: float = 0.03
     """Prices of the time in which a word comes are drawn from here, evenly in their logarithm,"""
     largest_price: float = 1.5
@@ -120,7 +120,7 @@ class Deciding(nn.Module):
 
 
 class LearnedTask(Task[Deciding]):
-    """See Task; what it is taught on are tables of a voice's words."""
+    """See Task; trained on tables of a voice's words."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Tables) -> None:
         self.config = from_mapping(DecidingConfig, model, where="[model]")
@@ -135,12 +135,12 @@ class LearnedTask(Task[Deciding]):
 
     @functools.cached_property
     def voice(self) -> Voice:
-        """The voice that is taught."""
+        """The voice of the policy."""
         return load_voice(self.corpus.info.voice)
 
     @functools.cached_property
     def clues(self) -> Clues:
-        """What turns words into the network's input."""
+        """Turns words into the network's input."""
         return Clues(reader(self.voice), {word: row for row, word in enumerate(self.words)}, self.vectors)
 
     def model(self) -> Deciding:
@@ -216,12 +216,12 @@ class LearnedTask(Task[Deciding]):
 
 
 def usual(prices: Values) -> Values:
-    """(B,) about what a word costs at prices (B,): divided by it, episodes at all prices weigh alike."""
+    """(B,) typical cost of a word at prices (B,): divided by it, episodes at all prices weigh alike."""
     return 0.5 + 0.3 * prices
 
 
 def weighed(outcome: Outcome, prices: Values) -> Values:
-    """(B, N) costs of words over what is usual at their prices."""
+    """(B, N) costs of words over the typical ones at their prices."""
     return outcome.cost(prices) / usual(prices)[:, None]
 
 

@@ -68,7 +68,7 @@ def melvocoder_graph(model: MelVocoder) -> Graph:
 
 
 def pitch(g: Graph, t: NetworkWeights, x: str) -> str:
-    """What the blocks behind get of the pitch (T, D); the pitch itself becomes the output ``f0``."""
+    """The pitch as input of the later blocks (T, D); the pitch itself becomes the output ``f0``."""
     out = g.op("Add", g.op("MatMul", x, g.constant(t["pitch.weight"].T)), g.constant(t["pitch.bias"]))
     high, voicing = g.op("Split", out, outputs=2, axis=1)
     voiced = g.op("Cast", g.op("Greater", voicing, g.constant(np.float32(0))), to=1)
@@ -80,7 +80,7 @@ def pitch(g: Graph, t: NetworkWeights, x: str) -> str:
 
 
 def export(model: MelVocoder, folder: Path) -> Written:
-    """Write ``vocoder.onnx``; its path, and what a voice's ``model`` table says of it under ``vocoder``."""
+    """Write ``vocoder.onnx``; returns its path, and its entry ``vocoder`` of a voice's ``model`` table."""
     path, config = folder / "vocoder.onnx", model.config
     melvocoder_graph(model.eval()).save(str(path))
     lefts = [block.left for block in (*model.front, *model.back) if isinstance(block, Block)]

@@ -31,7 +31,7 @@ REFERENCE_HZ = 200.0
 
 @dataclass(frozen=True, slots=True)
 class MelVocoderData:
-    """What a mel vocoder is trained on, and what its errors weigh."""
+    """A mel vocoder's training data, and the weights of its errors."""
 
     frames: int = 64
     """Frames of a crop."""
@@ -153,7 +153,7 @@ class MelVocoderTask(Task[MelVocoder]):
 
     @torch.no_grad()
     def sound(self, features: Tensor, log_pitch: Tensor, voicing: Tensor) -> Floats:
-        """Samples (S,) of what the network says of one utterance (1, T, ...)."""
+        """Samples (S,) from the network's output for one utterance (1, T, ...)."""
         from sayahead.vocoders.sourcefilter import SourceFilter
 
         spectrum = self.head.cpu()(features[0].float().cpu()).numpy()
