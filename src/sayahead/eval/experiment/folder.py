@@ -88,8 +88,8 @@ def measured_names(folder: Path, texts: Sequence[Script]) -> set[str]:
 
 @contextlib.contextmanager
 def recorded(folder: Path, settings: dict[str, Any], own_processes: int | None) -> Iterator[None]:
-    """Write into a condition's ``about.json`` how it is synthesised, and the machine's load meanwhile; processes
-    None: on other machines, so no load."""
+    """Write into a condition's ``about.json`` how it is synthesised, and the machine's load meanwhile, unless
+    ``own_processes`` is None: then it runs on other machines."""
     save_json(folder / "about.json", {**read_about(folder), "settings": settings})
     if own_processes is None:
         yield

@@ -65,7 +65,7 @@ class DeepVoice3Config:
 
 
 class Encoded(NamedTuple):
-    """What the encoder makes of a text."""
+    """The encoder's output for a text."""
 
     keys: Tensor
     """(B, P, D)."""
@@ -74,7 +74,7 @@ class Encoded(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """What the decoder makes of it."""
+    """The decoder's output."""
 
     frames: Tensor
     """(B, S, F) normalized log mel."""
@@ -85,7 +85,7 @@ class Decoded(NamedTuple):
 
 
 class Past(NamedTuple):
-    """What step-by-step decoding carries on, for one sentence."""
+    """The state of step-by-step decoding, for one sentence."""
 
     frames: Tensor
     """(F,) of the step before; zeros, the mean frame, at the start."""

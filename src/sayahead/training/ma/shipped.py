@@ -47,7 +47,7 @@ def read_encoder(model: DeepVoice3, constants: Constants) -> None:
 
 
 def read_decoder(model: DeepVoice3, constants: Constants) -> None:
-    """Prenet, blocks, attentions, and what makes frames and stops."""
+    """Prenet, blocks, attentions, and the outputs of frames and stops."""
     decoder = model.decoder
     # The sines' wave lengths.
     constants.next()

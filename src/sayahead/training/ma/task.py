@@ -28,7 +28,7 @@ from sayahead.voices import VoiceConfig
 
 @dataclass(frozen=True, slots=True)
 class DeepVoice3Data(Sampling):
-    """What Deep Voice 3 is trained on, and what its errors weigh; the defaults are Ma's."""
+    """Deep Voice 3's training data, and the weights of its errors; the defaults are Ma's."""
 
     guided_weight: float = 1.0
     """Weight of the guided attention loss (Tachibana et al. 2018, Eq. 5 and 6)."""
@@ -41,7 +41,7 @@ class DeepVoice3Data(Sampling):
     stop_weight: float = 1.0
     """Weight of the stop's binary cross-entropy."""
     stop_positive: float = 1.0
-    """What a last step counts in it over the others."""
+    """Weight of a last step in it over the others."""
     prefix_share: float = 0.0
     """Share of items cut behind a word, as incremental inference sees them; the paper trains on whole sentences."""
     lookahead: int = 2

@@ -32,14 +32,14 @@ from sayahead.training.mohan.task import MohanTask, Row
 
 @dataclass(frozen=True, slots=True)
 class AgentData:
-    """What an agent learns on."""
+    """An agent's training data."""
 
     speaker: str = "runs/tts-small"
     """Run of the modified Tacotron 2 whose sentences it decides about."""
     longest: int = 400
     """Frames over which an item is left out; 0: none is."""
     rewards: RewardConfig = field(default_factory=RewardConfig)
-    """What is paid for what."""
+    """Settings of the reward."""
     learning: Learning = field(default_factory=Learning)
     """How it is learned from."""
     samples: int = 2
@@ -104,7 +104,7 @@ class AgentTask(Task[Agent]):
         return loss if model.training else -results["reward"], logged({**parts, **results})
 
     def rounded(self, kind: torch.dtype) -> ModifiedTacotron:
-        """The speaker with weights of that kind, made once."""
+        """The speaker with weights of that kind, loaded once."""
         if self._rounded is None:
             self._rounded = copy.deepcopy(self.speaker).to(kind)
         return self._rounded

@@ -47,7 +47,7 @@ def agent_graph(agent: Agent) -> Graph:
 
 
 def write_agent(run: Trained[Any, Any], folder: Path) -> Written:
-    """Write an agent's graph; its path, and what voice.json says of it."""
+    """Write an agent's graph; returns its path, and its entry of voice.json."""
     if not isinstance(run.model, Agent):
         raise ConfigError(f"{run.recipe.name} is a run of {run.recipe.task}, which is no agent.")
     path = folder / "agent.onnx"

@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 from sayahead.training.mohan.agent_network import READ, SPEAK, latest
 
 State = Any
-"""What the speaking network carries on: a tuple of tensors, or of such tuples, with B first."""
+"""The state of the speaking network: a tuple of tensors, or of such tuples, with B first."""
 Chooser = Callable[[Tensor, int], Tensor]
 """Actions (B,) for observations (B, D) and the number of the action, the READ that opens every episode being 0."""
 
@@ -30,7 +30,7 @@ class Speaker(Protocol):
         ...
 
     def memory(self, rows: Tensor) -> Any:
-        """What is attended to, of the states (B, P, M)."""
+        """The attention's memory of the states (B, P, M)."""
         ...
 
     def initial(self, memory: Any) -> State:
@@ -66,7 +66,7 @@ class RewardConfig:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What an episode is about."""
+    """An episode's sentence."""
 
     ids: Tensor
     """(P,) int64 characters."""
@@ -75,7 +75,7 @@ class Sentence:
 
 
 class Earned(NamedTuple):
-    """What one action of each sentence earned, apart."""
+    """The parts of the reward of one action per sentence."""
 
     consecutive: Tensor
     """(B,) r_CR (Eq. 4)."""
@@ -143,7 +143,7 @@ class Episodes:
         return torch.cat([self.look.context, latest(self.look.weights, self.read), self.previous[:, -1]], 1)
 
     def step(self, actions: Tensor) -> Earned:
-        """What the actions (B,) earned; an episode that is over earns nothing more."""
+        """Rewards of the actions (B,); a finished episode gets no more."""
         going = ~self.ended
         speaking = going & ((actions == SPEAK) | self.all_read)
         reading = going & ~speaking
@@ -225,7 +225,7 @@ def walk(episodes: Episodes, choose: Chooser) -> Path:
     """The paths of fresh episodes under a chooser, to their ends."""
     observations, actions, rewards, decided = list[Tensor](), list[Tensor](), list[Tensor](), list[Tensor]()
     sums = [torch.zeros_like(episodes.area) for _ in Earned._fields]
-    # What is earned when nothing is decided any more counts for the decision before.
+    # Rewards without a decision count for the last decision.
     forced = torch.zeros_like(episodes.area)
     number = 0
     while not bool(episodes.ended.all()):

@@ -52,13 +52,13 @@ class ModifiedTacotronConfig:
     prenet: tuple[int, ...] = (256, 256)
     """Widths of the layers that the previous frames go through."""
     attention_rnn: int = 1024
-    """D of the first recurrent layer, whose state asks."""
+    """D of the first recurrent layer, whose state is the query."""
     decoder_rnn: int = 1024
     """D of the second."""
     attention: int = 128
     """Width in which queries, keys and places are compared."""
     location_filters: int = 32
-    """What the attention makes of where it has been."""
+    """The attention's features of its past positions."""
     location_kernel: int = 31
     """Characters of that which each place sees."""
     window: tuple[int, ...] = ()
@@ -70,7 +70,7 @@ class ModifiedTacotronConfig:
 
 
 class Memory(NamedTuple):
-    """What the decoder attends to."""
+    """The decoder's memory."""
 
     rows: Tensor
     """(B, P, M) states of the encoder."""
@@ -79,7 +79,7 @@ class Memory(NamedTuple):
 
 
 class State(NamedTuple):
-    """What decoding step by step carries on, besides the previous frames."""
+    """The state of step-by-step decoding, besides the previous frames."""
 
     attention: tuple[Tensor, Tensor]
     """(B, D) output and cell of the first recurrent layer."""
@@ -94,7 +94,7 @@ class State(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What attention sees in a step."""
+    """The attention's input in a step."""
 
     context: Tensor
     """(B, M), c of Eq. 1."""
@@ -105,7 +105,7 @@ class Look(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What one SPEAK makes."""
+    """The output of one SPEAK."""
 
     frames: Tensor
     """(B, r, n_mels) normalized log mel."""
@@ -182,7 +182,7 @@ class ModifiedTacotron(Scaled):
         return rows.contiguous()
 
     def memory(self, rows: Tensor) -> Memory:
-        """What the decoder attends to, of states (B, P, M)."""
+        """The decoder's memory of states (B, P, M)."""
         return Memory(rows, self.attention.key(rows))
 
     def initial(self, memory: Memory) -> State:

@@ -44,7 +44,7 @@ def read_ask(model: ModifiedTacotron, constants: Constants) -> None:
 
 
 def read_attend(model: ModifiedTacotron, constants: Constants) -> None:
-    """What attention makes of where it was, and its energies."""
+    """The attention's location features, and its energies."""
     attention = model.attention
     # The export multiplies two matrices, of which the product has no more than the inner one's rank.
     left, scale, right = np.linalg.svd(constants.next().T, full_matrices=False)
@@ -55,7 +55,7 @@ def read_attend(model: ModifiedTacotron, constants: Constants) -> None:
 
 
 def read_make(model: ModifiedTacotron, constants: Constants) -> None:
-    """Second recurrent layer, and what makes frames and stops."""
+    """Second recurrent layer, and the outputs of frames and stops."""
     put_step(model.decoder, constants)
     weight, bias, frames = constants.next().T, constants.next(), model.frames.out_features
     for layer, part in ((model.frames, slice(frames)), (model.stop, slice(frames, None))):

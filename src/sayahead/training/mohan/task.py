@@ -31,7 +31,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class MohanData(Sampling):
-    """What it is trained on, and what errors weigh; the defaults are Tacotron 2's."""
+    """Its training data, and the weights of its errors; the defaults are Tacotron 2's."""
 
     l1_weight: float = 0.0
     """Weight of the frames' absolute error, in units of each band's deviation."""
@@ -40,7 +40,7 @@ class MohanData(Sampling):
     stop_weight: float = 1.0
     """Weight of the stop's binary cross-entropy."""
     stop_positive: float = 1.0
-    """What a last step counts in it over the others."""
+    """Weight of a last step in it over the others."""
     alignment_weight: float = 0.0
     """Weight of the attention's divergence from where it should look, by durations; not of the paper."""
     meant: tuple[float, ...] = (0.05, 0.35, 0.25, 0.15, 0.1, 0.1)

@@ -1,4 +1,4 @@
-"""A new contextual embedding network for a Tacotron that is there: one whose future reaches the sound."""
+"""A new contextual embedding network for an existing Tacotron: one whose future reaches the sound."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARTS = ("encoder", "decoder", "postnet", "contextual")
 
 @dataclass(frozen=True, slots=True)
 class ContextData(SaekiData):
-    """What it is trained on, and from where."""
+    """Its training data and their source."""
 
     voice: str = "saeki-lj"
     """The voice whose Tacotron it is, by its name or its folder; [model] has that one's sizes."""

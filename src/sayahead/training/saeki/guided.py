@@ -27,10 +27,10 @@ from sayahead.training.saeki.task import HasTacotron, PartlyTrained, SaekiTask, 
 
 @dataclass(frozen=True, slots=True)
 class GuidedData:
-    """What the fine-tuning is done on."""
+    """The data of the fine-tuning."""
 
     teacher: str = "runs/tacotron-small"
-    """Run of the Tacotron, whose recipe says how errors weigh."""
+    """Run of the Tacotron, whose recipe has the weights of the errors."""
     futures: str = "futures/train.jsonl"
     """What a language model expects behind prefixes of the train split (``sayahead train futures``)."""
     val_futures: str = "futures/val.jsonl"

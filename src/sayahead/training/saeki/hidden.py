@@ -35,7 +35,7 @@ Halves = NDArray[np.float16]
 
 @dataclass(frozen=True, slots=True)
 class HiddenData(Teaching):
-    """What it learns from."""
+    """Its training data."""
 
     lm: str = ""
     """The causal language model, by its hub name or its folder."""

@@ -37,13 +37,13 @@ class TacotronConfig:
     prenet: tuple[int, ...] = (256, 256)
     """Widths of the layers that the previous frame goes through."""
     attention_rnn: int = 1024
-    """D of the first recurrent layer, whose state asks."""
+    """D of the first recurrent layer, whose state is the query."""
     decoder_rnn: int = 1024
     """D of the second."""
     attention: int = 128
     """Width in which queries, keys and places are compared."""
     location_filters: int = 32
-    """What the attention makes of where it has been."""
+    """The attention's features of its past positions."""
     location_kernel: int = 31
     """Phonemes of that which each place sees."""
     postnet: int = 512
@@ -86,7 +86,7 @@ class Taught(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """What the network makes of a segment."""
+    """The network's output for a segment."""
 
     frames: Tensor
     """(B, T, n_mels) normalized log mel in front of the postnet."""
@@ -99,7 +99,7 @@ class Decoded(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What the decoder attends to."""
+    """The decoder's memory."""
 
     rows: Tensor
     """(B, P, M) states with the embedding."""
@@ -110,7 +110,7 @@ class Memory(NamedTuple):
 
 
 class State(NamedTuple):
-    """What decoding step by step carries on."""
+    """The state of step-by-step decoding."""
 
     frame: Tensor
     """(B, F) of the step before; zeros, the mean frame, at the start."""

@@ -74,7 +74,7 @@ def read_memory(model: Tacotron, constants: Constants) -> None:
 
 
 def read_decoder(model: Tacotron, constants: Constants) -> None:
-    """Prenet, both recurrent layers, attention and what makes frames and stops."""
+    """Prenet, both recurrent layers, attention, and the outputs of frames and stops."""
     decoder = model.decoder
     for layer in decoder.prenet:
         assert isinstance(layer, nn.Linear)

@@ -30,7 +30,7 @@ from sayahead.types import Floats
 
 @dataclass(frozen=True, slots=True)
 class Teaching:
-    """What a network of context learns from, whatever it reads."""
+    """The training data of a network of context, whatever its input."""
 
     teacher: str = "runs/guided-small"
     """Run of the teacher: a Tacotron, or one whose context network was fine-tuned."""
@@ -48,7 +48,7 @@ class Teaching:
 
 @dataclass(frozen=True, slots=True)
 class StudentData(Teaching):
-    """What a student learns from."""
+    """A student's training data."""
 
     vectors: str = "vectors/lj"
     """Folder of ``sayahead train vectors``."""
@@ -112,7 +112,7 @@ class StudentTask(DistilTask[Learning]):
         return read_prefixes(Path(self.data.futures if split == "train" else self.data.val_futures), items)
 
     def taught(self, split: str) -> tuple[list[Prefix], list[Piece], Tensor]:
-        """Prefixes of a split, their last segments, and the teacher's embeddings (I, E); made once."""
+        """Prefixes of a split, their last segments, and the teacher's embeddings (I, E); computed once."""
         if split not in self._taught:
             items, cutter = self.corpus.split(split), self.speaking.cutter
             segments = [

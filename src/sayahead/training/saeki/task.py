@@ -28,7 +28,7 @@ from sayahead.voices import VoiceConfig
 
 @dataclass(frozen=True, slots=True)
 class SaekiData(Sampling):
-    """What it is trained on, and what errors weigh; the defaults are the papers', where these say."""
+    """Its training data, and the weights of its errors; defaults from the papers, where stated."""
 
     windows: tuple[int, ...] = (3,)
     """Words of the sliding window, of which one is drawn (Saeki-a, IV-A: 3)."""
@@ -53,7 +53,7 @@ class SaekiData(Sampling):
     stop_weight: float = 1.0
     """Weight of the stop's binary cross-entropy."""
     stop_positive: float = 1.0
-    """What a last frame counts in it over the others."""
+    """Weight of a last frame in it over the others."""
     alignment_weight: float = 0.0
     """Weight of the attention's cross-entropy with the corpus's durations; not of the papers."""
     longest: int = 0
@@ -72,7 +72,7 @@ class SaekiTask(Task[HasTacotron]):
     """See Task: phonemes of a segment, its past and its future in, mel out."""
 
     DATA: type[SaekiData] = SaekiData
-    """What its [data] table holds."""
+    """Its [data] table."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         config = from_mapping(TacotronConfig, model, where="[model]")
@@ -211,7 +211,7 @@ class PartlyTrained(HasTacotron):
 
 
 def checked(config: TacotronConfig, corpus: Corpus) -> TacotronConfig:
-    """The configuration with what the corpus says; ConfigError where they do not fit."""
+    """The configuration with the corpus's values; ConfigError where they do not match."""
     info = corpus.info
     phonemes = count_ids(info, config.phonemes)
     check_mels(info, config.n_mels)
@@ -221,12 +221,12 @@ def checked(config: TacotronConfig, corpus: Corpus) -> TacotronConfig:
 
 
 def cutter(corpus: Corpus, *, past: int, lookahead: int) -> Cutter:
-    """What cuts the corpus's items."""
+    """The cutter of the corpus's items."""
     return Cutter(pad=corpus.info.pad, space=corpus.info.phonemes.get(" ", -1), past=past, lookahead=lookahead)
 
 
 def inputs(batch: Batch) -> tuple[Texts, Texts, Texts, Tensor, Tensor, Taught]:
-    """What ``Speaking`` is given of a batch."""
+    """The inputs of ``Speaking`` from a batch."""
     texts, past, future = (
         Texts(batch[ids], batch[lengths])
         for ids, lengths in (("ids", "lengths"), ("past", "past_lengths"), ("future", "future_lengths"))
