@@ -88,7 +88,7 @@ def test_speed_and_volume(heart: Voice) -> None:
 
 @pytest.mark.parametrize("k", [1, None])
 def test_speech_is_as_much_faster_as_was_asked_for(heart: Voice, k: int | None) -> None:
-    """Durations are whole units, and the unit is half of a usual phoneme: rounded one by one, 1.3 would be 1.15."""
+    """Durations are whole units, and the unit is half of a usual phoneme: rounded one by one, speeds go astray."""
     policy = WaitAll() if k is None else LookaheadK(k)
     text = "The quick brown fox jumps over the lazy dog and runs along the river to the old bridge behind the mill."
     pause = round(heart.config.pause_s * heart.sample_rate)

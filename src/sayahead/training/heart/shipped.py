@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from sayahead.errors import ConfigError
 from sayahead.training.graph.builder import Array, Graph, Range, Weights, quantized
 from sayahead.training.heart.export import HEADS, WIDTHS, expect_graph, prosody_graph, text_graph
-from sayahead.training.heart.weights import ENCODERS, expectation, gates, imported, linear_names, plain_names
+from sayahead.training.heart.weights import ENCODERS, expectation, gates, imported, linear_names, plain_names, tensor
 
 GAMMA = ".gamma"
 
@@ -145,10 +145,6 @@ def _factor(numbers: Array) -> Array:
 
 def _new_weights(weights: Weights) -> Iterator[tuple[str, Tensor]]:
     """The weights that the imported voice does not have, by our names."""
-
-    def tensor(array: Array) -> Tensor:
-        return torch.from_numpy(np.array(array, np.float32))
-
     for own, part in ENCODERS.items():
         yield f"{own}.future", tensor(weights[f"{part}.future"])
         yield f"{own}.context.weight", tensor(weights[f"{part}.context"])
