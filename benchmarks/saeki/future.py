@@ -28,7 +28,6 @@ from sayahead.training.corpus.store import Corpus
 from sayahead.training.loop.recipe import load_recipe
 from sayahead.training.saeki.context import ContextTask
 from sayahead.training.saeki.futures import Expected, Prefix
-from sayahead.training.saeki.shipped import read_tacotron
 from sayahead.training.saeki.task import inputs
 from sayahead.types import Floats
 from sayahead.voice import load_voice
@@ -47,7 +46,7 @@ class Voice:
         recipe = load_recipe(RECIPE)
         self.name, self.lookahead = name, SIZES.get(name, int(recipe.data["lookahead"]))
         self.task = ContextTask(recipe.model, {**recipe.data, "voice": name}, corpus)
-        self.model = read_tacotron(name, self.task.config)
+        self.model = self.task.fresh()
         synthesizer: Any = load_voice(name).synthesizer
         self.acoustic, self.vocoder = synthesizer._acoustic, synthesizer._vocoder
         settings = self.acoustic._model

@@ -309,7 +309,7 @@ def test_a_voice_s_tacotron_is_read_back_from_its_graphs(tmp_path: Path) -> None
     model = read_tacotron(str(tmp_path / "one"), CONFIG)
     (tmp_path / "two").mkdir()
     export(model, tmp_path / "two", frame_s=0.0125, past=32)
-    for name in ("encoder", "memory", "decoder", "postnet"):
+    for name in ("encoder", "memory", "decoder", "postnet", "context"):
         one, two = (OnnxGraph(tmp_path / folder / f"{name}.onnx") for folder in ("one", "two"))
         shown = {
             "encoder": {"ids": ids(9)},
@@ -324,11 +324,18 @@ def test_a_voice_s_tacotron_is_read_back_from_its_graphs(tmp_path: Path) -> None
                 "seen": noise(4, 10),
             },
             "postnet": {"frames": noise(6, 80)},
+            "context": {"past": noise(9, 24), "future": noise(5, 24), "there": np.ones((2, 1), np.float32)},
         }[name]
         for value, other in zip(one(**shown).values(), two(**shown).values(), strict=True):
             assert np.allclose(value, other, atol=1e-5), name
     with pytest.raises(ConfigError, match="other sizes than the encoder"):
         read_tacotron(str(tmp_path / "one"), replace(CONFIG, embedding=32))
+    strided = replace(CONFIG, context=replace(CONFIG.context, strides=(2, 2, 1)))
+    with pytest.raises(ConfigError, match=r"than the context .* strides \(2, 2, 1\) instead of \(2, 1, 2\)"):
+        read_tacotron(str(tmp_path / "one"), strided)
+    fresh = read_tacotron(str(tmp_path / "one"), CONFIG, contextual=False)
+    assert not torch.equal(fresh.contextual.attention.tokens, model.contextual.attention.tokens)
+    assert torch.equal(fresh.encoder.embedding.weight, model.encoder.embedding.weight)
 
 
 def noise(*shape: int) -> Any:

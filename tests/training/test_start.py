@@ -33,6 +33,7 @@ from sayahead.training.mel.shipped import read_melvocoder
 from sayahead.training.mohan import export as mohan_export
 from sayahead.training.mohan.network import ModifiedTacotron
 from sayahead.training.mohan.shipped import read_modified_tacotron
+from sayahead.training.saeki import export as saeki_export
 from sayahead.voices import installed_voices, read_config
 
 RECIPES = Path(__file__).parents[2] / "recipes"
@@ -105,7 +106,13 @@ def test_the_modified_tacotron_is_read_back_from_its_graphs(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("voice", "recipe"), [("ma-lj", "ma/dv3-small"), ("ma-lj", "ma/melvocoder"), ("mohan-lj", "mohan/tts-small")]
+    ("voice", "recipe"),
+    [
+        ("ma-lj", "ma/dv3-small"),
+        ("ma-lj", "ma/melvocoder"),
+        ("mohan-lj", "mohan/tts-small"),
+        ("saeki-lj", "saeki/tacotron-small"),
+    ],
 )
 def test_the_shipped_voices_fit_the_recipes_they_were_made_with(voice: str, recipe: str, tmp_path: Path) -> None:
     folder, settings = installed_voices()[voice], load_recipe(RECIPES / f"{recipe}.toml")
@@ -114,15 +121,18 @@ def test_the_shipped_voices_fit_the_recipes_they_were_made_with(voice: str, reci
     corpus.info = info
     task: Any = maker({**settings.model, **maker.found_in_voice(config)}, settings.data, corpus)
     model = task.model()
-    fresh = model.state_dict()["mean"].clone()
+    scaled = model.tacotron if settings.task == "saeki" else model
+    fresh = scaled.mean.clone()
     task.read_voice(model, folder, config)
     # The vocoder's frames are the voice's, those of an acoustic model its new corpus's.
-    assert torch.equal(model.mean, fresh) is (settings.task != "mel")
+    assert torch.equal(scaled.mean, fresh) is (settings.task != "mel")
     (tmp_path / "out").mkdir()
     if settings.task == "mel":
         paths, _ = mel_export.export(model, tmp_path / "out")
     elif settings.task == "mohan":
         paths, _ = mohan_export.export(model, tmp_path / "out", frame_s=0.0125)
+    elif settings.task == "saeki":
+        paths, _ = saeki_export.export(model.tacotron, tmp_path / "out", frame_s=0.0125, past=32)
     else:
         paths, _ = ma_export.export(model, tmp_path / "out", frame_s=0.0125)
     check_same(folder, tmp_path / "out", [path.name for path in paths])

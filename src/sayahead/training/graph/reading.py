@@ -33,6 +33,8 @@ class Constants:
         kept = {one.name: one for one in graph.initializer if one.data_type != onnx.TensorProto.INT64}
         used = [name for node in graph.node for name in node.input if name in kept]
         self._arrays = iter([numpy_helper.to_array(kept[name]) for name in used])
+        self.strides = [tuple(value.ints) for node in graph.node for value in node.attribute if value.name == "strides"]
+        """Those of the graph's convolutions that say some."""
 
     def next(self) -> Array:
         """The next weights in float32; those in int8 times their scales."""

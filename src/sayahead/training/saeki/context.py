@@ -11,7 +11,7 @@ from torch import Tensor
 
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.store import Corpus
-from sayahead.training.saeki.network import Decoded, Taught, Texts
+from sayahead.training.saeki.network import Decoded, Tacotron, Taught, Texts
 from sayahead.training.saeki.shipped import read_tacotron
 from sayahead.training.saeki.task import PartlyTrained, SaekiData, SaekiTask
 from sayahead.voices import installed_voices, read_config
@@ -53,11 +53,15 @@ class ContextTask(SaekiTask):
             raise ConfigError(f"[data] trained names {unknown[0]!r}, which is none of {', '.join(PARTS)}.")
         if read_config(installed_voices().get(self.data.voice, Path(self.data.voice))).phonemes != corpus.info.phonemes:
             raise ConfigError(f"The voice {self.data.voice} reads other phonemes than the corpus {corpus.path} has.")
-        tacotron = read_tacotron(self.data.voice, self.config)
+        tacotron = self.fresh()
         # Frames are normalized as the voice's were, not as those of this corpus would be.
         mean, deviation = tuple(tacotron.mean.tolist()), tuple(tacotron.std.tolist())
         corpus.info = replace(corpus.info, mel_mean=mean, mel_std=deviation)
 
     def model(self) -> NewContext:
         """See Task."""
-        return NewContext(read_tacotron(self.data.voice, self.config), self.data.trained)
+        return NewContext(self.fresh(), self.data.trained)
+
+    def fresh(self) -> Tacotron:
+        """The voice's Tacotron with a fresh contextual embedding network."""
+        return read_tacotron(self.data.voice, self.config, contextual=False)

@@ -1,11 +1,13 @@
 """The Tacotron of a voice, read back from its graphs: what a training begins with where there is no checkpoint.
 
 The weights are those that the voice computes with: rounded to int8 or float16, normalizations folded into convolutions.
-The contextual embedding network is not read: its style tokens are stored multiplied out.
+Of style tokens, the graphs have the keys and values that attention makes of them: tokens and layers are chosen that
+give the same.
 """
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +15,16 @@ import torch
 from torch import nn
 
 from sayahead.errors import ConfigError
+from sayahead.training.graph.builder import Array
 from sayahead.training.graph.reading import Constants, check_kind, put, put_step
-from sayahead.training.graph.recurrent import LSTM_ORDER
-from sayahead.training.layers import MaskedNorm
+from sayahead.training.graph.recurrent import GRU_ORDER, LSTM_ORDER
+from sayahead.training.layers import MaskedNorm, TokenAttention
 from sayahead.training.saeki.network import Tacotron, TacotronConfig
 from sayahead.voices import installed_voices, read_config
 
 
-def read_tacotron(voice: str, config: TacotronConfig) -> Tacotron:
-    """The Tacotron of a voice, in eval mode, with a fresh contextual embedding network.
+def read_tacotron(voice: str, config: TacotronConfig, *, contextual: bool = True) -> Tacotron:
+    """The Tacotron of a voice, in eval mode; its contextual embedding network is fresh, unless ``contextual``.
 
     ConfigError for a voice of another kind, and for a configuration with other sizes than the voice's.
     """
@@ -29,6 +32,8 @@ def read_tacotron(voice: str, config: TacotronConfig) -> Tacotron:
     check_kind(read_config(folder), "saeki")
     model = Tacotron(config).eval()
     readers = {"encoder": read_encoder, "memory": read_memory, "decoder": read_decoder, "postnet": read_postnet}
+    if contextual:
+        readers["context"] = read_context
     with torch.no_grad():
         for name, read in readers.items():
             try:
@@ -39,18 +44,32 @@ def read_tacotron(voice: str, config: TacotronConfig) -> Tacotron:
 
 
 def put_convolution(layer: nn.Module, norm: nn.Module, constants: Constants) -> None:
-    """Set a convolution that has its normalization folded in, and the normalization to leave everything as it is."""
+    """Set a convolution that has its normalization folded in."""
     assert isinstance(layer, nn.Conv1d)
-    assert isinstance(norm, MaskedNorm)
-    assert layer.bias is not None
-    assert norm.norm.running_var is not None
     # The zeros at both ends.
     constants.next()
     constants.next()
     outputs, inputs, kernel = layer.weight.shape
-    put(layer.weight, constants.next().T.reshape(outputs, kernel, inputs).transpose(0, 2, 1))
-    put(layer.bias, constants.next())
+    weight = constants.next().T.reshape(outputs, kernel, inputs).transpose(0, 2, 1)
+    put_folded(layer, norm, weight, constants.next())
+
+
+def put_folded(layer: nn.Conv1d | nn.Conv2d, norm: nn.Module, weight: Array, bias: Array) -> None:
+    """Set a convolution's weights and biases, and the normalization behind it to leave everything as it is."""
+    assert isinstance(norm, MaskedNorm)
+    assert layer.bias is not None
+    assert norm.norm.running_var is not None
+    put(layer.weight, weight)
+    put(layer.bias, bias)
     norm.norm.running_var.fill_(1 - norm.norm.eps)
+
+
+def put_gates(layer: nn.RNNBase, inner: Array, outer: Array, biases: Array, order: tuple[int, ...]) -> None:
+    """Set a recurrent layer of weights (G H, D), (G H, H) and biases (2 G H,) whose gates are in ONNX's ``order``."""
+    parts = (inner, outer, *np.split(biases, 2))
+    for name, values in zip(("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"), parts, strict=True):
+        gates = np.split(values, len(order))
+        put(layer.get_parameter(name), np.concatenate([gates[order.index(at)] for at in range(len(gates))]))
 
 
 def read_encoder(model: Tacotron, constants: Constants) -> None:
@@ -61,11 +80,41 @@ def read_encoder(model: Tacotron, constants: Constants) -> None:
         put_convolution(layer, norm, constants)
     inner, outer, biases = constants.next(), constants.next(), constants.next()
     for number, layer in enumerate((encoder.ahead, encoder.back)):
-        bias_inner, bias_outer = np.split(biases[number], 2)
-        parts = (inner[number], outer[number], bias_inner, bias_outer)
-        for name, values in zip(("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"), parts, strict=True):
-            gates = np.split(values, len(LSTM_ORDER))
-            put(layer.get_parameter(name), np.concatenate([gates[LSTM_ORDER.index(at)] for at in range(len(gates))]))
+        put_gates(layer, inner[number], outer[number], biases[number], LSTM_ORDER)
+
+
+def read_context(model: Tacotron, constants: Constants) -> None:
+    """Convolutions and recurrent layer, which past and future have in common, and the attention to tokens."""
+    reference = model.contextual.reference
+    if (strides := tuple(step for step, _ in constants.strides[: len(reference.strides)])) != reference.strides:
+        raise ValueError(f"strides {reference.strides} instead of {strides}")
+    inner, outer = constants.next()[0], constants.next()[0]
+    weights = [constants.next() for _ in reference.convolutions]
+    for layer, norm, weight in zip(reference.convolutions, reference.norms, weights, strict=True):
+        assert isinstance(layer, nn.Conv2d)
+        put_folded(layer, norm, weight, constants.next())
+    put_gates(reference.recurrent, inner, outer, constants.next()[0], GRU_ORDER)
+    # The future uses the biases again.
+    for _ in range(len(weights) + 1):
+        constants.next()
+    read_tokens(model.contextual.attention, constants)
+
+
+def read_tokens(attention: TokenAttention, constants: Constants) -> None:
+    """Queries, and tokens T with layers K, V of which keys (heads, D, N) and values (heads, N, D) are T K and T V."""
+    put(attention.query.weight, constants.next().T)
+    keys, values = constants.next(), constants.next()
+    each = attention.embedding // attention.heads
+    keys = keys.transpose(2, 0, 1).reshape(-1, attention.embedding) * math.sqrt(each)
+    values = values.transpose(1, 0, 2).reshape(-1, attention.embedding)
+    left, scale, right = np.linalg.svd(np.concatenate([keys, values], 1), full_matrices=False)
+    rank = min(each, len(scale))
+    tokens, layers = np.zeros((len(keys), each), np.float32), np.zeros((each, right.shape[1]), np.float32)
+    # Tokens go through a tanh: half of what it can reach.
+    tokens[:, :rank], layers[:rank] = left[:, :rank] / 2, 2 * scale[:rank, None] * right[:rank]
+    put(attention.tokens, np.arctanh(tokens))
+    put(attention.key.weight, layers[:, : attention.embedding].T)
+    put(attention.value.weight, layers[:, attention.embedding :].T)
 
 
 def read_memory(model: Tacotron, constants: Constants) -> None:

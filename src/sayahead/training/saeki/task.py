@@ -89,9 +89,9 @@ class SaekiTask(Task[HasTacotron]):
         return Speaking(self.config, self.corpus)
 
     def read_voice(self, model: HasTacotron, folder: Path, config: VoiceConfig) -> None:
-        """See Task; the contextual embedding network stays fresh."""
+        """See Task; mean and deviation of the mel bands stay the corpus's."""
         shipped = read_tacotron(str(folder), self.config)
-        for part in ("encoder", "decoder", "postnet"):
+        for part in ("encoder", "decoder", "postnet", "contextual"):
             model.tacotron.get_submodule(part).load_state_dict(shipped.get_submodule(part).state_dict())
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
