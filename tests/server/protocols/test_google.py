@@ -29,6 +29,7 @@ grpc = pytest.importorskip("grpc", reason="needs sayahead[grpc]")
 
 from sayahead.errors import ConfigError  # noqa: E402
 from sayahead.server.operation.settings import Settings  # noqa: E402
+from sayahead.server.protocols import google_calls  # noqa: E402
 from sayahead.server.protocols import google_messages as messages  # noqa: E402
 from sayahead.server.protocols.google_calls import address_of, stream_options  # noqa: E402
 
@@ -290,6 +291,38 @@ def test_who_does_not_read_loses_the_place_and_hears_why_later() -> None:
         stream.hear()
         server.settle(20.0)
         assert stream.failure() == ("ABORTED", "The client did not read for 0.3 seconds.")
+
+
+def test_whole_answers_that_are_not_read_are_bounded_and_end_when_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(google_calls, "MOST_ANSWER", 1_000_000)
+    port, audio = free_port(), {**PCM, "sample_rate_hertz": 48000}
+    request = messages.packed("SynthesizeSpeechRequest", input={"text": "word " * 100}, audio_config=audio)
+    options = [("grpc.http2.lookahead_bytes", 16384), ("grpc.http2.bdp_probe", 0)]
+    limits = {"write_stall_s": 0.5, "sessions": 4, "sessions_per_key": 1}
+    with (
+        serving(grpc_port=port, limits=limits) as server,
+        grpc.insecure_channel(f"127.0.0.1:{port}", options=options) as channel,
+    ):
+        unread = []
+        for spoken in (1, 2, 3):
+            unread.append(channel.unary_stream(SERVICE + "SynthesizeSpeech")(request, timeout=60))
+            while server.metric("tts_sessions_total", protocol="google", outcome="done") < spoken:
+                time.sleep(0.01)
+        server.settle()
+        # None of them has a place; but they are kept until they are read.
+        assert refusal(channel, input={"text": "Hello."}, audio_config=PCM) == (
+            "RESOURCE_EXHAUSTED",
+            "Too many answers were not read: read them, or cancel their calls.",
+        )
+        assert server.metric("tts_rejected_total", reason="overloaded") == 1
+        time.sleep(1.0)
+        for call in unread:
+            assert len(next(call)) > 680_000
+            with pytest.raises(grpc.RpcError) as caught:
+                next(call)
+            assert caught.value.code().name == "ABORTED"
+            assert caught.value.details() == "The client did not read for 0.5 seconds."
+        check(whole(channel, input={"text": TEXT}, audio_config=PCM))
 
 
 def test_keys_and_places() -> None:

@@ -7,7 +7,8 @@ import contextlib
 import logging
 import math
 import struct
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -57,9 +58,14 @@ MOST_VOLUME, MOST_PITCH = 4.0, 12.0
 """What the voices can do of these; more is clamped."""
 MOST_INPUT, MOST_ANSWER = 5000, 32_000_000
 """Bytes of the input of ``SynthesizeSpeech``, and of its audio, which is kept until it is whole."""
+UNREAD_EACH, LEAST_UNREAD = 2_000_000, 500_000
+"""Bytes of answers that one client may leave unread for each of its places, and what the smallest counts for."""
 MOST_PHRASES = 1000
 FRAME_S = 0.08
 ORDER = "The first message must have streaming_config, and all others input."
+GONE_S = 1.0
+# What comes before a call's first message. It is sent by itself: a message that waits would keep it from its status.
+HEAD = ()
 # A call has one text, without a name.
 ONLY = ""
 
@@ -69,31 +75,32 @@ class Calls:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
+        # Bytes of answers that were not read yet, by whose they are: gRPC cannot cut one call.
+        self._unread: Counter[str] = Counter()
 
     def handlers(self) -> dict[str, Any]:
         """Methods by their names, for ``grpc.method_handlers_generic_handler``."""
         return {
-            "ListVoices": grpc.unary_unary_rpc_method_handler(self.list_voices),
-            "SynthesizeSpeech": grpc.unary_unary_rpc_method_handler(self.synthesize),
+            # One answer is a stream of one message, whose reading has a time.
+            "ListVoices": grpc.unary_stream_rpc_method_handler(self.list_voices),
+            "SynthesizeSpeech": grpc.unary_stream_rpc_method_handler(self.synthesize),
             "StreamingSynthesize": grpc.stream_stream_rpc_method_handler(self.stream),
         }
 
-    async def list_voices(self, request: bytes, context: Context) -> bytes:
+    async def list_voices(self, request: bytes, context: Context) -> None:
         """All voices, or those of a language."""
-        async with answered(context):
-            self._caller(context)
+        async with self._answering(context) as caller:
             wanted = messages.parsed("ListVoicesRequest", request).language_code.lower()
             voices = [
                 messages.new("Voice", language_codes=[config.language], name=name, natural_sample_rate_hertz=rate)
                 for name, config in self._hub.voices.listed()
                 if speaks(config.language, wanted) and (rate := config.sample_rate)
             ]
-        return messages.packed("ListVoicesResponse", voices=voices)
+            await self._answer(context, caller, messages.packed("ListVoicesResponse", voices=voices))
 
-    async def synthesize(self, request: bytes, context: Context) -> bytes:
+    async def synthesize(self, request: bytes, context: Context) -> None:
         """A whole text, answered by all of its audio."""
-        async with answered(context):
-            caller = self._caller(context)
+        async with self._answering(context) as caller:
             given = messages.parsed("SynthesizeSpeechRequest", request)
             name = encoding_of(given.audio_config, otherwise=None)
             text, options, sound = whole_text(given), whole_options(given, name), bytearray()
@@ -114,15 +121,19 @@ class Calls:
             await Call(self._hub, put).serve(caller, commands())
             voice, _ = self._hub.voices.find(options.voice, any_voice=True, language=options.language)
             rate = options.format.sample_rate or self._hub.voices.configs[voice].sample_rate
-            head = header(name, rate, len(sound))
-        return messages.packed("SynthesizeSpeechResponse", audio_content=head + bytes(sound))
+            sound[:0] = header(name, rate, len(sound))
+            await self._answer(context, caller, messages.packed("SynthesizeSpeechResponse", audio_content=bytes(sound)))
 
     async def stream(self, requests: AsyncIterator[bytes], context: Context) -> None:
         """A text that is spoken while it arrives."""
-        async with answered(context):
-            caller = self._caller(context)
+        async with self._answering(context) as caller:
+            begun = False
 
             async def put(data: bytes) -> None:
+                nonlocal begun
+                if not begun:
+                    begun = True
+                    await context.send_initial_metadata(HEAD)
                 await context.write(messages.packed("StreamingSynthesizeResponse", audio_content=data))
 
             await Call(self._hub, put).serve(caller, self._streamed(requests))
@@ -151,6 +162,57 @@ class Calls:
             yield m.End()
         except SayaheadError as error:
             yield m.Refuse(m.code_of(error, otherwise="invalid_message"), str(error), fatal=True)
+
+    @contextlib.asynccontextmanager
+    async def _answering(self, context: Context) -> AsyncIterator[Caller]:
+        """Whose call it is; errors become its status."""
+        share = address_of(context.peer()) or ""
+        try:
+            caller = self._caller(context)
+            share = caller.share
+            if self._unread[share] >= max(2 * MOST_ANSWER, UNREAD_EACH * self._hub.share):
+                self._hub.metrics.rejected.labels("overloaded").inc()
+                raise RequestError("overloaded", "Too many answers were not read: read them, or cancel their calls.")
+            yield caller
+            return
+        except grpc.aio.AbortError:
+            raise
+        except grpc.aio.InternalError:
+            # The client has left, and gRPC cancels its call in a moment.
+            await asyncio.sleep(GONE_S)
+            return
+        except (RequestError, RefusedError) as error:
+            code, sentence = error.code, str(error)
+        except SayaheadError as error:
+            code, sentence = m.code_of(error, otherwise="invalid_message"), str(error)
+        except Exception as error:
+            log.exception("A call failed")
+            code, sentence = "failed", f"Internal error ({type(error).__name__}): the client is not at fault."
+        with self._waiting(share, 0):
+            await end(context, code, sentence)
+
+    async def _answer(self, context: Context, caller: Caller, message: bytes) -> None:
+        """Send the only message of a call. A client that does not read it gets a status when it does, or leaves."""
+        stall_s = self._hub.limits.write_stall_s
+        with self._waiting(caller.share, len(message)):
+            await context.send_initial_metadata(HEAD)
+            try:
+                async with asyncio.timeout(stall_s):
+                    await context.write(message)
+            except TimeoutError:
+                await end(context, "stalled", f"The client did not read for {stall_s:g} seconds.")
+
+    @contextlib.contextmanager
+    def _waiting(self, share: str, size: int) -> Iterator[None]:
+        """A client is to read the end of its call, with a message of so many bytes."""
+        size = max(size, LEAST_UNREAD)
+        self._unread[share] += size
+        try:
+            yield
+        finally:
+            self._unread[share] -= size
+            if not self._unread[share]:
+                del self._unread[share]
 
     def _caller(self, context: Context) -> Caller:
         """Whose call it is. RequestError without a valid key."""
@@ -194,21 +256,10 @@ class Call:
             raise m.GoneError("The client has left.") from error
 
 
-@contextlib.asynccontextmanager
-async def answered(context: Context) -> AsyncIterator[None]:
-    """Turns errors into the call's status. A client that does not read gets it when it does, or leaves."""
-    try:
-        yield
-    except (RequestError, RefusedError) as error:
-        code, sentence = error.code, str(error)
-    except SayaheadError as error:
-        code, sentence = m.code_of(error, otherwise="invalid_message"), str(error)
-    except Exception as error:
-        log.exception("A call failed")
-        code, sentence = "failed", f"Internal error ({type(error).__name__}): the client is not at fault."
-    else:
-        return
-    await context.abort(STATUS.get(code, grpc.StatusCode.INVALID_ARGUMENT), sentence)
+async def end(context: Context, code: str, sentence: str) -> None:
+    """End a call with a status: AbortError, unless its client has left."""
+    with contextlib.suppress(grpc.aio.InternalError):
+        await context.abort(STATUS.get(code, grpc.StatusCode.INVALID_ARGUMENT), sentence)
 
 
 def texts(text: str) -> Iterable[m.Command]:
