@@ -2,7 +2,8 @@
 
     python benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-0 --agent runs/agent-1
 
-Reads runs, needs no sound. Writes paths.png, rewards.png, environment.json and environment.md into the results folder.
+Reads runs, or published ones beside that of their speaker (``sayahead train publish``); needs no sound. Writes
+paths.png, rewards.png, environment.json and environment.md into the results folder.
 """
 
 from __future__ import annotations
@@ -56,9 +57,11 @@ def chosen(task: AgentTask, split: str, count: int, *, longest: int) -> list[Sen
 
 
 def lessons(run: Path) -> list[tuple[Path, Recipe]]:
-    """The run and the runs that it goes on from, the first of them first."""
+    """The run and the runs that it goes on from, the first of them first; in a release these lie beside it."""
     recipe = load_recipe(run / "recipe.toml")
-    return [*(lessons(Path(recipe.train.start)) if recipe.train.start else []), (run, recipe)]
+    start = Path(recipe.train.start)
+    places = [path for path in (start, run.parent / start.name) if start.name and (path / "recipe.toml").is_file()]
+    return [*(lessons(places[0]) if places else []), (run, recipe)]
 
 
 def rewards(runs: Sequence[Path], path: Path) -> None:

@@ -1,125 +1,301 @@
-"""Cosine similarity of context embeddings over time steps (Saeki-a, Fig. 2; Saeki-b, Fig. 3) on the test split.
+"""How near a contextual embedding comes to that of the true future (Saeki-a, Fig. 2), and a student to its teacher
+(Saeki-b, Fig. 3), by time step.
 
-    python benchmarks/saeki/cosine.py runs corpus/ma LM -o benchmarks/results/saeki/cosine.json
+    python benchmarks/saeki/cosine.py saeki-lj -o benchmarks/results/saeki
 
-Fig. 2: the embedding of a language model's future (top-k sampling) or of random words, against that of the true one, by
-the network as trained and as fine-tuned. Fig. 3: a student's embedding against its teacher's, where both learned from
-a language model's futures, and where both have the true ones.
+The first argument is a voice of the kind saeki, an archive of ``sayahead train publish``, or a folder of runs: every
+Tacotron in it is measured, and every student. What a language model expects of sentences is read from files, by default
+from ``benchmarks/results/saeki/futures``, each made by
+
+    sayahead train futures FOLDER/k-5.jsonl --texts test.csv --lm MODEL --count 200 --prefixes 6 --top-k 5
+
+So neither a corpus nor a language model is needed. A prefix of n words is measured at time step ceil(n / 2) - 1, where
+its last two words are spoken. Writes cosine.json, cosine.md, pseudo-NETWORK.png and student.png.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn import functional
 
+from sayahead.config import from_mapping
 from sayahead.contexts.controls import RandomWords
+from sayahead.errors import ConfigError
+from sayahead.eval.measures.intervals import Estimate, difference, estimate, quotient
+from sayahead.eval.report.canvas import Point, canvas, dots, legend, save, whole_steps
+from sayahead.text import Phonemizer
 from sayahead.text.normalizer import normalize
-from sayahead.training.corpus.store import Corpus
-from sayahead.training.distilled.futures import Continuations
-from sayahead.training.loop.trained import load_trained
+from sayahead.training.corpus.segments import NOTHING, Cutter, Piece
+from sayahead.training.corpus.store import Item
+from sayahead.training.corpus.teacher import spans
+from sayahead.training.distilled.futures import read_futures
+from sayahead.training.loop.checkpoint import has_checkpoint
+from sayahead.training.loop.publish import opened
+from sayahead.training.loop.recipe import load_recipe
+from sayahead.training.loop.trained import Trained, load_trained
 from sayahead.training.saeki.futures import Expected, Prefix, last_segment
+from sayahead.training.saeki.network import Tacotron, TacotronConfig
+from sayahead.training.saeki.shipped import read_tacotron
 from sayahead.training.saeki.student import embeddings
+from sayahead.types import Word
+from sayahead.voice import load_voice
+from sayahead.voices import installed_voices
 
+ROOT = Path(__file__).parents[2]
+FUTURES = ROOT / "benchmarks" / "results" / "saeki" / "futures"
+RECIPE = ROOT / "recipes" / "saeki" / "tacotron-small.toml"
+"""What a voice's Tacotron was made with: its sizes, and how much of past and future it was shown."""
 STEPS = 8
 """Time steps that are told apart; segments of two words."""
+RANDOM, NONE, MEAN = "random words", "no future", "the mean embedding, whatever the text"
+Values = NDArray[np.float64]
 
 
-def prefixes(corpus: Corpus, count: int) -> list[Prefix]:
-    """What is observed at each time step of some items of the test split, but for their ends."""
-    items, made = corpus.split("test"), []
-    for number in np.linspace(0, len(items) - 1, count).astype(int).tolist():
-        words = tuple(word.text for word in normalize(items[number].text))
-        if len(words) != len(items[number].words):
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The first words of a text, and what was expected behind them."""
+
+    text: int
+    """Number of the text."""
+    words: tuple[str, ...]
+    """The first ones."""
+    futures: dict[str, tuple[str, ...]]
+    """Words by the source that expected them."""
+
+    @property
+    def step(self) -> int:
+        """The time step at which the last two words are spoken."""
+        return (len(self.words) + 1) // 2 - 1
+
+
+def moments(folder: Path) -> tuple[list[tuple[str, ...]], list[Moment]]:
+    """The texts of one sentence in a folder's files of futures, and the prefixes that all files continue."""
+    files = sorted(folder.glob("k-*.jsonl"), key=lambda path: int(path.stem.removeprefix("k-")))
+    if not files:
+        raise ConfigError(
+            f"{folder} has no futures (k-1.jsonl, k-5.jsonl, ...): make them with sayahead train futures."
+        )
+    found = {f"k = {path.stem.removeprefix('k-')}": {one.name: one for one in read_futures(path)} for path in files}
+    names = sorted(set.intersection(*(set(lines) for lines in found.values())))
+    texts, made = list[tuple[str, ...]](), list[Moment]()
+    for name in names:
+        words = next(iter(found.values()))[name].words
+        read = normalize(" ".join(words))
+        if tuple(word.text for word in read) != words or any(word.ends for word in read[:-1]):
             continue
-        made += [Prefix(number, words[:end], ()) for end in range(2, min(len(words), 2 * STEPS + 1), 2)]
-    return made
+        for end in range(1, min(len(words), 2 * STEPS + 1)):
+            futures = {source: lines[name].futures[end - 1] for source, lines in found.items()}
+            known = {source: future for source, future in futures.items() if future is not None}
+            if len(known) == len(found):
+                drawn = RandomWords().predict(words[:end]).words
+                made.append(Moment(len(texts), words[:end], {RANDOM: drawn, **known, NONE: ()}))
+        texts.append(words)
+    return texts, made
 
 
-def by_step(a: Any, b: Any, steps: list[int]) -> dict[str, Any]:
-    """Mean cosine of rows (I, E) over all, and by time step."""
-    values = functional.cosine_similarity(a, b).numpy()
-    at = np.array(steps)
-    return {"mean": float(values.mean()), "steps": [float(values[at == step].mean()) for step in range(STEPS)]}
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A Tacotron and how it reads."""
+
+    name: str
+    """Of its run, or its voice."""
+    tacotron: Tacotron
+    """With its contextual embedding network."""
+    phonemizer: Phonemizer
+    """In its symbols."""
+    cutter: Cutter
+    """What it is shown of past and future."""
+
+    def item(self, words: Sequence[str]) -> Item:
+        """A sentence without sound, each of its phonemes a frame."""
+        last = len(words) - 1
+        given = [Word(text, 0, 0, number == last) for number, text in enumerate(words)]
+        pronounced = self.phonemizer.phonemize(given, left=[])
+        ids = np.concatenate([word.ids for word in pronounced])
+        nothing = np.zeros((0, 1), np.float16)
+        frames = np.ones(len(ids) + 2, np.int16)
+        return Item("", "", ids.astype(np.int16), spans(pronounced), frames, nothing[:, 0], nothing)
+
+    def embeddings(self, texts: Sequence[Sequence[str]], found: Sequence[Moment], source: str | None = None) -> Tensor:
+        """(I, E) of the moments' futures from a source; None: of the true ones."""
+        items, expected = [self.item(words) for words in texts], Expected(self.phonemizer, self.cutter.pad)
+
+        def piece(one: Moment) -> Piece:
+            true = last_segment(self.cutter, items, Prefix(one.text, one.words, ()))
+            if source is None:
+                return true
+            future = one.futures[source][: self.cutter.lookahead or None]
+            return replace(true, future=expected.ids(Prefix(one.text, one.words, future)) if future else NOTHING)
+
+        return embeddings(self.tacotron, [piece(one) for one in found])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("runs", type=Path)
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("lm")
-    parser.add_argument("-o", "--out", type=Path, required=True)
-    parser.add_argument("--count", type=int, default=60)
-    arguments = parser.parse_args()
-    torch.set_num_threads(1)
-    corpus = Corpus(arguments.corpus)
-    items, observed = corpus.split("test"), prefixes(corpus, arguments.count)
-    steps = [len(one.words) // 2 - 1 for one in observed]
-    base, guided = (load_trained(arguments.runs / f"{name}-small") for name in ("tacotron", "guided"))
-    networks: dict[str, Any] = {"": base.model.tacotron, ", fine-tuned": guided.model.tacotron}
-    task: Any = base.task
-    expected = Expected(corpus)
-    true = [last_segment(task.cutter, items, one) for one in observed]
-    futures = {"random": [RandomWords().predict(one.words).words for one in observed]}
-    for k in (1, 5, 10, 50):
-        model = Continuations(arguments.lm, top_k=k)
-        futures[f"k = {k}"] = [tuple(model.futures(one.words, [len(one.words) - 1])[0]) for one in observed]
-        print(f"k = {k}", flush=True)
-    pieces = {
-        name: [
-            replace(piece, future=expected.ids(replace(one, future=future)))
-            for piece, one, future in zip(true, observed, found, strict=True)
-        ]
-        for name, found in futures.items()
-    }
-    made: dict[str, Any] = {"prefixes": len(observed), "pseudo against true": {}, "student against teacher": {}}
-    with torch.no_grad():
-        for network, model in networks.items():
-            meant = embeddings(model, true)
-            for name, own in pieces.items():
-                if network == "" or name in ("k = 1", "random"):
-                    made["pseudo against true"][name + network] = by_step(embeddings(model, own), meant, steps)
-        taught = {
-            "": embeddings(networks[", fine-tuned"], pieces["k = 1"]),
-            "-truth": embeddings(networks[", fine-tuned"], true),
+@dataclass(frozen=True, slots=True)
+class Student:
+    """A student of a network."""
+
+    name: str
+    """Of its run, or its voice."""
+    teacher: Network
+    """What it imitates."""
+    truth: bool
+    """Whether its teacher was shown the true future instead of a language model's."""
+    read: Callable[[Sequence[Sequence[str]]], Tensor]
+    """From words so far (I texts) to embeddings (I, E)."""
+
+
+def of_run(run: Trained[Any, Any]) -> Network:
+    """The network of a run of a Tacotron."""
+    phonemizer = Expected.of(run.corpus).phonemizer
+    return Network(run.recipe.name, run.model.tacotron, phonemizer, run.task.cutter)
+
+
+def of_runs(folder: Path) -> tuple[list[Network], list[Student]]:
+    """All Tacotrons and students in a folder of runs."""
+    networks, students = list[Network](), list[Student]()
+    for path in sorted(path for path in folder.iterdir() if path.is_dir() and has_checkpoint(path)):
+        run = load_trained(path)
+        if run.recipe.task == "saeki-student":
+
+            def read(texts: Sequence[Sequence[str]], run: Trained[Any, Any] = run) -> Tensor:
+                out: Tensor = run.model.student(*run.task.read(texts))
+                return out
+
+            students.append(Student(run.recipe.name, of_run(run.task.teacher), run.task.data.truth, read))
+        elif run.recipe.task in ("saeki", "saeki-guided", "saeki-context"):
+            networks.append(of_run(run))
+    if not networks:
+        raise ConfigError(f"{folder} has no run of a Tacotron (saeki, saeki-guided, saeki-context).")
+    return networks, students
+
+
+def of_voice(name: str) -> tuple[list[Network], list[Student]]:
+    """The network that a voice's graphs hold, and its student, if it has one."""
+    voice, recipe = load_voice(name), load_recipe(RECIPE)
+    phonemes, pad = voice.config.phonemes, int(voice.config.model["pad"])
+    sizes = {**recipe.model, "phonemes": 1 + max(pad, *phonemes.values())}
+    tacotron = read_tacotron(name, from_mapping(TacotronConfig, sizes, where=str(RECIPE)))
+    past, lookahead = int(recipe.data["past"]), int(recipe.data["lookahead"])
+    cutter = Cutter(pad=pad, space=phonemes.get(" ", -1), past=past, lookahead=lookahead)
+    network = Network(voice.config.name, tacotron, voice.phonemizer, cutter)
+    if voice.config.distilled is None:
+        return [network], []
+    student = voice.context("distilled")
+
+    def read(texts: Sequence[Sequence[str]]) -> Tensor:
+        return torch.tensor(np.array([student.predict(words).embedding for words in texts], np.float32))
+
+    return [network], [Student(f"the student of {network.name}", network, False, read)]
+
+
+def row(own: Tensor, meant: Tensor, found: Sequence[Moment], control: Tensor | None) -> dict[str, Any]:
+    """Mean cosine of embeddings (I, E) over all and by time step, and that over a control's; over texts, paired."""
+    count = 1 + max(one.text for one in found)
+
+    def sums(values: Tensor, step: int | None = None) -> Values:
+        parts = np.zeros((count, 2))
+        for one, value in zip(found, values.tolist(), strict=True):
+            if step in (None, one.step):
+                parts[one.text] += (value, 1)
+        return parts[parts[:, 1] > 0]
+
+    near = functional.cosine_similarity(own, meant)
+    made = {"mean": interval(estimate(sums(near), quotient))}
+    if control is not None:
+        other = functional.cosine_similarity(control, meant)
+        made["more than the control"] = interval(difference(sums(near), sums(other), quotient))
+    return {**made, "steps": [interval(estimate(sums(near, step), quotient)) for step in range(STEPS)]}
+
+
+def interval(found: Estimate) -> list[float]:
+    """A figure with the ends of its interval."""
+    return [round(value, 5) for value in (found.value, found.low, found.high)]
+
+
+@torch.no_grad()
+def measured(networks: Sequence[Network], students: Sequence[Student], folder: Path) -> dict[str, Any]:
+    """Both figures."""
+    texts, found = moments(folder)
+    made: dict[str, Any] = {"texts": len(texts), "prefixes": len(found), "networks": {}, "students": {}}
+    for network in networks:
+        meant, control = network.embeddings(texts, found), network.embeddings(texts, found, RANDOM)
+        made["networks"][network.name] = {
+            source: row(network.embeddings(texts, found, source), meant, found, None if source == RANDOM else control)
+            for source in found[0].futures
         }
-        constant = taught[""].mean(0, keepdim=True).expand_as(taught[""])
-        made["student against teacher"]["the mean embedding, whatever the text"] = by_step(constant, taught[""], steps)
-        for size in ("small", "medium", "large", "medium-truth"):
-            run = arguments.runs / f"student-{size}"
-            if run.exists():
-                student = load_trained(run)
-                reader: Any = student.task
-                vectors, lengths = reader.read([one.words for one in observed])
-                found_by: Any = student.model
-                own = found_by.student(vectors, lengths)
-                meant = taught["-truth" if size.endswith("-truth") else ""]
-                made["student against teacher"][size] = by_step(own, meant, steps)
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
-    arguments.out.with_suffix(".md").write_text(tables(made), encoding="utf-8")
-    print(tables(made))
+    for student in students:
+        meant = student.teacher.embeddings(texts, found, None if student.truth else "k = 1")
+        constant = meant.mean(0, keepdim=True).expand_as(meant)
+        rows = {MEAN: row(constant, meant, found, None)} if MEAN not in made["students"] else {}
+        own = student.read([one.words for one in found])
+        made["students"] |= {**rows, student.name: row(own, meant, found, constant)}
+    return made
 
 
 def tables(made: dict[str, Any]) -> str:
     """Both figures as tables."""
-    lines = list[str]()
-    for title, key in (
-        ("Fig. 2: pseudo against true", "pseudo against true"),
-        ("Fig. 3: student against teacher", "student against teacher"),
-    ):
-        lines += [f"| {title}, by time step | mean | {' | '.join(str(step) for step in range(STEPS))} |"]
-        lines += ["| --- |" + " ---: |" * (STEPS + 1)]
-        for name, row in made[key].items():
-            lines.append(f"| {name} | {row['mean']:.3f} | {' | '.join(f'{value:.2f}' for value in row['steps'])} |")
-        lines.append("")
-    return "\n".join(lines[:-1]) + "\n"
+    heads = {name: (f"{name}: cosine with the true future's", RANDOM, rows) for name, rows in made["networks"].items()}
+    if made["students"]:
+        heads["students"] = "cosine with the teacher's", "the mean embedding", made["students"]
+    lines = [f"{made['texts']} texts, {made['prefixes']} prefixes; 95 % intervals over texts."]
+    for title, control, rows in heads.values():
+        lines += ["", f"| {title}, by time step | all | more than {control} | {' | '.join(map(str, range(STEPS)))} |"]
+        lines += ["| --- |" + " ---: |" * (STEPS + 2)]
+        for name, found in rows.items():
+            cells = [
+                "{:.3f} ({:.3f} to {:.3f})".format(*found["mean"]),
+                "–",
+                *(f"{at[0]:.2f}" for at in found["steps"]),
+            ]
+            if "more than the control" in found:
+                cells[1] = "{:+.3f} ({:+.3f} to {:+.3f})".format(*found["more than the control"])
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def draw(rows: dict[str, Any], title: str, path: Path) -> None:
+    """Cosine similarity over time steps with its intervals, a line a row of the table."""
+    figure, axes = canvas(title, "time step (segments spoken before)", "cosine similarity", height=5.2)
+    for number, (name, found) in enumerate(rows.items()):
+        aside = 0.06 * (number - (len(rows) - 1) / 2)
+        points = [Point(name, step + aside, *values) for step, values in enumerate(found["steps"])]
+        dots(axes, points, number, label=name, line=True)
+    whole_steps(axes)
+    legend(axes)
+    save(figure, path)
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("source", help="a voice, an archive of runs, or a folder of runs")
+    parser.add_argument("--futures", type=Path, default=FUTURES, help="folder of k-1.jsonl, k-5.jsonl, ...")
+    parser.add_argument("-o", "--out", type=Path, required=True, help="folder for tables and plots")
+    arguments = parser.parse_args(given)
+    torch.set_num_threads(1)
+    source = Path(arguments.source)
+    if arguments.source in installed_voices() or (source / "voice.json").is_file():
+        made = measured(*of_voice(arguments.source), arguments.futures)
+    else:
+        with opened(source) as folder:
+            made = measured(*of_runs(folder), arguments.futures)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / "cosine.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
+    (arguments.out / "cosine.md").write_text(tables(made), encoding="utf-8")
+    for name, rows in made["networks"].items():
+        draw(rows, f"{name}: how near a future comes to the true one", arguments.out / f"pseudo-{name}.png")
+    if made["students"]:
+        draw(made["students"], "How near a student comes to its teacher", arguments.out / "student.png")
+    print(tables(made))
 
 
 if __name__ == "__main__":

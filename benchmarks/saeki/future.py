@@ -181,7 +181,7 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     corpus = Corpus(arguments.corpus)
-    items, expected = corpus.split(arguments.split), Expected(corpus)
+    items, expected = corpus.split(arguments.split), Expected.of(corpus)
     numbers = sorted({int(n) for n in np.linspace(0, len(items) - 1, arguments.count)})
     texts = {n: tuple(word.text for word in normalize(items[n].text)) for n in numbers}
     numbers = [n for n in numbers if len(texts[n]) == len(items[n].words)]

@@ -1,9 +1,11 @@
-"""The voices of the rows of Saeki et al.'s tables, made of runs: one network, its fine-tuned context, its students.
+"""The voices of the rows of Saeki et al.'s tables: one network, its fine-tuned context, its students.
 
     python benchmarks/saeki/voices.py runs voices
 
-Makes saeki-base (not fine-tuned), saeki-independent (the same, whose segments know nothing of each other), saeki-lj
-(fine-tuned, with the medium student) and saeki-STUDENT for each run student-STUDENT.
+RUNS is a folder of runs or an archive of ``sayahead train publish``. Makes saeki-base (not fine-tuned), saeki-lj
+(fine-tuned, with the medium student), saeki-STUDENT for each run student-STUDENT, and saeki-independent (the first of
+these, whose segments know nothing of each other). With ``saeki-lj`` in place of runs, that voice is copied, and made
+independent.
 """
 
 from __future__ import annotations
@@ -13,28 +15,40 @@ import shutil
 import sys
 from pathlib import Path
 
+from sayahead.training.loop.checkpoint import has_checkpoint
+from sayahead.training.loop.publish import opened
 from sayahead.training.loop.trained import load_trained
 from sayahead.training.voice import make_voice
+from sayahead.voices import installed_voices
 
 
-def main(runs: Path, voices: Path) -> None:
+def of_runs(runs: Path, voices: Path) -> None:
     """Make what there are runs for."""
     made = {"base": ("tacotron-small", None), "lj": ("guided-small", "student-medium")}
     for run in sorted(runs.glob("student-*")):
         made[run.name.removeprefix("student-")] = ("guided-small", run.name)
     for name, (acoustic, student) in made.items():
-        if not (runs / acoustic / "checkpoint.pt").exists() or not (runs / (student or acoustic)).exists():
+        if not all(has_checkpoint(runs / run) for run in (acoustic, student or acoustic)):
             continue
         folder = voices / f"saeki-{name}"
         taught = None if student is None else load_trained(runs / student)
         make_voice(load_trained(runs / acoustic), "ma-lj", folder, name=folder.name, student=taught)
         print(folder)
+
+
+def main(source: str, voices: Path) -> None:
+    """Make the voices of runs, or of a voice."""
+    if (shipped := installed_voices().get(source)) is not None:
+        shutil.copytree(shipped, voices / "saeki-lj", dirs_exist_ok=True)
+    else:
+        with opened(Path(source)) as runs:
+            of_runs(runs, voices)
     base, own = voices / "saeki-base", voices / "saeki-independent"
-    shutil.copytree(base, own, dirs_exist_ok=True)
+    shutil.copytree(base if base.exists() else voices / "saeki-lj", own, dirs_exist_ok=True)
     table = json.loads((own / "voice.json").read_text(encoding="utf-8"))
     table["model"]["acoustic"]["independent"], table["name"] = True, own.name
     (own / "voice.json").write_text(json.dumps(table, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(sys.argv[1], Path(sys.argv[2]))

@@ -17,7 +17,8 @@ EPILOG = """For others to export, fine-tune or measure:
   sayahead train voice --acoustic release/dv3-small --vocoder release/melvocoder --name ma-lj -o voices/ma-lj
 
 A recipe begins with a published run by [train] start = "release/dv3-small", or the archive's name where it holds one
-run of the recipe's task. It cannot be resumed. Without the name of an archive, -o is a folder.
+run of the recipe's task. It cannot be resumed. A student and its teacher are published together. Without the name of
+an archive, -o is a folder.
 """
 
 
@@ -51,6 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         written = publish(arguments.runs, arguments.out)
     for path in written:
-        files = [path] if path.is_file() else [*path.iterdir()]
+        files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
         console.note(f"{path}: {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")
     return 0

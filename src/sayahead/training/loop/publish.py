@@ -1,7 +1,8 @@
 """Runs as release files: the exported weights in float16, with what it takes to load and use them.
 
 A published run is a folder like any other run's, without optimizer and random state: it cannot be resumed, but can be
-the ``start`` of another one, a teacher, or a part of a voice.
+the ``start`` of another one, a teacher, or a part of a voice. A run that names another, as a student does its teacher,
+finds it beside itself; the word vectors that it reads are copied.
 """
 
 from __future__ import annotations
@@ -52,6 +53,9 @@ def publish(runs: Sequence[Path], out: Path) -> list[Path]:
         for name in (DESCRIPTION, *BESIDE):
             if (run / name).is_file():
                 (folder / name).write_bytes((run / name).read_bytes())
+        vectors = Path(state["recipe"]["data"].get("vectors", ""))
+        if vectors.name and vectors.is_dir():
+            shutil.copytree(vectors, folder / vectors.name)
         written.append(folder)
     files = sorted(path for path in out.rglob("*") if path.is_file() and path.name != SUMS)
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(out).as_posix()}" for path in files]

@@ -27,7 +27,7 @@ from sayahead.training.loop.recipe import Recipe, as_toml, first_difference, rec
 from sayahead.training.loop.schedule import Budget, Counters, Interrupt, Outcome, ema_decay
 from sayahead.training.loop.start import begin, find_start, taken_over, validated
 from sayahead.training.loop.task import Batch, Task, task_maker
-from sayahead.training.loop.trained import DESCRIPTION, check_corpus, corpus_record, load_weights
+from sayahead.training.loop.trained import DESCRIPTION, check_corpus, corpus_record, load_weights, published
 
 BAD_STEPS = 20
 """Steps in a row without a finite loss and gradient after which a run gives up."""
@@ -171,7 +171,7 @@ class Run:
 
     def _load(self, state: dict[str, Any]) -> None:
         """Restore weights, optimizer and counters; ConfigError for another recipe or corpus."""
-        if not state["optimizer"]:
+        if published(state):
             raise ConfigError(
                 f"{self.out} is a published run, which cannot be resumed: begin another one with [train] start."
             )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -52,6 +53,8 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
     """
     state = load_checkpoint(path)
     recipe = recipe_from(state["recipe"], name=state["name"], where=str(path))
+    if published(state):
+        recipe = replace(recipe, data=released(recipe.data, path if path.is_dir() else path.parent))
     folder = corpus or Path(state["corpus"]["folder"])
     if corpus is None and not (folder / DESCRIPTION).is_file():
         folder = path if path.is_dir() else path.parent
@@ -66,6 +69,21 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
     weights = state["ema"] if ema and state["ema"] is not None else state["model"]
     load_weights(model, weights, str(path))
     return Trained(task, model.eval(), recipe, opened, int(state["counters"]["step"]))
+
+
+def published(state: Mapping[str, Any]) -> bool:
+    """Whether a checkpoint's state is of ``sayahead train publish``, which leaves the optimizer out."""
+    return not state["optimizer"]
+
+
+def released(data: Mapping[str, Any], run: Path) -> dict[str, Any]:
+    """A published run's [data]: folders that the release has, in or beside the run, instead of those it was made of."""
+
+    def there(value: Any) -> Any:
+        name = Path(value).name if isinstance(value, str) else ""
+        return next((str(path) for path in (run / name, run.parent / name) if name and path.is_dir()), value)
+
+    return {key: there(value) for key, value in data.items()}
 
 
 def load_run_of(task: type[T], model: type[M], path: Path, corpus: Path | None = None) -> Trained[T, M]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sayahead.contexts.language_model import CLOSING
 from sayahead.errors import ConfigError
+from sayahead.text import Phonemizer
 from sayahead.text.phonemizer import EnglishPhonemizer
 from sayahead.training.corpus.segments import Cutter, Numbers, Piece
 from sayahead.training.corpus.store import Corpus, Item
@@ -55,11 +56,15 @@ def prefixes_of(line: Futures, number: int) -> list[Prefix]:
 class Expected:
     """Phonemes of expected words, as a session reads them."""
 
-    def __init__(self, corpus: Corpus) -> None:
-        self._phonemizer = EnglishPhonemizer(
-            corpus.info.phonemes, stand_in="people", inner_punctuation=corpus.info.punctuation == "all"
-        )
-        self._pad = np.array([corpus.info.pad], np.int64)
+    def __init__(self, phonemizer: Phonemizer, pad: int) -> None:
+        self.phonemizer, self._pad = phonemizer, np.array([pad], np.int64)
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Expected:
+        """In a corpus's phonemes."""
+        all_marks = corpus.info.punctuation == "all"
+        reader = EnglishPhonemizer(corpus.info.phonemes, stand_in="people", inner_punctuation=all_marks)
+        return cls(reader, corpus.info.pad)
 
     def ids(self, prefix: Prefix) -> Numbers:
         """(R,) ids of a prefix's future, with the pad where the sentence is expected to end."""
@@ -68,7 +73,7 @@ class Expected:
         ends = prefix.future[-1].endswith(CLOSING)
         last = len(prefix.future) - 1
         words = [Word(text, 0, 0, ends and at == last) for at, text in enumerate(prefix.future)]
-        ids = [word.ids for word in self._phonemizer.phonemize(words, left=prefix.words)]
+        ids = [word.ids for word in self.phonemizer.phonemize(words, left=prefix.words)]
         return np.concatenate([*ids, self._pad if ends else self._pad[:0]])
 
 

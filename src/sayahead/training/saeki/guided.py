@@ -81,7 +81,7 @@ class GuidedTask(SaekiTask):
         self.guided = from_mapping(GuidedData, data, where="[data]")
         self._teacher = load_run_of(SaekiTask, HasTacotron, Path(self.guided.teacher), corpus.path)
         super().__init__(self._teacher.recipe.model, self._teacher.recipe.data, corpus)
-        self.expected = Expected(corpus)
+        self.expected = Expected.of(corpus)
         self._prefixes = dict[str, list[Prefix]]()
         self._ids = dict[Prefix, Numbers]()
 

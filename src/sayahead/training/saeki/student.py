@@ -96,7 +96,7 @@ class StudentTask(DistilTask[Learning]):
         self.data, self.corpus = data, corpus
         self.config = from_mapping(StudentConfig, model, where="[model]")
         self.teacher = load_run_of(SaekiTask, HasTacotron, Path(data.teacher), corpus.path)
-        self.speaking, self.expected = self.teacher.task, Expected(corpus)
+        self.speaking, self.expected = self.teacher.task, Expected.of(corpus)
         self._taught = dict[str, tuple[list[Prefix], list[Piece], Tensor]]()
 
     def model(self) -> Learning:
