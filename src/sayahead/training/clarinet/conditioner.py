@@ -1,8 +1,10 @@
 """What a WaveNet hears beside its own past: mel frames, brought to the rate of its steps.
 
-ClariNet's conditioner is two transposed convolutions over time and frequency. A small network hears besides what a
-pulse train at the pitch becomes under a filter that follows the mel, so that no layer need find out where a period
-begins; it is also where the mean begins.
+ClariNet's conditioner is two transposed convolutions over time and frequency (Ping et al. 2018, 3.1). A small network
+also hears a pulse train at the pitch, filtered as the mel says, so that no layer has to find out where a period begins.
+The network then predicts only how the sound differs from this filtered train.
+
+Axes: B batch, T frames, S steps (T times ``steps``), K channels of conditions.
 """
 
 from __future__ import annotations
@@ -16,13 +18,12 @@ from torch.nn import functional
 
 from sayahead.training.clarinet.signal import Signal, bank_reach
 from sayahead.training.layers import Scaled
+from sayahead.training.losses import REFERENCE_HZ
 
 VOICE_TAPS, VOICE_CHANNELS = 5, 96
 """Steps of the pulse train that one step of the voice is made of, half of them to come; channels of its network."""
 PITCH_TAPS, PITCH_RIGHT = 5, 1
 """Frames that each of the pitch network's two convolutions sees, and how many of them lie on the right."""
-REFERENCE_HZ = 200.0
-"""Pitch is learned as its logarithm relative to this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +33,17 @@ class ConditionerConfig:
     n_mels: int = 80
     """Mel bands."""
     channels: int = 0
-    """Channels the bands become by a convolution of three frames; 0: the bands as they are (ClariNet)."""
+    """Channels into which a convolution of three frames turns the mel bands; 0: the bands as they are (ClariNet)."""
     strides: tuple[int, ...] = (15, 20)
-    """Steps in time of the transposed convolutions; their product is the steps a frame."""
+    """Factors by which the transposed convolutions raise the rate; their product is the number of steps a frame."""
     bands: int = 1
-    """Bands of equal width that the signal comes in, each at a rate that many times lower; 1: samples (ClariNet)."""
+    """Bands of equal width that the signal is split into, each at a rate so many times lower; 1: samples (ClariNet)."""
     level: bool = False
-    """Whether the signal is relative to the loudness that the mel gives it; no: samples (ClariNet)."""
+    """Whether each band is divided by the loudness that the mel gives it; not in ClariNet."""
     pulses: bool = False
-    """Whether there is a pulse train at the pitch, filtered to each band's part of the voice; no: ClariNet."""
+    """Whether the network hears a pulse train at the pitch, filtered as the mel says; not in ClariNet."""
     pitch: int = 96
-    """Channels of the network that reads the pitch from the mel, where there are pulses."""
+    """Channels of the network that reads the pitch from the mel; only with ``pulses``."""
 
     @property
     def steps(self) -> int:
@@ -56,25 +57,25 @@ class ConditionerConfig:
 
     @property
     def width(self) -> int:
-        """K, the channels that come out."""
+        """K, the channels of the conditions."""
         return (self.channels or self.n_mels) + (self.bands if self.pulses else 0)
 
     @property
     def reach(self) -> tuple[int, int]:
-        """Frames of mel, and of pulses, that a frame's steps see on the left and on the right."""
+        """Frames to the left and to the right of its own, of mel or of pulses, on which a step's conditions depend."""
         mel = 2 if self.channels or self.pulses else 1
         pulses = -(-(VOICE_TAPS // 2 * self.bands + bank_reach(self.bands)) // self.hop) if self.pulses else 0
         return max(mel, pulses), max(mel, pulses)
 
 
 class Conditioner(Scaled):
-    """Log mel, and pulses, to what the layers get at each step."""
+    """Log mel, and perhaps pulses, to the conditions of each step."""
 
     def __init__(self, config: ConditionerConfig) -> None:
         super().__init__(config.n_mels)
         self.config = config
         self.reduce = nn.Conv1d(config.n_mels, config.channels, 3, padding=1) if config.channels else None
-        # Filters twice as long as the stride leave no pattern of the stride in what comes out.
+        # Filters twice as long as the stride leave no trace of the stride in the output.
         self.upsample = nn.ModuleList(
             nn.ConvTranspose2d(1, 1, (3, 2 * s), stride=(1, s), padding=(1, s // 2)) for s in config.strides
         )
@@ -84,7 +85,7 @@ class Conditioner(Scaled):
         self._spread()
 
     def _spread(self) -> None:
-        """Begin with transposed convolutions that interpolate, instead of random ones."""
+        """Make the transposed convolutions begin as nearly linear interpolation instead of noise."""
         with torch.no_grad():
             for layer, stride in zip(self.upsample, self.config.strides, strict=True):
                 assert isinstance(layer, nn.ConvTranspose2d)
@@ -95,7 +96,7 @@ class Conditioner(Scaled):
                 layer.weight[0, 0, 1] += slope
 
     def forward(self, mel: Tensor, pulses: Tensor | None = None) -> Tensor:
-        """(B, K, T * steps) of log mel (B, T, n_mels) and a pulse train (B, 2, T * hop); see ``expected``."""
+        """Conditions (B, K, S) of log mel (B, T, n_mels) and pulses with their quadrature (B, 2, T * hop)."""
         normalized = self.normalized(mel)
         x = normalized.transpose(1, 2)
         if self.reduce is not None:
@@ -110,16 +111,17 @@ class Conditioner(Scaled):
         return torch.cat([x, self.voice(normalized, self.signal, pulses)], 1)
 
     def expected(self, conditions: Tensor) -> Tensor:
-        """Where the mean (B, bands, S) begins: the voice, which is the last of what forward returned, or nothing."""
+        """(B, bands, S) to which a network's mean is added: the voice, forward's last channels, or zeros."""
         bands = self.config.bands
         return conditions[:, -bands:] if self.voice is not None else torch.zeros_like(conditions[:, :bands])
 
 
 class Voice(nn.Module):
-    """A pulse train's bands through a filter that follows the mel: what the voiced part of x is, to begin with.
+    """A first guess at the voiced part of x: a pulse train, filtered band by band as the mel says.
 
-    Of each band a few steps of the pulses and of their quadrature (a quarter of a period later, harmonic by harmonic)
-    are weighed and summed. The weights come from the mel, frame by frame, and are linear between frames.
+    In each band it is a weighted sum of ``VOICE_TAPS`` neighbouring steps of the pulses and of their quadrature (every
+    harmonic a quarter of its period later). A convolution makes the weights of a frame from the mel; between frames
+    they are interpolated.
     """
 
     def __init__(self, n_mels: int, bands: int) -> None:
@@ -139,7 +141,7 @@ class Voice(nn.Module):
 
 
 class PitchReader(nn.Module):
-    """Normalized log mel (B, T, n_mels) to log pitch over 200 Hz and voicing logit (B, 2, T)."""
+    """Normalized log mel (B, T, n_mels) to log(pitch / 200 Hz) and the logit of being voiced (B, 2, T)."""
 
     def __init__(self, n_mels: int, channels: int) -> None:
         super().__init__()
@@ -149,7 +151,7 @@ class PitchReader(nn.Module):
 
     @property
     def reach(self) -> tuple[int, int]:
-        """Frames on the left and on the right that a frame's pitch is read from."""
+        """Frames to the left and to the right of its own from which a frame's pitch is read."""
         return 2 * (PITCH_TAPS - 1 - PITCH_RIGHT), 2 * PITCH_RIGHT
 
     def forward(self, mel: Tensor) -> Tensor:

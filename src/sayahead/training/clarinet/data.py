@@ -1,4 +1,4 @@
-"""What ClariNet is trained on."""
+"""A corpus as ClariNet's networks see it: its scale, its crops, the level of its bands."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from sayahead.types import Floats
 
 
 def read_corpus(conditioner: Conditioner, corpus: Corpus) -> None:
-    """Have the conditioner know how the corpus's mel is scaled, and what it says of the signal's level."""
+    """Give the conditioner the mean and deviation of the corpus's mel, and the weights of the signal's level."""
     conditioner.scaled(corpus.info).signal.level.copy_(make_signal(conditioner.config, corpus).level)
 
 
 def make_signal(config: ConditionerConfig, corpus: Corpus) -> Signal:
-    """Samples of the corpus to steps and back, for the losses."""
+    """What turns samples of the corpus into steps and back, for the losses."""
     signal = Signal(config.n_mels, config.bands, config.steps, relative=config.level)
     if config.level:
         signal.level.copy_(torch.from_numpy(level_weights(corpus.info.front_end, config.bands)))
@@ -29,9 +29,10 @@ def make_signal(config: ConditionerConfig, corpus: Corpus) -> Signal:
 
 
 def level_weights(front: FrontEnd, bands: int) -> Floats:
-    """(n_mels, bands): the share of each mel band's squared magnitude in each band's power of its steps.
+    """(n_mels, bands) with which the mel bands' squared magnitudes give the power of the steps in each band.
 
-    A bin's magnitude is read off the mel bands over it; a signal of power 1 has bins of the window's power.
+    The power of a bin is estimated from the mel bands that contain it, that of a band is the mean over its bins. White
+    noise of power 1 has bins of the power of the window, by which all is divided.
     """
     filters = mel_filters(front).astype(np.float64)
     over = filters.sum(1, keepdims=True)
@@ -44,7 +45,7 @@ def level_weights(front: FrontEnd, bands: int) -> Floats:
 
 
 def cropped(corpus: Corpus, frames: int, edge: int, config: ConditionerConfig) -> tuple[Crops, Signal]:
-    """How a corpus is cut for a teacher or a student, and how its sound is split; ConfigError where it does not fit."""
+    """The crops of a corpus for a teacher or a student, and their signal; ConfigError where the corpus does not fit."""
     crops = Crops(corpus, frames, edge, config.pulses)
     crops.check(config.n_mels, config.hop, "[model.conditioner]")
     return crops, make_signal(config, corpus)

@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.training.clarinet.conditioner import PITCH_RIGHT, REFERENCE_HZ, VOICE_TAPS
+from sayahead.training.clarinet.conditioner import PITCH_RIGHT, VOICE_TAPS
 from sayahead.training.clarinet.network import GaussianIAF, iaf_reach
 from sayahead.training.clarinet.signal import LEAST_POWER, bank_reach
 from sayahead.training.graph.builder import Array, Graph
 from sayahead.training.loop.trained import Trained
+from sayahead.training.losses import REFERENCE_HZ
 from sayahead.training.part import Part, Written
 from sayahead.vocoders.clarinet import ClariNetModel
 
 
 class Writer:
-    """A graph that is being written, and the weights it is written of; signals are (1, channels, steps)."""
+    """A graph in the making, and the network's weights; signals in it are (1, channels, steps)."""
 
     def __init__(self, model: GaussianIAF) -> None:
         self.g, self.config, self.conditioner = Graph(), model.config, model.config.conditioner
@@ -26,15 +27,16 @@ class Writer:
         self.filters = model.conditioner.signal.bank.filters.cpu().numpy() if self.conditioner.bands > 1 else None
 
     def conv(self, x: str, name: str, pads: tuple[int, int] = (0, 0), dilation: int = 1) -> str:
-        """The named convolution."""
+        """The named convolution of a signal."""
         weight, bias = (self.g.constant(self.tensors[f"{name}.{part}"]) for part in ("weight", "bias"))
         return str(self.g.op("Conv", x, weight, bias, dilations=[dilation], pads=list(pads)))
 
     def shape(self, x: str, *shape: int) -> str:
+        """x in another shape."""
         return str(self.g.op("Reshape", x, self.g.constant(np.array(shape, np.int64))))
 
     def normalized(self, mel: str) -> str:
-        """Log mel (T, n_mels), normalized, as a signal."""
+        """Log mel (T, n_mels), normalized, as a signal (1, n_mels, T)."""
         g, n_mels = self.g, self.conditioner.n_mels
         mean, std = (g.constant(self.tensors[f"conditioner.{name}"]) for name in ("mean", "std"))
         return self.shape(g.op("Transpose", g.op("Div", g.op("Sub", mel, mean), std), perm=[1, 0]), 1, n_mels, -1)
@@ -44,14 +46,14 @@ class Writer:
         return self.g.input("mel", np.float32, ["T", self.conditioner.n_mels])
 
     def level(self, mel: str) -> str:
-        """Signal.log_level, its exponential."""
+        """exp(Signal.log_level) of log mel (T, n_mels): (1, bands, S)."""
         g, c = self.g, self.conditioner
         power = g.op("MatMul", g.op("Exp", g.op("Add", mel, mel)), g.constant(self.tensors["conditioner.signal.level"]))
         rows = g.op("Log", g.op("Add", power, g.constant(np.float32(LEAST_POWER))))
         return str(g.op("Exp", self.between(g.op("Mul", rows, g.constant(np.float32(0.5))), c.bands)))
 
     def between(self, rows: str, width: int) -> str:
-        """Signal.between of frames (T, width)."""
+        """Signal.between of frames (T, width): (1, width, S)."""
         g, steps = self.g, self.conditioner.steps
         first, last, end = (g.constant(np.array([n], np.int64)) for n in (1, -1, np.iinfo(np.int64).max))
         axis = g.constant(np.array([0], np.int64))
@@ -62,7 +64,7 @@ class Writer:
         return str(g.op("Transpose", line, perm=[0, 2, 1]))
 
     def voice(self, normalized: str) -> str:
-        """Voice, of the input ``pulses`` (T, 2 * hop): (1, bands, S)."""
+        """Voice of a normalized mel (1, n_mels, T) and the input ``pulses`` (T, 2 * hop): (1, bands, S)."""
         g, c, name = self.g, self.conditioner, "conditioner.voice"
         weights = self.conv(g.gelu(self.conv(normalized, f"{name}.first", (1, 1))), f"{name}.last")
         rows = g.op("Transpose", self.shape(weights, 2 * c.bands * VOICE_TAPS, -1), perm=[1, 0])
@@ -81,7 +83,7 @@ class Writer:
         return self.shape(g.op("ReduceSum", weighed, g.constant(np.array([0, 2], np.int64))), 1, c.bands, -1)
 
     def conditions(self, mel: str) -> tuple[str, str]:
-        """What Conditioner makes of log mel (T, n_mels), and the voice in it, where there are pulses."""
+        """Conditioner of log mel (T, n_mels): (1, K, S), and the voice in it, or "" without pulses."""
         g, c = self.g, self.conditioner
         x = normalized = self.normalized(mel)
         if c.channels:
@@ -101,11 +103,11 @@ class Writer:
         return str(g.op("Concat", x, voice, axis=1)), voice
 
     def flow(self, x: str, conditions: str, number: int) -> str:
-        """x through a flow: scaled and shifted by what its WaveNet says of its past."""
+        """A flow of x (1, bands, S): scaled and shifted as its WaveNet says of the steps before."""
         g, config, name = self.g, self.config, f"flows.{number}"
         layers = config.flows[number]
         first, bias = self.tensors[f"{name}.input.weight"], self.tensors[f"{name}.input.bias"]
-        # A filter of two taps, of which the second is nothing, sees the step before.
+        # A filter of two taps, the second of them zero, sees only the step before.
         late = g.constant(np.concatenate([first, np.zeros_like(first)], 2))
         h = g.op("Conv", x, late, g.constant(bias), pads=[1, 0])
         total = ""
@@ -126,7 +128,7 @@ class Writer:
         return str(g.op("Add", g.op("Mul", x, g.op("Exp", log_deviation)), mean))
 
     def student(self) -> Graph:
-        """mel (T, n_mels), z (T, hop), perhaps pulses (T, 2 * hop) -> samples (T, hop): models.iaf.Vocoder."""
+        """network.Vocoder: mel (T, n_mels), z (T, hop), pulses (T, 2 * hop), if any -> samples (T, hop)."""
         g, c = self.g, self.conditioner
         mel = self.mel()
         conditions, voice = self.conditions(mel)
@@ -148,7 +150,8 @@ class Writer:
     def rows(self, x: str, name: str) -> str:
         """The named convolution over rows x (T, D), each row computed by itself.
 
-        So a frame's pitch is the same, to the last bit, whatever is computed with it: the pulses' phase adds it up.
+        So a frame's pitch is the same to the last bit, however many frames are computed with it. That matters, because
+        the pulses' phase is its sum.
         """
         g, weight = self.g, self.tensors[f"{name}.weight"]
         taps = weight.shape[2]
@@ -163,7 +166,7 @@ class Writer:
         return str(g.op("Add", g.op("MatMul", near, matrix), g.constant(self.tensors[f"{name}.bias"])))
 
     def pitch(self) -> Graph:
-        """mel (T, n_mels) -> f0 (T,) in Hz, 0 where unvoiced: PitchReader."""
+        """PitchReader.hertz: mel (T, n_mels) -> f0 (T,) in Hz, 0 where unvoiced."""
         g, mel = self.g, self.mel()
         mean, std = (g.constant(self.tensors[f"conditioner.{name}"]) for name in ("mean", "std"))
         x = g.op("Div", g.op("Sub", mel, mean), std)
@@ -179,7 +182,7 @@ class Writer:
 def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> Written:
     """Write ``student.onnx``, and ``pitch.onnx`` where the student hears pulses.
 
-    Their paths, and what a voice's ``model`` table says of them under ``vocoder``: the fields of ClariNetModel.
+    Returned: their paths, and what a voice's ``model`` table says of them under ``vocoder``, ClariNetModel's fields.
     """
     folder.mkdir(parents=True, exist_ok=True)
     c, reader = model.config.conditioner, model.conditioner.pitch

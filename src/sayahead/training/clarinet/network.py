@@ -5,8 +5,10 @@ in the same direction of time. So x[t] given z[< t] is Gaussian with
 
     mean = sum_i m_i prod_(j > i) exp(s_j),     log deviation = sum_i s_i      (Ping et al. 2018, Eq. 6 and 7),
 
-which the closed form of the divergence needs. A reversal of time between two flows would end both that and streaming.
-Where the conditioner expects a voice, that is added behind the last flow.
+which the closed form of the divergence needs. If time were reversed between two flows, neither this nor streaming
+would be possible. The conditioner's voice, if it has one, is added after the last flow.
+
+Axes: B batch, T frames, S steps.
 """
 
 from __future__ import annotations
@@ -32,17 +34,17 @@ class IAFConfig:
     kernel: int = 3
     """Taps of a dilated convolution."""
     residual: int = 64
-    """Channels that go from layer to layer."""
+    """Channels handed from layer to layer."""
     skip: int = 64
-    """Channels that go from each layer to a flow's output."""
+    """Channels handed from each layer to the flow's output."""
     begin: float = -4.0
-    """Log deviation of what an untrained student makes; its mean is 0."""
+    """Log deviation of an untrained student's output, whose mean is 0."""
     conditioner: ConditionerConfig = field(default_factory=ConditionerConfig)
     """How the mel reaches the layers."""
 
 
 class GaussianIAF(nn.Module):
-    """The student: noise z and mel to sound, with the distribution that each step was drawn from."""
+    """The student: noise and mel to steps of sound, with the mean and deviation of each step."""
 
     def __init__(self, config: IAFConfig) -> None:
         super().__init__()
@@ -65,9 +67,9 @@ class GaussianIAF(nn.Module):
         return [flow for flow in self.flows if isinstance(flow, Stack)]
 
     def forward(self, z: Tensor, mel: Tensor, pulses: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
-        """x, its mean and its log deviation (B, bands, S) for standard normal z (B, bands, S).
+        """x = mean + exp(log deviation) z, its mean and its log deviation, all (B, bands, S) as standard normal z.
 
-        Log mel is (B, T, n_mels), pulses (B, 2, T * hop). x = mean + exp(log deviation) z.
+        ``mel`` is log mel (B, T, n_mels), ``pulses`` a pulse train with its quadrature (B, 2, T * hop).
         """
         conditions = self.conditioner(mel, pulses)
         x, mean, log_deviation = z, torch.zeros_like(z), torch.zeros_like(z)
@@ -80,7 +82,7 @@ class GaussianIAF(nn.Module):
 
 
 def iaf_reach(config: IAFConfig) -> tuple[int, int]:
-    """Frames of mel and noise left and right of a frame that make a difference to its samples."""
+    """Frames of mel and noise to the left and to the right of a frame on which its samples depend."""
     c = config.conditioner
     past = sum((config.kernel - 1) * 2 ** (i % config.cycle) for n in config.flows for i in range(n))
     past += len(config.flows)
@@ -98,7 +100,7 @@ class Vocoder(nn.Module):
 
     def forward(self, mel: Tensor, z: Tensor, pulses: Tensor | None = None) -> Tensor:
         c = self.model.config.conditioner
-        # Noise belongs to a place in time: each step takes the next of it, one for each band.
+        # A row of noise belongs to its frame: each step takes the next values of it, one for each band.
         noise = z.reshape(1, -1, c.bands).transpose(1, 2)
         if pulses is not None:
             pulses = pulses.reshape(-1, 2, c.hop).transpose(0, 1).reshape(1, 2, -1)

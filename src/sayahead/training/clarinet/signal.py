@@ -1,8 +1,10 @@
-"""The signal as WaveNets get it: samples, or bands of them, each relative to the level that the mel gives it.
+"""The signal as WaveNets see it: samples, or bands of them, each relative to the level that the mel gives it.
 
-ClariNet's networks get samples. A small network learns in minutes what takes them days where it is spared two things:
-the signal comes in bands of a filter bank, which divides the steps a second by their number; and each band is relative
-to the loudness that the mel says it has, so that silence, vowels and hisses are all of one size.
+ClariNet's networks see samples. Two things make the task easier for a small network: a filter bank splits the signal
+into bands, which divides the steps a second by their number; and each band is divided by the loudness that the mel says
+it has, so that silence, vowels and hisses are of one size.
+
+Axes: B batch, T frames, S steps (T times ``steps``), D channels.
 """
 
 from __future__ import annotations
@@ -16,15 +18,16 @@ from torch.nn import functional
 from sayahead.types import Floats
 
 TAPS_PER_BAND = 12
-"""Length of the filter bank's prototype over its number of bands."""
+"""Length of the filter bank's prototype in samples, over its number of bands."""
 LEAST_POWER = 1e-9
-"""Power of a signal that 16-bit samples can just hold."""
+"""Power of one step of a 16-bit sample, where full scale is 1."""
 
 
 class Signal(nn.Module):
     """Samples to steps x (B, bands, S) and back; nothing in it is trained.
 
-    ``level`` (n_mels, bands) says of which mel bands' power a band's power is made, where x is ``relative`` to that.
+    ``level`` (n_mels, bands) are the weights that give a band's power from the mel bands' (``data.level_weights``),
+    used where x is ``relative`` to that power.
     """
 
     level: Tensor
@@ -35,32 +38,32 @@ class Signal(nn.Module):
         self.register_buffer("level", torch.zeros(n_mels, bands))
 
     def split(self, samples: Tensor, mel: Tensor) -> Tensor:
-        """x (B, bands, T * steps) of samples (B, T * hop) with log mel (B, T, n_mels)."""
+        """x (B, bands, S) of samples (B, T * hop) with log mel (B, T, n_mels)."""
         x = self.bank.split(samples)
         return x * torch.exp(-self.log_level(mel)) if self.relative else x
 
     def join(self, x: Tensor, mel: Tensor) -> Tensor:
-        """Samples (B, T * hop) of x."""
+        """Samples (B, T * hop) of x (B, bands, S) with log mel (B, T, n_mels)."""
         return self.bank.join(x * torch.exp(self.log_level(mel)) if self.relative else x)
 
     def log_level(self, mel: Tensor) -> Tensor:
-        """Log of each band's expected root of power (B, bands, T * steps).
+        """Log of the root mean square that log mel (B, T, n_mels) gives each band (B, bands, S).
 
-        What is quieter than a 16-bit sample's step is as loud as that.
+        ``LEAST_POWER`` is added to the power, so that silence is not divided by nothing.
         """
         return self.between(0.5 * torch.log(torch.exp(2 * mel) @ self.level + LEAST_POWER).transpose(1, 2))
 
     def between(self, frames: Tensor) -> Tensor:
-        """Frames (B, D, T) at each step (B, D, T * steps): linear between their centres, each one's first sample."""
+        """(B, D, S) of frames (B, D, T), interpolated: a frame's value holds at its first sample."""
         following = torch.cat([frames[..., 1:], frames[..., -1:]], -1)
         share = (torch.arange(self.steps, device=frames.device) + 0.5) / self.steps
         return (frames[..., None] + share * (following - frames)[..., None]).flatten(2)
 
 
 class FilterBank(nn.Module):
-    """A cosine-modulated filter bank: samples to bands at a lower rate and back, nearly without loss; 1 band: neither.
+    """A cosine-modulated filter bank: samples to bands at a lower rate and back, nearly without loss.
 
-    Nearly orthogonal, so the same filters split and join, and white noise stays white.
+    Nearly orthogonal, so the same filters split and join, and white noise stays white. With one band, nothing is done.
     """
 
     filters: Tensor
@@ -90,15 +93,15 @@ class FilterBank(nn.Module):
 
 
 def bank_reach(bands: int) -> int:
-    """Samples to each side that a band's value sees, and that a sample is made of."""
+    """Samples to each side of its own on which a band's value, or a joined sample, depends."""
     return TAPS_PER_BAND * bands // 2 if bands > 1 else 0
 
 
 def bank_filters(bands: int) -> Floats:
-    """(bands, taps + 1) filters: a Kaiser-windowed low pass, shifted to each band by a cosine.
+    """(bands, taps + 1) filters: a low pass under a Kaiser window, moved to each band by a cosine.
 
-    The cosines' phases cancel what neighbouring bands fold into each other; the cutoff is the one with which splitting
-    and joining is closest to nothing done.
+    The cosines' phases cancel the aliasing between neighbouring bands; of 2,401 cutoffs, the one is taken with which
+    splitting and joining changes a signal least.
     """
     taps = TAPS_PER_BAND * bands
     n = np.arange(taps + 1) - taps / 2
@@ -108,7 +111,7 @@ def bank_filters(bands: int) -> Floats:
         return np.asarray(cutoff * np.sinc(cutoff * n) * window)
 
     def excess(cutoff: float) -> float:
-        # Every 2 * bands samples from its centre on, the low pass through itself must be zero.
+        # The low pass convolved with itself should be zero at every multiple of 2 * bands samples from its centre.
         both = np.convolve(low_pass(cutoff), low_pass(cutoff))
         return float(np.abs(both[taps + 2 * bands :: 2 * bands]).max())
 

@@ -1,4 +1,4 @@
-"""Training of ClariNet's student: noise becomes sound that the teacher finds likely (Ping et al. 2018, 3.2 and 3.3)."""
+"""Training of ClariNet's student: noise becomes sound that the teacher finds likely (Ping et al. 2018, 3.2, 3.3)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from sayahead.training.crops import CropTask
 from sayahead.training.loop.pictures import write_sample
 from sayahead.training.loop.task import Batch, logged
 from sayahead.training.loop.trained import load_run_of
+from sayahead.training.losses import average
 
 FRAME_FFT = 2048
-"""Samples of the spectrogram loss's Fourier transform (ClariNet: 1025 bins); its window and hop are the corpus's."""
+"""Samples of the frame loss's Fourier transform (ClariNet: 1025 bins); its window and hop are the corpus's."""
 RESOLUTIONS = ((512, 240, 60), (1024, 600, 150), (2048, 1200, 300))
-"""Fourier transform, window and hop of the log spectrogram loss, in samples."""
+"""Fourier transform, window and hop of the log frame loss, in samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClariNetData:
-    """What a student is distilled from, and what its errors weigh."""
+    """A student's teacher and training data, and the weights of its errors."""
 
     teacher: str
     """Folder of the teacher's run."""
@@ -40,7 +41,7 @@ class ClariNetData:
     edge: int = 8
     """Frames at a crop's left end that do not count, unless the item begins there: they lack their past."""
     floor: float = -7.0
-    """Least log deviation of student and teacher in the divergence (ClariNet: -7)."""
+    """Least log deviation of student and teacher in the divergence; lower ones count as this (ClariNet: -7)."""
     divergence: float = 1.0
     """Weight of the regularized divergence."""
     likeness: float = 4.0
@@ -48,7 +49,7 @@ class ClariNetData:
     frame: float = 1.0
     """Weight of the squared difference of spectral magnitudes (ClariNet's frame loss)."""
     log_frame: float = 0.0
-    """Weight of the difference of log magnitudes at three resolutions, which ClariNet does not have."""
+    """Weight of the difference of log magnitudes at three resolutions; not in ClariNet."""
 
 
 class ClariNetTask(CropTask[GaussianIAF]):
@@ -74,7 +75,7 @@ class ClariNetTask(CropTask[GaussianIAF]):
         return run.model.requires_grad_(False)
 
     def model(self) -> GaussianIAF:
-        """See Task: the student begins with the teacher's conditioner where theirs are of one size."""
+        """See Task: the student begins with the teacher's conditioner if its own has the same sizes."""
         model = GaussianIAF(self.config)
         read_corpus(model.conditioner, self.corpus)
         if model.conditioner.pitch is not None:
@@ -100,7 +101,7 @@ class ClariNetTask(CropTask[GaussianIAF]):
         weights = steps_that_count(batch["counts"], x)
         divergence = average(gaussian_divergence(mean, ours, their_mean, their_deviation), weights)
         unlike = average((ours - their_deviation) ** 2, weights)
-        # Samples whose past is known in both, the same for all rows.
+        # Samples whose whole past is in the crop; the same ones in all rows.
         heard = slice(data.edge * audio.shape[1] // mel.shape[1], None)
         samples, meant = signal.join(x, mel)[:, heard], audio[:, heard]
         front = self.corpus.info.front_end
@@ -127,13 +128,8 @@ class ClariNetTask(CropTask[GaussianIAF]):
             write_sample(folder, name, front, mel[0].numpy(), samples=samples)
 
 
-def average(values: Tensor, weights: Tensor) -> Tensor:
-    """The weighted mean."""
-    return (values * weights).sum() / weights.sum().clamp(min=1)
-
-
 def gaussian_divergence(mean: Tensor, log_deviation: Tensor, their_mean: Tensor, their_log_deviation: Tensor) -> Tensor:
-    """KL(q || p) of two Gaussians, elementwise, q ours and p theirs (Ping et al. 2018, Eq. 8).
+    """KL(q || p) in nats of two Gaussians, elementwise, q ours and p theirs (Ping et al. 2018, Eq. 8).
 
     log (s_p / s_q) + (s_q^2 - s_p^2 + (m_p - m_q)^2) / (2 s_p^2).
     """
@@ -145,20 +141,20 @@ def magnitudes(samples: Tensor, *, fft: int, window: int, hop: int) -> Tensor:
     """Spectral magnitudes (B, bins, T) of samples (B, S)."""
     hann = torch.hann_window(window, device=samples.device)
     spectra = torch.stft(samples.float(), fft, hop, window, hann, center=False, return_complex=True)
-    # The root has no slope at 0.
+    # The root has no finite slope at 0.
     return torch.sqrt(spectra.real**2 + spectra.imag**2 + 1e-8)
 
 
 def frame_loss(samples: Tensor, meant: Tensor, *, window: int, hop: int) -> Tensor:
-    """Mean squared difference of magnitudes of samples (B, S), over bins and frames (Ping et al. 2018, 3.3)."""
+    """Mean squared difference of the spectral magnitudes of two sounds, each (B, S) samples (Ping et al. 2018, 3.3)."""
     sizes = {"fft": FRAME_FFT, "window": window, "hop": hop}
     return ((magnitudes(samples, **sizes) - magnitudes(meant, **sizes)) ** 2).mean()
 
 
 def log_frame_loss(samples: Tensor, meant: Tensor) -> Tensor:
-    """Mean absolute difference of log magnitudes of samples (B, S), over frames, bins and three resolutions.
+    """Mean absolute difference of the log magnitudes of two sounds, each (B, S) samples, at three resolutions.
 
-    Magnitudes below -60 dB of a full scale sine count as that.
+    To each magnitude, a thousandth of that of a full-scale sine (-60 dB) is added.
     """
     total = torch.zeros((), device=samples.device)
     for fft, window, hop in RESOLUTIONS:

@@ -10,33 +10,33 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from sayahead.config import from_mapping
-from sayahead.training.clarinet.conditioner import REFERENCE_HZ, Conditioner
+from sayahead.training.clarinet.conditioner import Conditioner
 from sayahead.training.clarinet.data import cropped, read_corpus
 from sayahead.training.clarinet.wavenet import Sampler, WaveNet, WaveNetConfig, log_likelihood
 from sayahead.training.corpus.store import Corpus
 from sayahead.training.crops import CropTask
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch
-from sayahead.vocoders.clarinet import VOICED_HZ, pitch_curve, pulse_train
+from sayahead.training.losses import average, pitch_errors
+from sayahead.vocoders.clarinet import pitch_curve, pulse_train
 
 
 @dataclass(frozen=True, slots=True)
 class WaveNetData:
-    """What a teacher is trained on."""
+    """A teacher's training data, and the weights of its errors."""
 
     frames: int = 40
     """Frames of a crop; 40 are half a second."""
     edge: int = 8
     """Frames at a crop's left end that do not count, unless the item begins there: they lack their past."""
     floor: float = -9.0
-    """Least log deviation that is believed (ClariNet: -9)."""
+    """Least log deviation; lower ones count as this (ClariNet: -9)."""
     pitch: float = 1.0
-    """Weight of the errors of pitch and voicing, where the model reads them."""
+    """Weight of the errors of pitch and voicing; only with pulses."""
     sample_frames: int = 80
-    """Frames of each validation sample: sampling takes seconds for each second."""
+    """Frames of each validation sample: to draw a second of sound takes seconds."""
 
 
 class WaveNetTask(CropTask[WaveNet]):
@@ -60,17 +60,18 @@ class WaveNetTask(CropTask[WaveNet]):
         mean, log_deviation, pitch = model(x, batch["mel"], batch.get("pulses"))
         weights = steps_that_count(batch["counts"], x)
         likely = log_likelihood(x, mean, log_deviation, floor=self.data.floor)
-        total = -(likely * weights).sum() / weights.sum()
+        total = -average(likely, weights)
         parts = {"nll": float(total.detach())}
         if pitch is not None:
-            wrong, unsure = pitch_errors(pitch.float(), batch["f0"], batch["counts"])
+            log_pitch, voicing = pitch.float().unbind(1)
+            wrong, unsure = pitch_errors(log_pitch, voicing, batch["f0"], batch["counts"])
             parts |= {"pitch": float(wrong.detach()), "voicing": float(unsure.detach())}
             total = total + self.data.pitch * (wrong + unsure)
         return total, parts
 
     @torch.no_grad()
     def samples(self, model: WaveNet, folder: Path) -> None:
-        """See Task: a second of two validation sentences, sampled step by step from their own mel."""
+        """See Task: the beginnings of two validation sentences, drawn step by step from their own mel."""
         front = self.corpus.info.front_end
         for name, mel in validation_mels(self.corpus, self.data.sample_frames):
             pulses = free_pulses(model.conditioner, mel, front.sample_rate)
@@ -84,31 +85,19 @@ class WaveNetTask(CropTask[WaveNet]):
 
 
 def steps_that_count(counts: Tensor, x: Tensor) -> Tensor:
-    """Weights (B, bands, S) of the steps of x from those of its frames (B, T)."""
+    """(B, bands, S) 1 for the steps of x (B, bands, S) that count, as ``counts`` (B, T) says of frames."""
     steps = counts.repeat_interleave(x.shape[-1] // counts.shape[-1], 1)
     return steps[:, None].expand_as(x)
 
 
-def pitch_errors(pitch: Tensor, f0: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean absolute error of the log pitch where there is voice, and cross entropy of voicing, of pitch (B, 2, T).
-
-    Errors of a tenth of the pitch weigh as much as an entropy of 1.
-    """
-    voiced = (f0 > VOICED_HZ).float()
-    wrong = (pitch[:, 0] - torch.log(f0.clamp(min=VOICED_HZ) / REFERENCE_HZ)).abs()
-    unsure = functional.binary_cross_entropy_with_logits(pitch[:, 1], voiced, reduction="none")
-    there = (voiced * counts).sum().clamp(min=1)
-    return 10 * (wrong * voiced * counts).sum() / there, (unsure * counts).sum() / counts.sum().clamp(min=1)
-
-
 def validation_mels(corpus: Corpus, frames: int | None) -> Iterator[tuple[str, Tensor]]:
-    """Name and log mel (1, T, n_mels) of two validation sentences, the first ``frames`` of them."""
+    """Name and log mel (1, T, n_mels) of two validation sentences, or of their first ``frames``."""
     for _, item in shown(corpus.split("val"), 2):
         yield item.name, torch.from_numpy(np.asarray(item.mel[:frames], np.float32))[None]
 
 
 def free_pulses(conditioner: Conditioner, mel: Tensor, sample_rate: int) -> Tensor | None:
-    """Pulses (1, 2, T * hop) at the pitch that the conditioner reads from log mel (1, T, n_mels), if it wants them."""
+    """Pulses (1, 2, T * hop) at the pitch that the conditioner reads from log mel (1, T, n_mels), if any."""
     if conditioner.pitch is None:
         return None
     device = conditioner.mean.device

@@ -1,7 +1,9 @@
-"""WaveNet with Gaussian outputs: ClariNet's autoregressive teacher, and the stack that its student's flows are made of.
+"""WaveNet with Gaussian outputs: ClariNet's autoregressive teacher, and the stack of layers in its student's flows.
 
-Every step's mean and deviation follow from the steps before it and from what the conditioner says of the mel (Ping et
-al. 2018, 3.1). A step is a sample, or one value in each of several bands (see ``conditioner``).
+Each step's mean and deviation are computed from the steps before it and from the conditions (Ping et al. 2018, 3.1). A
+step is a sample, or one value in each of several bands (see ``signal``).
+
+Axes: B batch, T frames, S steps, R residual channels, K channels of conditions.
 """
 
 from __future__ import annotations
@@ -23,40 +25,41 @@ class WaveNetConfig:
     """Sizes of the teacher."""
 
     layers: int = 20
-    """Layers of dilated convolution."""
+    """Dilated convolutions."""
     cycle: int = 10
     """Layers after which the dilation, which doubles from layer to layer, is 1 again."""
     kernel: int = 2
     """Taps of a dilated convolution."""
     residual: int = 128
-    """Channels that go from layer to layer."""
+    """Channels handed from layer to layer."""
     skip: int = 256
-    """Channels that go from each layer to the output."""
+    """Channels handed from each layer to the output."""
     conditioner: ConditionerConfig = field(default_factory=ConditionerConfig)
     """How the mel reaches the layers."""
 
 
 class Layer(nn.Module):
-    """One gated dilated convolution: (B, R, S) and conditions (B, K, S) to the next layer's input and to the output."""
+    """One gated dilated convolution."""
 
     def __init__(self, residual: int, skip: int, conditions: int, kernel: int, dilation: int, *, last: bool) -> None:
         super().__init__()
         self.past, self.residual = dilation * (kernel - 1), 0 if last else residual
         self.conv = nn.Conv1d(residual, 2 * residual, kernel, dilation=dilation)
         self.condition = nn.Conv1d(conditions, 2 * residual, 1)
-        # Residual and skip projection in one; what the last layer would hand on, nobody takes.
+        # Residual and skip projection in one; the last layer has no next one.
         self.out = nn.Conv1d(residual, self.residual + skip, 1)
 
     def forward(self, x: Tensor, conditions: Tensor) -> tuple[Tensor, Tensor]:
+        """The next layer's input (B, R, S) and the share of the output (B, skip, S) of x and conditions (B, K, S)."""
         mixed = self.conv(functional.pad(x, (self.past, 0))) + self.condition(conditions)
         signal, gate = mixed.chunk(2, 1)
         out = self.out(torch.tanh(signal) * torch.sigmoid(gate))
-        # Halving the power keeps it the same through any number of layers.
+        # The sum of two equal powers, halved: so the power stays the same through any number of layers.
         return (x + out[:, : self.residual]) * 0.5**0.5 if self.residual else x, out[:, self.residual :]
 
 
 class Stack(nn.Module):
-    """A WaveNet without its conditioner: x (B, bands, S) to each step's mean and log deviation by its past."""
+    """A WaveNet without its conditioner: each step's mean and log deviation from the steps before it."""
 
     def __init__(
         self, layers: int, cycle: int, kernel: int, residual: int, skip: int, conditions: int, bands: int
@@ -80,6 +83,7 @@ class Stack(nn.Module):
         return 1 + sum(layer.past for layer in self.each)
 
     def forward(self, x: Tensor, conditions: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and log deviation, both as x (B, bands, S), under conditions (B, K, S)."""
         h = self.input(functional.pad(x, (1, 0))[..., :-1])
         total: Tensor | None = None
         for layer in self.each:
@@ -87,7 +91,7 @@ class Stack(nn.Module):
             total = skip if total is None else total + skip
         assert total is not None
         out = functional.relu(self.hidden(functional.relu(total * len(self.layers) ** -0.5)))
-        # Means are wanted finer than bfloat16 tells numbers apart.
+        # bfloat16 is too coarse for the means.
         with torch.autocast(out.device.type, enabled=False):
             mean, log_deviation = self.output(out.float()).chunk(2, 1)
         return mean, log_deviation
@@ -103,10 +107,9 @@ class WaveNet(nn.Module):
         self.stack = Stack(config.layers, config.cycle, config.kernel, config.residual, config.skip, c.width, c.bands)
 
     def forward(self, x: Tensor, mel: Tensor, pulses: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Mean and log deviation of x (B, bands, S), and what the conditioner reads of the pitch, where it does.
+        """Mean and log deviation, both as x (B, bands, S), and the conditioner's pitch (B, 2, T), if it reads any.
 
-        Log mel is (B, T, n_mels), pulses (B, 2, T * hop), mean and deviation are as x, the pitch is (B, 2, T), see
-        PitchReader.
+        ``mel`` is log mel (B, T, n_mels), ``pulses`` (B, 2, T * hop); the pitch is PitchReader's.
         """
         conditions = self.conditioner(mel, pulses)
         mean, log_deviation = self.stack(x, conditions)
@@ -116,7 +119,7 @@ class WaveNet(nn.Module):
 
 
 def log_likelihood(x: Tensor, mean: Tensor, log_deviation: Tensor, *, floor: float) -> Tensor:
-    """Log density of x under the Gaussians, elementwise; deviations below ``exp(floor)`` count as that (ClariNet: -9).
+    """Log density of x in nats, elementwise; log deviations below ``floor`` count as that (ClariNet: -9).
 
     Silence is predicted so well that without a floor a few samples of it would outweigh all speech.
     """
@@ -127,18 +130,18 @@ def log_likelihood(x: Tensor, mean: Tensor, log_deviation: Tensor, *, floor: flo
 
 @dataclass(frozen=True, slots=True)
 class SamplerState:
-    """The past of a signal that is sampled step by step."""
+    """The past of a signal that is being drawn step by step."""
 
     step: int
-    """Steps made."""
+    """Steps drawn so far."""
     last: Floats
     """(bands,) the last of them."""
     rings: tuple[Floats, ...]
-    """Per layer the last inputs (steps, R), the input of step t in row t modulo their number."""
+    """Each layer's last inputs (rows, R); that of step t is in row t modulo their number."""
 
 
 class Sampler:
-    """Draws from a trained teacher on the processor, one step at a time, a few matrix products each."""
+    """Draws sound from a trained teacher in numpy, step by step."""
 
     def __init__(self, model: WaveNet, *, floor: float) -> None:
         def arrays(layer: nn.Module) -> tuple[Floats, Floats]:

@@ -27,6 +27,7 @@ from sayahead.training.heart.prefixes import Cut, Cutter, Cutting, Ids, check_co
 from sayahead.training.heart.weights import imported
 from sayahead.training.hibari import heart_weights
 from sayahead.training.loop.task import Batch, Task, logged
+from sayahead.training.losses import average
 
 LEAD_UNITS = 3
 """Duration of the first pad, as in the voice's ``lead_units``."""
@@ -168,10 +169,10 @@ class HeartPrefixes(Task[Heart]):
         rows = rows * ((inputs["ids"] > 0) | (torch.arange(rows.shape[1], device=rows.device)[None] > 0))
         wrong_sound = (out["sound"].float() - target["sound"]).abs().mean(-1)
         return {
-            "durations": (wrong_rows * rows).sum() / rows.sum().clamp(min=1),
+            "durations": average(wrong_rows, rows),
             "pitch": wrong[..., :2].mean(-1).sum() / units,
             "energy": wrong[..., 2:].mean(-1).sum() / units,
-            "sound": (wrong_sound * sounds).sum() / sounds.sum().clamp(min=1),
+            "sound": average(wrong_sound, sounds),
         }
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
@@ -21,6 +20,7 @@ from sayahead.training.graph.reading import check_kind
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
+from sayahead.training.losses import average, stop_error
 from sayahead.training.ma.network import Decoded, DeepVoice3, DeepVoice3Config, generate
 from sayahead.training.ma.shipped import read_deepvoice3
 from sayahead.voices import VoiceConfig
@@ -144,16 +144,11 @@ class DeepVoice3Task(Task[DeepVoice3]):
         decoded: Decoded = model(*inputs, share)
         counts, learned = batch["counts"], batch["learned"]
         wrong = (decoded.frames.float() - batch["frames"]).reshape(*counts.shape, -1)
-        steps = learned.sum()
-        parts = {"l1": (wrong.abs().mean(-1) * counts).sum() / counts.sum()}
-        parts["l2"] = (wrong.square().mean(-1) * counts).sum() / counts.sum()
-        unsure = functional.binary_cross_entropy_with_logits(
-            decoded.stop, batch["ends"], reduction="none", pos_weight=torch.tensor(data.stop_positive)
-        )
-        parts["stop"] = (unsure * learned).sum() / steps
+        parts = {"l1": average(wrong.abs().mean(-1), counts), "l2": average(wrong.square().mean(-1), counts)}
+        parts["stop"] = stop_error(decoded.stop, batch["ends"], learned, positive=data.stop_positive)
         for number, weights in enumerate(decoded.weights, 1):
             chances = weights.gather(2, batch["path"]).clamp(min=-20).mean(-1)
-            parts[f"alignment{number}"] = -(chances * learned).sum() / steps
+            parts[f"alignment{number}"] = -average(chances, learned)
             parts[f"guided{number}"] = guided_attention(weights, batch["lengths"], learned, data.guided_width)
         total = parts["l1"] + data.l2_weight * parts["l2"] + data.stop_weight * parts["stop"]
         total = total + data.alignment_weight * (parts["alignment1"] + parts["alignment2"])
@@ -191,4 +186,4 @@ def guided_attention(weights: Tensor, lengths: Tensor, learned: Tensor, width: f
     steps = torch.arange(weights.shape[1], device=weights.device) / learned.sum(1, keepdim=True)
     apart = places[:, None] - steps[..., None]
     penalty = 1 - torch.exp(-apart.square() / (2 * width**2))
-    return ((weights.exp() * penalty).sum(-1) * learned).sum() / learned.sum()
+    return average((weights.exp() * penalty).sum(-1), learned)

@@ -10,8 +10,8 @@ import numpy as np
 from sayahead.training.graph.builder import Array, Graph, quantized
 from sayahead.training.hibari import heart_weights
 from sayahead.training.layers import Block
+from sayahead.training.losses import REFERENCE_HZ
 from sayahead.training.mel.network import MelVocoder
-from sayahead.training.mel.task import REFERENCE_HZ
 from sayahead.training.part import Part, Written
 from sayahead.vocoders.mel import MelConfig
 

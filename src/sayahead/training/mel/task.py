@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
@@ -20,13 +19,11 @@ from sayahead.training.hibari import dense, heart_weights
 from sayahead.training.layers import BINS, Block
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch, Task, logged
+from sayahead.training.losses import REFERENCE_HZ, average, pitch_errors
 from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
 from sayahead.training.mel.shipped import read_melvocoder
 from sayahead.types import Floats
 from sayahead.voices import VoiceConfig
-
-REFERENCE_HZ = 200.0
-"""Pitch is learned as its logarithm relative to this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +122,14 @@ class MelVocoderTask(Task[MelVocoder]):
         """See Task."""
         features, log_pitch, voicing = model(batch["mel"])
         counts, f0 = batch["counts"], batch["f0"]
-        number = counts.sum().clamp(min=1)
-        parts = {"features": ((features - batch["features"]).abs().mean(-1) * counts).sum() / number}
+        parts = {"features": average((features - batch["features"]).abs().mean(-1), counts)}
         counted = counts.flatten() > 0
         head = self.head.to(features.device)
         ours = head(features.flatten(0, 1)[counted])
         with torch.no_grad():
             theirs = head(batch["features"].flatten(0, 1)[counted])
         parts |= spectral_errors(ours, theirs)
-        voiced = (f0 > 40).float()
-        there = (voiced * counts).sum().clamp(min=1)
-        wrong = (log_pitch - torch.log(f0.clamp(min=40) / REFERENCE_HZ)).abs()
-        parts["pitch"] = 10 * (wrong * voiced * counts).sum() / there
-        unsure = functional.binary_cross_entropy_with_logits(voicing, voiced, reduction="none")
-        parts["voicing"] = (unsure * counts).sum() / number
+        parts["pitch"], parts["voicing"] = pitch_errors(log_pitch, voicing, f0, counts)
         data = self.data
         total = data.features * parts["features"] + data.spectra * parts["spectra"] + data.phases * parts["phases"]
         total = total + data.pitch * (parts["pitch"] + parts["voicing"])

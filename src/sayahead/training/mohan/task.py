@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
@@ -22,6 +21,7 @@ from sayahead.training.graph.reading import check_kind
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
+from sayahead.training.losses import average, stop_error
 from sayahead.training.mohan.network import Decoded, ModifiedTacotron, ModifiedTacotronConfig, generate
 from sayahead.training.mohan.shipped import read_modified_tacotron
 from sayahead.voices import VoiceConfig
@@ -178,15 +178,12 @@ class MohanTask(Task[ModifiedTacotron]):
         counts, learned = batch["counts"], batch["learned"]
         wrong = (decoded.frames.float() - batch["frames"].view(decoded.frames.shape)) * counts[..., None]
         total = counts.sum() * self.config.n_mels
-        unsure = functional.binary_cross_entropy_with_logits(
-            decoded.stop, batch["ends"], reduction="none", pos_weight=torch.tensor(data.stop_positive)
-        )
         apart = (meant * (meant.clamp(min=1e-9).log() - decoded.weights.clamp(min=-20))).sum(-1)
         parts = {
             "l1": wrong.abs().sum() / total,
             "l2": wrong.square().sum() / total,
-            "stop": (unsure * learned).sum() / learned.sum(),
-            "alignment": (apart * learned).sum() / learned.sum(),
+            "stop": stop_error(decoded.stop, batch["ends"], learned, positive=data.stop_positive),
+            "alignment": average(apart, learned),
         }
         weights = (data.l1_weight, data.l2_weight, data.stop_weight, data.alignment_weight)
         loss = torch.stack([weight * part for weight, part in zip(weights, parts.values(), strict=True)]).sum()

@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
@@ -20,6 +19,7 @@ from sayahead.training.corpus.store import Corpus, Item, check_mels, count_ids
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
+from sayahead.training.losses import average, stop_error
 from sayahead.training.saeki.network import Decoded, Tacotron, TacotronConfig, Taught, Texts, generate
 from sayahead.training.saeki.shipped import read_tacotron
 from sayahead.types import Floats
@@ -238,23 +238,20 @@ def target_loss(decoded: Decoded, batch: Batch, data: SaekiData, *, taught: bool
     """Saeki-b's L_target: errors of frames in front of and behind the postnet, and of the stop; with the alignment."""
     counts, learned = batch["counts"], batch["learned"]
     truth = batch["frames"].view(decoded.frames.shape)
-    parts, total = dict[str, Tensor](), counts.sum()
+    parts = dict[str, Tensor]()
     for name, frames in (("plain", decoded.frames), ("refined", decoded.refined)):
         wrong = frames.float() - truth
-        parts[f"{name}_l1"] = (wrong.abs().mean(-1) * counts).sum() / total
-        parts[f"{name}_l2"] = (wrong.square().mean(-1) * counts).sum() / total
+        parts[f"{name}_l1"] = average(wrong.abs().mean(-1), counts)
+        parts[f"{name}_l2"] = average(wrong.square().mean(-1), counts)
     steps = learned.repeat_interleave(counts.shape[1] // learned.shape[1], 1)
-    unsure = functional.binary_cross_entropy_with_logits(
-        decoded.stop, batch["ends"], reduction="none", pos_weight=torch.tensor(data.stop_positive)
-    )
-    parts["stop"] = (unsure * steps).sum() / steps.sum()
+    parts["stop"] = stop_error(decoded.stop, batch["ends"], steps, positive=data.stop_positive)
     loss = data.stop_weight * parts["stop"]
     for name in ("plain", "refined"):
         loss = loss + data.l1_weight * parts[f"{name}_l1"] + data.l2_weight * parts[f"{name}_l2"]
     if taught or data.alignment_weight:
         path = batch["path"] - (batch["attended"][..., None] if taught else 0)
         chances = decoded.weights.gather(2, path.clamp(0, decoded.weights.shape[2] - 1)).clamp(min=-20).mean(-1)
-        parts["alignment"] = -(chances * learned).sum() / learned.sum()
+        parts["alignment"] = -average(chances, learned)
         loss = loss + data.alignment_weight * parts["alignment"]
     return loss, parts
 
