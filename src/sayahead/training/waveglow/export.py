@@ -18,15 +18,15 @@ from sayahead.vocoders.waveglow import WaveGlowModel
 
 
 def reach(config: WaveGlowConfig) -> tuple[int, int]:
-    """Frames to the left and to the right of a frame that its samples depend on."""
+    """Frames to the left and to the right of a frame on which its samples depend."""
     rows = config.flows * (config.kernel // 2) * (2**config.layers - 1)
     frames = -(-rows * config.group // config.hop)
-    # A mel frame spreads over a window of samples that begins with its own.
+    # A mel frame spreads over a window of samples, from its own first one on.
     return frames + -(-config.window // config.hop), frames
 
 
 def convolved(g: Graph, x: str, layer: nn.Module, *, dilation: int = 1) -> str:
-    """A convolution that keeps the length, of weights in float16."""
+    """A convolution of x (1, D, U) that keeps its length, with weights in float16."""
     weight, bias = layer.weight, layer.bias
     assert isinstance(weight, torch.Tensor)
     assert isinstance(bias, torch.Tensor)
@@ -36,7 +36,7 @@ def convolved(g: Graph, x: str, layer: nn.Module, *, dilation: int = 1) -> str:
 
 
 def coupling(g: Graph, x: str, conditions: str, layer: Coupling) -> tuple[str, str]:
-    """Shift and log scale (1, half, U)."""
+    """Coupling: shift and log scale (1, half, U) of x (1, half, U) and conditions (1, n_mels * G, U)."""
     x = convolved(g, x, layer.start)
     given = g.op("Split", convolved(g, conditions, layer.condition), outputs=layer.layers, axis=1)
     given, total = [given] if layer.layers == 1 else given, ""

@@ -1,4 +1,4 @@
-"""WaveGlow (Prenger et al. 2018), Saeki et al.'s vocoder: sound by invertible steps from noise, given the mel.
+"""WaveGlow (Prenger et al. 2018), Saeki et al.'s vocoder: invertible steps turn noise into sound, given the mel.
 
 Axes: B batch, T frames, S samples, G samples of a group, U = S / G groups, D channels.
 """
@@ -18,24 +18,24 @@ from sayahead.training.layers import Scaled
 
 @dataclass(frozen=True, slots=True)
 class WaveGlowConfig:
-    """Sizes; the defaults are those of the network that its authors released, at our hop (theirs: 256 of 22,050 Hz)."""
+    """Sizes; the defaults are those of its authors' release, but for hop and window (theirs: 256 and 1,024 samples)."""
 
     n_mels: int = 80
     """Mel bands."""
     hop: int = 300
     """Samples a frame."""
     window: int = 1200
-    """Samples that a frame reaches when the mel is brought to the rate of samples."""
+    """Samples over which a frame spreads when the mel is brought to the rate of samples."""
     flows: int = 12
     """Steps, each a mixing of channels and a coupling."""
     group: int = 8
     """G: samples that are channels of one row."""
     early_every: int = 4
-    """After so many steps some channels leave: they are noise already."""
+    """Every so many steps some channels leave: they are taken for noise, and not changed any more (2.3)."""
     early_size: int = 2
     """How many."""
     layers: int = 8
-    """Dilated convolutions of a coupling."""
+    """Dilated convolutions of a coupling, the dilation doubling from one to the next."""
     channels: int = 256
     """D of a coupling."""
     kernel: int = 3
@@ -43,10 +43,10 @@ class WaveGlowConfig:
 
 
 class Latent(NamedTuple):
-    """What the network makes of sound."""
+    """The noise that the network makes of sound, and the terms of its likelihood."""
 
     z: Tensor
-    """(B, G, U) noise, if the sound is speech of this mel."""
+    """(B, G, U) Gaussian noise, if the sound is speech with this mel."""
     log_scales: Tensor
     """() sum of the logarithms of all couplings' scales."""
     log_determinants: Tensor
@@ -54,18 +54,18 @@ class Latent(NamedTuple):
 
 
 def bare(channels: int, out: int, kernel: int = 1, dilation: int = 1) -> nn.Module:
-    """A convolution that keeps length, its weights normalized."""
+    """A convolution of (B, channels, U) to (B, out, U), with weight normalization."""
     margin = dilation * (kernel - 1) // 2
     layer: nn.Module = weight_norm(nn.Conv1d(channels, out, kernel, dilation=dilation, padding=margin))
     return layer
 
 
 class Coupling(nn.Module):
-    """What one half of the channels says of the other's scale and shift: a WaveNet that is not causal."""
+    """A WaveNet, not causal, that reads one half of the channels and gives the other's shift and log scale (2.1)."""
 
     def __init__(self, half: int, conditions: int, config: WaveGlowConfig) -> None:
         super().__init__()
-        wide, self.layers, self.wide = config.channels, config.layers, config.channels
+        wide, self.layers = config.channels, config.layers
         self.start = bare(half, wide)
         self.condition = bare(conditions, 2 * wide * config.layers)
         self.inner = nn.ModuleList(bare(wide, 2 * wide, config.kernel, 2**at) for at in range(config.layers))
@@ -73,13 +73,13 @@ class Coupling(nn.Module):
             bare(wide, 2 * wide if at < config.layers - 1 else wide) for at in range(config.layers)
         )
         self.end = nn.Conv1d(wide, 2 * half, 1)
-        # Nought at first: each step begins as one that changes nothing.
+        # Zero at first: each coupling begins by changing nothing.
         nn.init.zeros_(self.end.weight)
         assert self.end.bias is not None
         nn.init.zeros_(self.end.bias)
 
     def forward(self, x: Tensor, conditions: Tensor) -> tuple[Tensor, Tensor]:
-        """Shift and log scale (B, half, U)."""
+        """Shift and log scale (B, half, U) of x (B, half, U) and conditions (B, n_mels * G, U)."""
         x, given = self.start(x), self.condition(conditions).chunk(self.layers, 1)
         total: Tensor | None = None
         for at, (inner, outer) in enumerate(zip(self.inner, self.outer, strict=True)):
@@ -106,7 +106,7 @@ class WaveGlow(Scaled):
         for flow in range(config.flows):
             channels -= config.early_size if self.leaves(flow) else 0
             rotation = torch.linalg.qr(torch.randn(channels, channels))[0]
-            # Its determinant is 1, not -1.
+            # A rotation, of determinant 1, not a reflection.
             rotation[:, 0] *= torch.linalg.det(rotation).sign()
             mixings.append(nn.Parameter(rotation))
             couplings.append(Coupling(channels // 2, config.n_mels * config.group, config))
@@ -114,18 +114,18 @@ class WaveGlow(Scaled):
         self.mixings, self.couplings = nn.ParameterList(mixings), nn.ModuleList(couplings)
 
     def leaves(self, flow: int) -> bool:
-        """Whether channels leave in front of a step."""
+        """Whether channels leave before a step."""
         return flow > 0 and flow % self.config.early_every == 0
 
     def conditions(self, mel: Tensor) -> Tensor:
-        """(B, n_mels * G, U) of log mel (B, T, n_mels); T * hop is a multiple of G."""
+        """What couplings are given of log mel (B, T, n_mels): (B, n_mels * G, U); T * hop must be a multiple of G."""
         grouped = self.normalized(mel).transpose(1, 2)
         samples = self.upsample(grouped)[..., : mel.shape[1] * self.config.hop]
         rows: Tensor = samples.reshape(*samples.shape[:2], -1, self.config.group)
         return rows.permute(0, 1, 3, 2).flatten(1, 2)
 
     def forward(self, audio: Tensor, mel: Tensor) -> Latent:
-        """Noise of samples (B, S) of log mel (B, T, n_mels), S = T * hop."""
+        """The noise of samples (B, S) with log mel (B, T, n_mels), S = T * hop a multiple of G."""
         x = audio.reshape(len(audio), -1, self.config.group).transpose(1, 2)
         conditions, early, scales, determinants = self.conditions(mel), [], x.new_zeros(()), x.new_zeros(())
         for flow, (mixing, coupling) in enumerate(zip(self.mixings, self.couplings, strict=True)):
@@ -142,7 +142,7 @@ class WaveGlow(Scaled):
 
     @torch.no_grad()
     def infer(self, mel: Tensor, z: Tensor) -> Tensor:
-        """Samples (B, S) of log mel (B, T, n_mels) from noise (B, G, U): forward's inverse."""
+        """The inverse of forward: samples (B, S) from noise (B, G, U) and log mel (B, T, n_mels)."""
         conditions, size = self.conditions(mel), self.config.early_size
         at = z.shape[1] - self.remaining
         x, early = z[:, at:], z[:, :at]
@@ -158,13 +158,13 @@ class WaveGlow(Scaled):
 
 
 def negative_log_likelihood(latent: Latent, deviation: float) -> Tensor:
-    """Nats a sample, but for a constant, of noise of that standard deviation (Prenger et al., Eq. 12)."""
+    """Nats a sample, up to a constant, where the noise has that standard deviation (Prenger et al. 2018, Eq. 12)."""
     size = latent.z.numel()
     squares = latent.z.float().square().sum() / (2 * deviation**2)
     return (squares - latent.log_scales.float() - latent.log_determinants) / size
 
 
 DEVIATION = math.sqrt(0.5)
-"""Of the noise in training (Prenger et al., 3.1)."""
+"""Standard deviation of the noise in training, as in the paper."""
 SOFTER = 0.6
-"""Of the noise in synthesis."""
+"""Standard deviation of the noise in synthesis, as in the paper."""

@@ -22,14 +22,14 @@ from sayahead.training.waveglow.network import DEVIATION, SOFTER, WaveGlow, Wave
 
 @dataclass(frozen=True, slots=True)
 class WaveGlowData:
-    """What it is trained on."""
+    """Its training data."""
 
     frames: int = 54
-    """Frames of a crop; 54 are 16,200 samples (Prenger et al., 3.1: 16,000)."""
+    """Frames of a crop; 54 of 300 samples are 16,200 (Prenger et al. 2018: 16,000 samples)."""
     deviation: float = DEVIATION
     """Standard deviation of the noise."""
     samples: int = 2
-    """Validation sentences that are made for listening."""
+    """Validation sentences that are rendered for listening."""
 
 
 class WaveGlowTask(CropTask[WaveGlow]):
@@ -58,7 +58,7 @@ class WaveGlowTask(CropTask[WaveGlow]):
 
     @torch.no_grad()
     def samples(self, model: WaveGlow, folder: Path) -> None:
-        """See Task: validation sentences made anew of their own mel."""
+        """See Task: validation sentences rendered from their own mel."""
         front, group = self.corpus.info.front_end, self.config.group
         for _, item in shown(self.corpus.split("val"), self.data.samples):
             frames = len(item.mel) // group * group
