@@ -22,7 +22,7 @@ LSTM_ORDER, GRU_ORDER = (0, 3, 1, 2), (1, 0, 2)
 
 def array(x: Any) -> Array:
     """A tensor's values."""
-    out: Array = x.detach().numpy()
+    out: Array = x.detach().cpu().numpy()
     return out
 
 

@@ -1,8 +1,10 @@
 """WaveRNN: residual and upsampling networks over few mel frames, two GRUs over samples (Mohan et al. 2020, 3).
 
-Mohan et al. make an existing vocoder of this form incremental by restricting the mel frames that its residual and
-upsampling networks see; which sizes it has they do not tell. Each sample is one of ``classes`` mu-law values, drawn by
-probabilities that follow from all samples before it. Axes: B batch, T frames, S samples, D channels.
+Mohan et al. make an existing vocoder of this form incremental: its residual and upsampling networks see only a few mel
+frames. They do not say which sizes it has. Each sample is one of ``classes`` mu-law values, drawn with probabilities
+that depend on all samples before it (Kalchbrenner et al. 2018, without coarse and fine halves).
+
+Axes: B batch, T frames, S samples, D channels.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from torch.nn import functional
 from sayahead.training.layers import Scaled
 
 PARTS = 4
-"""Parts of the residual network's output: one beside each of the two GRUs and of the two dense layers."""
+"""Parts of the residual network's output: one for each of the two GRUs and of the two dense layers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +31,13 @@ class WaveRNNConfig:
     strides: tuple[int, ...] = (4, 8, 8)
     """Factors by which frames become samples; their product is the hop."""
     left: int = 2
-    """Frames on the left that the residual network sees."""
+    """Frames to the left that the residual network sees."""
     right: int = 2
-    """Frames on the right that it sees."""
+    """Frames to the right that it sees."""
     blocks: int = 10
     """Residual blocks."""
     channels: int = 128
-    """D of them."""
+    """D of the residual blocks."""
     aux: int = 128
     """D of the residual network's output, a multiple of four."""
     rnn: int = 512
@@ -43,7 +45,7 @@ class WaveRNNConfig:
     dense: int = 512
     """D of each of the two layers behind them."""
     bits: int = 9
-    """A sample is one of two to this power mu-law values."""
+    """Bits of a sample: it is one of 2 ** bits mu-law values."""
 
     @property
     def hop(self) -> int:
@@ -62,7 +64,7 @@ class WaveRNNConfig:
 
 
 class Residual(nn.Module):
-    """Two convolutions of one frame with what went in added: (B, D, T) to the same."""
+    """Two convolutions of kernel 1, and the input added: (B, D, T) to (B, D, T)."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -75,7 +77,7 @@ class Residual(nn.Module):
 
 
 class Conditions(Scaled):
-    """Log mel to what the recurrent layers hear: smoothed frames at every sample, and the residual network's parts."""
+    """Log mel to the recurrent layers' inputs: smoothed frames at every sample, and the residual network's output."""
 
     def __init__(self, config: WaveRNNConfig) -> None:
         super().__init__(config.n_mels)
@@ -86,13 +88,13 @@ class Conditions(Scaled):
         self.norm = nn.BatchNorm1d(config.channels)
         self.blocks = nn.ModuleList(Residual(config.channels) for _ in range(config.blocks))
         self.output = nn.Conv1d(config.channels, config.aux, 1)
-        # Each begins as the mean over the copies of a frame and its neighbours'.
+        # Each begins as the mean of a place and its ``stride`` neighbours to each side.
         self.kernels = nn.ParameterList(
             nn.Parameter(torch.full((2 * stride + 1,), 1 / (2 * stride + 1))) for stride in config.strides
         )
 
     def forward(self, mel: Tensor) -> tuple[Tensor, Tensor]:
-        """Frames (B, T * hop, n_mels) at the samples' rate and parts (B, T, aux) of log mel (B, T, n_mels)."""
+        """Frames (B, T * hop, n_mels) and the residual network's output (B, T, aux) of log mel (B, T, n_mels)."""
         x = self.normalized(mel).transpose(1, 2)
         c, wide = self.config, self.config.smoothing
         hidden = self.norm(self.input(functional.pad(x, (c.left, c.right)))).relu()
@@ -102,7 +104,7 @@ class Conditions(Scaled):
         return up.transpose(1, 2), self.output(hidden).transpose(1, 2)
 
     def upsampled(self, x: Tensor) -> Tensor:
-        """(B, D, T * hop) of (B, D, T): copied and smoothed, stride by stride, each band by itself."""
+        """(B, D, T * hop) of (B, D, T): repeated and smoothed, stride by stride, each band by itself."""
         batch, wide = x.shape[:2]
         x = x.flatten(0, 1)[:, None]
         for stride, kernel in zip(self.config.strides, self.kernels, strict=True):
@@ -111,7 +113,7 @@ class Conditions(Scaled):
 
 
 class WaveRNN(nn.Module):
-    """Samples and mel frames to the logits of each sample by those before it."""
+    """Mel frames and the samples so far to the logits of the next sample."""
 
     def __init__(self, config: WaveRNNConfig) -> None:
         super().__init__()
@@ -126,7 +128,7 @@ class WaveRNN(nn.Module):
         self.output = nn.Linear(config.dense, config.classes)
 
     def forward(self, before: Tensor, mel: Tensor) -> Tensor:
-        """Logits (B, S, classes) of the samples that follow those ``before`` (B, S), from -1 to 1, under log mel."""
+        """Logits (B, S, classes) of the samples after ``before`` (B, S), from -1 to 1, under log mel (B, T, n_mels)."""
         frames, parts = self.conditions(mel)
         a, b, c, d = parts.repeat_interleave(self.config.hop, 1).chunk(PARTS, -1)
         x = self.input(torch.cat([before[..., None], frames, a], -1))
@@ -139,14 +141,14 @@ class WaveRNN(nn.Module):
 
 
 def encoded(samples: Tensor, classes: int) -> Tensor:
-    """Mu-law classes of samples from -1 to 1: int64, from 0 to ``classes`` - 1."""
+    """Mu-law classes, int64 from 0 to ``classes`` - 1, of samples from -1 to 1; in any shape."""
     mu = classes - 1
     bent = samples.sign() * torch.log1p(mu * samples.abs()) / math.log1p(mu)
     return ((bent + 1) / 2 * mu + 0.5).long().clamp(0, mu)
 
 
 def decoded(values: Tensor, classes: int) -> Tensor:
-    """Samples from -1 to 1 of mu-law classes."""
+    """Samples from -1 to 1 of mu-law classes, in any shape."""
     mu = classes - 1
     bent = 2 * values.float() / mu - 1
     return bent.sign() * torch.expm1(bent.abs() * math.log1p(mu)) / mu

@@ -17,21 +17,22 @@ from sayahead.training.corpus.store import Corpus
 from sayahead.training.crops import Crops, CropTask
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch
+from sayahead.training.losses import average
 from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig, decoded, encoded
 
 
 @dataclass(frozen=True, slots=True)
 class WaveRNNData:
-    """What it is trained on."""
+    """Its training data."""
 
     frames: int = 10
     """Frames of a crop."""
     edge: int = 2
     """Frames at a crop's left end that do not count, unless the item begins there: they lack their past."""
     samples: int = 1
-    """Validation sentences of which a second is made for listening."""
+    """Validation sentences of which the beginning is drawn for listening."""
     sample_frames: int = 80
-    """Frames of that."""
+    """Frames of that beginning."""
 
 
 class WaveRNNTask(CropTask[WaveRNN]):
@@ -57,12 +58,12 @@ class WaveRNNTask(CropTask[WaveRNN]):
         logits = model(before, batch["mel"])
         weights = batch["counts"].repeat_interleave(self.config.hop, 1)
         unlikely = functional.cross_entropy(logits.transpose(1, 2).float(), meant, reduction="none")
-        total = (unlikely * weights).sum() / weights.sum()
+        total = average(unlikely, weights)
         return total, {"nll": float(total.detach())}
 
     @torch.no_grad()
     def samples(self, model: WaveRNN, folder: Path) -> None:
-        """See Task: validation sentences' first frames, sampled from their own mel."""
+        """See Task: the beginnings of validation sentences, drawn sample by sample from their own mel."""
         from sayahead.training.wavernn.export import runtime
 
         vocoder = runtime(model)
