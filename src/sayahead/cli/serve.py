@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise ConfigError(f"sayahead serve needs {error.name}: pip install 'sayahead[server]'.") from error
     settings = load_settings(arguments.config, given=given(arguments))
     logs.set_up(settings.log, text=settings.log_text)
-    memory.share_heaps(settings.workers or cores())
+    memory.bound_heaps(settings.workers or cores())
     hub = Hub(settings)
     if arguments.check:
         hub.close()

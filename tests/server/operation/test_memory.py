@@ -42,24 +42,60 @@ HEAPS = """
 import ctypes, sys, threading
 from sayahead.server.operation import memory
 
-assert not int(sys.argv[1]) or memory.share_heaps(2)
-library, places = memory.library(), []
+assert not int(sys.argv[1]) or memory.bound_heaps(2)
+library, places, all_there = memory.library(), [], threading.Barrier(6)
 library.malloc.restype = ctypes.c_void_p
-threads = [threading.Thread(target=lambda: places.append(library.malloc(20_000) >> 26)) for _ in range(4)]
+
+def allocate():
+    places.append(library.malloc(20_000) >> 26)
+    all_there.wait()
+
+threads = [threading.Thread(target=allocate) for _ in range(6)]
 for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
 main = library.malloc(20_000) >> 26
-print(sum(abs(place - main) > 4 for place in places))
+print(len({place for place in places if abs(place - main) > 4}))
 """
 
 
 @glibc
-@pytest.mark.parametrize("shared", [False, True])
-def test_threads_share_a_heap(shared: bool) -> None:
-    done = subprocess.run([sys.executable, "-c", HEAPS, str(int(shared))], capture_output=True, text=True, check=True)
-    assert (int(done.stdout) == 0) is shared
+@pytest.mark.parametrize(("bounded", "heaps"), [(False, 6), (True, 2)])
+def test_so_many_threads_have_heaps_of_their_own(bounded: bool, heaps: int) -> None:
+    done = subprocess.run([sys.executable, "-c", HEAPS, str(int(bounded))], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == heaps
+
+
+LARGE = """
+import ctypes, os, sys
+from sayahead.server.operation import memory
+
+def rss_mb():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+assert not int(sys.argv[1]) or memory.bound_heaps(2)
+library = memory.library()
+library.malloc.restype, library.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+begin_mb = rss_mb()
+for _ in range(2):
+    blocks = []
+    for _ in range(20):
+        blocks.append(library.malloc(2_000_000))
+        ctypes.memset(blocks[-1], 1, 2_000_000)
+        # What a text keeps lies behind it.
+        library.malloc(2_000)
+    for block in blocks:
+        library.free(block)
+print(rss_mb() - begin_mb)
+"""
+
+
+@glibc
+@pytest.mark.parametrize("bounded", [False, True])
+def test_large_blocks_go_back_at_once(bounded: bool) -> None:
+    done = subprocess.run([sys.executable, "-c", LARGE, str(int(bounded))], capture_output=True, text=True, check=True)
+    assert (float(done.stdout) < 5) is bounded
 
 
 def test_memory_is_given_back_only_after_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,9 @@
 """What the C library keeps of the server's memory: less of it, and not for long.
 
 The GNU C library gives each thread a heap of its own. What a step needs for a moment and what a text keeps lie there
-side by side, so that each heap stays as large as it has ever been. Elsewhere these functions do nothing.
+side by side, so that each heap would stay as large as it has ever been. Threads that share one heap wait for each other
+at every block. So those that make speech have their own, and what is larger than a usual word needs lies outside of it:
+such a block comes from the system and goes back to it at once. Elsewhere these functions do nothing.
 """
 
 from __future__ import annotations
@@ -13,8 +15,11 @@ from collections.abc import Callable
 from typing import Any
 
 # mallopt(3).
-M_ARENA_MAX = -8
-THREADS_PER_HEAP = 2
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
+# What a text remembers of its sentence, and a word's spectra, are below this.
+LARGE_BYTES = 1 << 20
+# Free memory at the end of a heap that is kept for the next step.
+SPARE_BYTES = 4 << 20
 EVERY_S = 5.0
 
 
@@ -27,10 +32,16 @@ def library() -> Any:
     return found if hasattr(found, "mallopt") and hasattr(found, "malloc_trim") else None
 
 
-def share_heaps(threads: int) -> bool:
-    """Let threads share heaps, two to one; False where they cannot. To be called before they begin."""
+def bound_heaps(threads: int) -> bool:
+    """A heap for each of so many threads, and one for all others; none for large blocks. False where that cannot be.
+
+    To be called before the threads begin.
+    """
     found = library()
-    return found is not None and bool(found.mallopt(M_ARENA_MAX, max(1, threads // THREADS_PER_HEAP)))
+    if found is None:
+        return False
+    chosen = ((M_ARENA_MAX, threads + 1), (M_MMAP_THRESHOLD, LARGE_BYTES), (M_TRIM_THRESHOLD, SPARE_BYTES))
+    return all(found.mallopt(option, value) for option, value in chosen)
 
 
 def give_back() -> None:
