@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.making import make_corpus
@@ -43,10 +44,26 @@ class Tones:
         return [Item(name, text, ids, words, durations, np.zeros(len(mel), np.float16), mel)], []
 
 
-def tones_corpus(path: Path) -> Corpus:
+class Hummed(Tones):
+    """With sound: a pulse train at 100 Hz under noise."""
+
+    def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
+        items, said = super().items(name, text)
+        return [replace(item, f0=np.full(len(item.mel), 100, np.float16), audio=hum(item)) for item in items], said
+
+
+def hum(item: Item) -> NDArray[np.int16]:
+    """(300 T,) samples of an item at 24 kHz."""
+    draw = np.random.default_rng(len(item.mel))
+    samples = 300 * draw.normal(size=300 * len(item.mel))
+    samples[::240] += 8000
+    return samples.astype(np.int16)
+
+
+def tones_corpus(path: Path, tones: Tones | None = None) -> Corpus:
     """Seventeen short texts to train on, four to validate."""
     draw = np.random.default_rng(3)
     words = ["".join(draw.choice(list("abcd"), 3)) for _ in range(9)]
     texts = [(str(i), " ".join(draw.choice(words, draw.integers(2, 6))) + ".") for i in range(21)]
-    make_corpus(path, Tones(), {"train": texts[:17], "val": texts[17:]}, shard_texts=8)
+    make_corpus(path, tones or Tones(), {"train": texts[:17], "val": texts[17:]}, shard_texts=8)
     return Corpus(path)

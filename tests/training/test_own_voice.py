@@ -44,7 +44,9 @@ def test_recordings_become_a_voice_that_speaks(tmp_path: Path, capsys: pytest.Ca
     recipe = ROOT / "recipes" / "ma" / "own-voice.toml"
     assert main(["train", str(recipe), "--corpus", corpus, "--out", run, "--steps", "1"]) == 0
     assert "Beginning with the voice ma-lj" in capsys.readouterr().err
-    command = ["train", "voice", "--acoustic", run, "--vocoder", "ma-lj", "--name", "mine", "-o", voice]
+    recipe, vocoder = ROOT / "recipes" / "ma" / "melvocoder-sound.toml", str(tmp_path / "vocoder")
+    assert main(["train", str(recipe), "--corpus", corpus, "--out", vocoder, "--steps", "1"]) == 0
+    command = ["train", "voice", "--acoustic", run, "--vocoder", vocoder, "--name", "mine", "-o", voice]
     assert main(command) == 2
     assert "--license" in capsys.readouterr().err
     assert main([*command, "--license", "CC0-1.0"]) == 0
@@ -59,4 +61,5 @@ def test_recordings_become_a_voice_that_speaks(tmp_path: Path, capsys: pytest.Ca
 def test_the_how_to_has_these_commands() -> None:
     text = (ROOT / "docs" / "how-to" / "own-voice.md").read_text(encoding="utf-8")
     commands = re.findall(r"^    (sayahead train .*)$", text, re.MULTILINE)
-    assert [command.split()[2] for command in commands[:3]] == ["corpus", "recipes/ma/own-voice.toml", "voice"]
+    recipes = ["recipes/ma/own-voice.toml", "recipes/ma/melvocoder-sound.toml"]
+    assert [command.split()[2] for command in commands[:4]] == ["corpus", *recipes, "voice"]

@@ -67,6 +67,13 @@ def heart_weights() -> Teacher:
     return Teacher(assets() / "hibari.onnx")
 
 
+def heart_head() -> tuple[Array, Array]:
+    """The default voice's last layer in float32: weights (256, 5 x 601) and biases (5 x 601,)."""
+    teacher = heart_weights()
+    weight, scale = teacher.linears["m.head"]
+    return weight.astype(np.float32) * scale, teacher["m.head.bias"]
+
+
 def dense(teacher: Weights, name: str) -> Tensor:
     """A linear layer's weights (out, in) in float."""
     weight, scale = teacher.linears[name]

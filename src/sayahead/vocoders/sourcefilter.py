@@ -131,15 +131,23 @@ class SourceFilter:
 
     def _spectra(self, rows: Floats, source: Floats, frame: int, seed: int) -> Spectra:
         """(T, 601) spectra of frames with the parts ``rows`` (T, 3005); frame t sees the source from hop t to t + 4."""
-        # What sliding_window_view gives, without what it costs.
-        size = source.itemsize
-        views = np.ndarray((len(rows), self.N_FFT), np.float32, source, strides=(self.HOP * size, size))
-        spectra: Spectra = np.fft.rfft(views * self._analysis, axis=1).astype(np.complex64, copy=False)
+        spectra = self._seen(source, len(rows))
         lh, theta, ln, lr, phi = (rows[:, at : at + self.BINS] for at in range(0, rows.shape[1], self.BINS))
         spectra *= polar(lh, np.float32(np.pi) * np.tanh(theta))
         spectra += loudness(ln) * self._noise(frame, len(rows), seed)
         spectra += polar(lr, phi)
         return spectra
+
+    def _seen(self, source: Floats, frames: int) -> Spectra:
+        """(T, 601) spectra of the source as each frame's window sees it, from hop t to t + 4."""
+        # What sliding_window_view gives, without what it costs.
+        size = source.itemsize
+        views = np.ndarray((frames, self.N_FFT), np.float32, source, strides=(self.HOP * size, size))
+        return np.fft.rfft(views * self._analysis, axis=1).astype(np.complex64, copy=False)
+
+    def excitation(self, f0: Floats, phase: float) -> Spectra:
+        """(T, 601) spectra of the pulses of a pitch (T + 6,) in Hz: of all its frames but three at each end."""
+        return self._seen(self._pulses(f0, phase)[0], len(f0) - 2 * (self.OVERHANG + 1))
 
     def _noise(self, frame: int, frames: int, seed: int) -> Spectra:
         """(T, 601) standard complex noise for absolute frames, whatever the steps they come in."""

@@ -11,7 +11,7 @@ from sayahead.training.graph.builder import Array, Graph, quantized
 from sayahead.training.hibari import heart_weights
 from sayahead.training.layers import Block
 from sayahead.training.losses import REFERENCE_HZ
-from sayahead.training.mel.network import MelVocoder
+from sayahead.training.mel.network import PARTS, MelVocoder
 from sayahead.training.part import Part, Written
 from sayahead.vocoders.mel import MelConfig
 
@@ -24,7 +24,7 @@ class NetworkWeights:
         self.linears = {
             name.removesuffix(".weight"): quantized(value.T)
             for name, value in self.tensors.items()
-            if name.endswith(("pw1.weight", "pw2.weight"))
+            if name.endswith(("pw1.weight", "pw2.weight", "head.weight"))
         }
 
     def __getitem__(self, name: str) -> Array:
@@ -61,9 +61,9 @@ def melvocoder_graph(model: MelVocoder) -> Graph:
         x = g.op("Add", x, g.pointwise(t, mixed, name))
     g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [sum(lefts[1:]), config.channels])
     x = g.norm(x, t["norm.weight"], t["norm.bias"])
-    teacher = heart_weights()
-    weight, scale = teacher.linears["m.head"]
-    g.output(g.linear(x, weight, scale, teacher["m.head.bias"]), "spectrum", np.float32, ["C", 3005])
+    source = t if config.own_head else heart_weights()
+    name = "head" if config.own_head else "m.head"
+    g.output(g.linear(x, *source.linears[name], source[f"{name}.bias"]), "spectrum", np.float32, ["C", PARTS])
     return g
 
 

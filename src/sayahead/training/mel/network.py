@@ -1,8 +1,9 @@
 """A vocoder for processors: mel frames to the frame parameters of the default voice's source-filter synthesis.
 
-Not a network of any of the papers. It makes their mel-based systems audible without an accelerator: the sound of the
-corpus was made by the default voice, whose parameters are known, so the network is taught by regression instead of by
-ear. Its blocks have the form of the default voice's decoder and can begin with its weights.
+Not a network of any of the papers. It makes their mel-based systems audible without an accelerator. Where the default
+voice made the corpus, the parameters are known and the network learns them by regression; a speaker of whom only the
+sound is known is learned from the sound. Its blocks have the form of the default voice's decoder and can begin with its
+weights.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead.training.layers import Block, Scaled
+from sayahead.training.layers import BINS, Block, Scaled
+
+PARTS = 5 * BINS
+"""Spectral parts of a frame, side by side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class MelVocoderConfig:
     """Frames that the input convolution and each block see on the right; the other ones are on the left."""
     dropout: float = 0.0
     """On the input frames' bands."""
+    own_head: bool = False
+    """Whether the last layer is trained along, or remains the default voice's."""
 
 
 class MelVocoder(Scaled):
@@ -54,9 +60,14 @@ class MelVocoder(Scaled):
         self.join = nn.Linear(2, d)
         self.back = nn.ModuleList(Block(d, hidden, config.kernel, r) for r in rights[config.front_blocks :])
         self.norm = nn.LayerNorm(d)
+        if config.own_head:
+            self.head = nn.Linear(d, PARTS)
 
     def forward(self, mel: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Features (B, T, D), log pitch relative to 200 Hz (B, T), voicing logit (B, T), of log mel (B, T, n_mels)."""
+        """Features (B, T, D), log pitch relative to 200 Hz (B, T), voicing logit (B, T), of log mel (B, T, n_mels).
+
+        With a head of its own, the spectral parts (B, T, 5 x 601) in place of the features.
+        """
         right = self.config.right[0]
         x = functional.dropout(self.normalized(mel), self.config.dropout, self.training)
         x = functional.pad(x.transpose(1, 2), (self.config.kernel - 1 - right, right))
@@ -67,4 +78,5 @@ class MelVocoder(Scaled):
         x = x + self.join(torch.stack([pitch[..., 0], torch.sigmoid(pitch[..., 1])], -1))
         for block in self.back:
             x = block(x)
-        return self.norm(x), pitch[..., 0], pitch[..., 1]
+        x = self.norm(x)
+        return self.head(x) if self.config.own_head else x, pitch[..., 0], pitch[..., 1]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import nn
 
 from sayahead.errors import ConfigError
 from sayahead.training.graph.reading import Constants, put, put_dense
+from sayahead.training.hibari import heart_head
 from sayahead.training.layers import Block
 from sayahead.training.mel.network import MelVocoder
 
@@ -28,7 +30,7 @@ def read_melvocoder(model: MelVocoder, folder: Path) -> None:
 
 @torch.no_grad()
 def read(model: MelVocoder, constants: Constants) -> None:
-    """Mean, deviation, and all layers but the default voice's last one, which is not trained."""
+    """Mean, deviation, and all layers; the last one only where it is trained, else it must be the default voice's."""
     put(model.mean, constants.next())
     put(model.std, constants.next())
     put_convolution(model.input, constants)
@@ -51,6 +53,12 @@ def read(model: MelVocoder, constants: Constants) -> None:
         put(block.gamma, constants.next())
     put(model.norm.weight, constants.next())
     put(model.norm.bias, constants.next())
+    weight, bias = constants.next(), constants.next()
+    if model.config.own_head:
+        put(model.head.weight, weight.T)
+        put(model.head.bias, bias)
+    elif not np.array_equal(weight, heart_head()[0]):
+        raise ValueError("its last layer is its own, as with own_head = true")
 
 
 def put_convolution(layer: nn.Conv1d, constants: Constants) -> None:

@@ -1,4 +1,4 @@
-"""Training of the mel vocoder by regression on the default voice's own frame parameters."""
+"""Training of the mel vocoder: by regression on the default voice's own frame parameters, or by any speaker's sound."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.batches import Share, shuffled, tensors
 from sayahead.training.corpus.store import Corpus, Item, check_mels
-from sayahead.training.hibari import dense, heart_weights
+from sayahead.training.hibari import dense, heart_head, heart_weights
 from sayahead.training.layers import BINS, Block
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.losses import REFERENCE_HZ, average, pitch_errors
 from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
 from sayahead.training.mel.shipped import read_melvocoder
+from sayahead.training.mel.sound import excitation, sound_errors, synthesized
 from sayahead.types import Floats
+from sayahead.vocoders.sourcefilter import SourceFilter
 from sayahead.voices import VoiceConfig
 
 
@@ -36,6 +38,10 @@ class MelVocoderData:
     """Frames at a crop's left end that do not count, unless the item begins there: they lack their past."""
     start: str = "heart"
     """Weights to begin with: heart, the default voice's decoder, or random."""
+    target: str = "parameters"
+    """What is learned: parameters, of a corpus with features, or sound, of any speaker's."""
+    sound: float = 1.0
+    """Weight of the sound's error (``sound.sound_errors``)."""
     features: float = 1.0
     """Weight of the features' absolute error."""
     spectra: float = 0.3
@@ -54,10 +60,9 @@ class Head(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        teacher = heart_weights()
-        weight, scale = teacher.linears["m.head"]
-        self.register_buffer("weight", torch.from_numpy(weight.astype(np.float32) * scale).contiguous())
-        self.register_buffer("bias", torch.from_numpy(teacher["m.head.bias"].copy()))
+        weight, bias = heart_head()
+        self.register_buffer("weight", torch.from_numpy(weight).contiguous())
+        self.register_buffer("bias", torch.from_numpy(bias.copy()))
 
     def forward(self, features: Tensor) -> Tensor:
         return features @ self.weight + self.bias
@@ -77,6 +82,10 @@ class MelVocoderTask(Task[MelVocoder]):
                 "by hops of 300."
             )
         check_mels(corpus.info, self.config.n_mels)
+        if self.data.target not in ("parameters", "sound"):
+            raise ConfigError(f"[data] target is {self.data.target!r}, but must be parameters or sound.")
+        if self.config.own_head and self.data.target == "parameters":
+            raise ConfigError('[model] own_head is for [data] target = "sound": the features go with the old one.')
 
     def model(self) -> MelVocoder:
         """See Task."""
@@ -94,7 +103,7 @@ class MelVocoderTask(Task[MelVocoder]):
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: each item is cut into crops from a random offset on, and the crops are shuffled."""
         items, frames = self.corpus.split(split), self.data.frames
-        draw = np.random.default_rng([seed, 7])
+        draw = self.draw = np.random.default_rng([seed, 7])
         crops = []
         for number, length in enumerate(items.lengths):
             offset = int(draw.integers(frames))
@@ -105,35 +114,78 @@ class MelVocoderTask(Task[MelVocoder]):
     def _batch(self, crops: list[tuple[Item, int]]) -> Batch:
         frames = self.data.frames
         mel = np.zeros((len(crops), frames, self.config.n_mels), np.float32)
-        features = np.zeros((len(crops), frames, self.config.channels), np.float32)
         f0, counts = np.zeros((2, len(crops), frames), np.float32)
         for row, (item, at) in enumerate(crops):
-            if item.features is None:
-                raise ConfigError("The corpus has no features: make it with sayahead train corpus --features.")
             first, end = max(0, at), min(at + frames, len(item.mel))
             # A crop that holds an item's start or end begins or ends there: zeros are what the network sees outside.
             size = end - first
-            mel[row, :size], features[row, :size] = item.mel[first:end], item.features[first:end]
-            f0[row, :size] = item.f0[first:end]
+            mel[row, :size], f0[row, :size] = item.mel[first:end], item.f0[first:end]
             counts[row, self.data.edge if first else 0 : size] = 1
-        return tensors(mel=mel, features=features, f0=f0, counts=counts)
+        known = self._sounds(crops, f0) if self.data.target == "sound" else {"features": self._features(crops)}
+        return tensors(mel=mel, f0=f0, counts=counts, **known)
+
+    def _features(self, crops: list[tuple[Item, int]]) -> Floats:
+        """(B, T, D) what the teacher's last layer was given."""
+        features = np.zeros((len(crops), self.data.frames, self.config.channels), np.float32)
+        for row, (item, at) in zip(features, crops, strict=True):
+            if item.features is None:
+                raise ConfigError("The corpus has no features: make it with sayahead train corpus --features.")
+            part = item.features[max(0, at) : at + self.data.frames]
+            row[: len(part)] = part
+        return features
+
+    def _sounds(self, crops: list[tuple[Item, int]], f0: Floats) -> dict[str, Any]:
+        """Samples (B, S), which of them count, and the spectra of the pulses (B, T, 601)."""
+        frames, hop = self.data.frames, self.corpus.info.front_end.hop
+        right = sum(self.config.right) + SourceFilter.OVERHANG
+        audio, heard = np.zeros((2, len(crops), frames * hop), np.float32)
+        for row, (item, at) in enumerate(crops):
+            if item.audio is None:
+                raise ConfigError("The corpus has no sound: make it without --no-audio.")
+            first, end = max(0, at), min(at + frames, len(item.mel))
+            part = item.audio[first * hop : end * hop]
+            audio[row, : len(part)] = part.astype(np.float32) / 32767
+            last = end - first if end == len(item.mel) else end - first - right
+            heard[row, (self.data.edge if first else 0) * hop : max(0, last) * hop] = 1
+        phases = self.draw.random(len(crops))
+        pulses = np.stack([excitation(pitch, phase) for pitch, phase in zip(f0, phases, strict=True)])
+        return {"audio": audio, "heard": heard, "pulses": pulses}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task."""
         features, log_pitch, voicing = model(batch["mel"])
-        counts, f0 = batch["counts"], batch["f0"]
-        parts = {"features": average((features - batch["features"]).abs().mean(-1), counts)}
+        data = self.data
+        if data.target == "sound":
+            parts = self._heard(features, batch)
+            total = data.sound * (parts["convergence"] + parts["magnitudes"])
+        else:
+            parts = self._parameters(features, batch)
+            total = data.features * parts["features"] + data.spectra * parts["spectra"] + data.phases * parts["phases"]
+        parts["pitch"], parts["voicing"] = pitch_errors(log_pitch, voicing, batch["f0"], batch["counts"])
+        total = total + data.pitch * (parts["pitch"] + parts["voicing"])
+        return total, logged(parts)
+
+    def _parameters(self, features: Tensor, batch: Batch) -> dict[str, Tensor]:
+        """Errors of features and of the spectral parts that follow from them."""
+        counts, head = batch["counts"], self.head.to(features.device)
         counted = counts.flatten() > 0
-        head = self.head.to(features.device)
         ours = head(features.flatten(0, 1)[counted])
         with torch.no_grad():
             theirs = head(batch["features"].flatten(0, 1)[counted])
-        parts |= spectral_errors(ours, theirs)
-        parts["pitch"], parts["voicing"] = pitch_errors(log_pitch, voicing, f0, counts)
-        data = self.data
-        total = data.features * parts["features"] + data.spectra * parts["spectra"] + data.phases * parts["phases"]
-        total = total + data.pitch * (parts["pitch"] + parts["voicing"])
-        return total, logged(parts)
+        apart = average((features - batch["features"]).abs().mean(-1), counts)
+        return {"features": apart} | spectral_errors(ours, theirs)
+
+    def _heard(self, features: Tensor, batch: Batch) -> dict[str, Tensor]:
+        """Errors of the sound that is made with the corpus's pitch, in full precision."""
+        with torch.autocast(features.device.type, enabled=False):
+            pulses = batch["pulses"]
+            noise = torch.randn_like(pulses) * 2**0.5
+            samples = synthesized(self.parts(features), pulses, noise)
+            return sound_errors(samples * batch["heard"], batch["audio"] * batch["heard"])
+
+    def parts(self, features: Tensor) -> Tensor:
+        """Spectral parts (..., 5 x 601) of what the network gives."""
+        return features.float() if self.config.own_head else self.head.to(features.device)(features.float())
 
     @torch.no_grad()
     def samples(self, model: MelVocoder, folder: Path) -> None:
@@ -145,9 +197,7 @@ class MelVocoderTask(Task[MelVocoder]):
     @torch.no_grad()
     def sound(self, features: Tensor, log_pitch: Tensor, voicing: Tensor) -> Floats:
         """Samples (S,) from the network's output for one utterance (1, T, ...)."""
-        from sayahead.vocoders.sourcefilter import SourceFilter
-
-        spectrum = self.head.cpu()(features[0].float().cpu()).numpy()
+        spectrum = self.parts(features[0].cpu()).numpy()
         f0 = np.where(voicing[0].cpu() > 0, REFERENCE_HZ * np.exp(log_pitch[0].float().cpu()), 0).astype(np.float32)
         synthesis = SourceFilter()
         return synthesis.step(spectrum, f0, synthesis.initial(0), final=len(f0), seed=0, ended=True)[0]
@@ -186,5 +236,9 @@ def begin_with_heart(model: MelVocoder) -> None:
                 block.get_parameter(leaf).copy_(torch.tensor(teacher[f"{name}.{leaf}"]))
             for layer in ("pw1", "pw2"):
                 block.get_parameter(f"{layer}.weight").copy_(dense(teacher, f"{name}.{layer}"))
+        if model.config.own_head:
+            weight, bias = heart_head()
+            model.head.weight.copy_(torch.from_numpy(weight.T.copy()))
+            model.head.bias.copy_(torch.tensor(bias))
         for leaf in ("weight", "bias"):
             model.norm.get_parameter(leaf).copy_(torch.tensor(teacher[f"m.dec_norm.{leaf}"]))
