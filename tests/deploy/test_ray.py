@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import tempfile
 import time
 import urllib.request
@@ -18,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.servers import free_port
 
 from sayahead.client import Client, ServerError
 from sayahead.deploy.ray import ENVIRONMENT, Fleet, build, parsed
@@ -57,12 +57,6 @@ def test_without_ray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
     with pytest.raises(ConfigError, match=r"pip install 'sayahead\[ray\]'"):
         build()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,6 @@ import contextlib
 import json
 import logging
 import os
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from support.effort import examples
-from support.servers import Running, serving
+from support.servers import Running, free_port, serving
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
@@ -181,12 +180,6 @@ def effort() -> settings:
     return settings(
         max_examples=max(1, count), deadline=None, suppress_health_check=quiet, phases=[Phase.generate], database=None
     )
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 WYOMING_PORT = free_port()

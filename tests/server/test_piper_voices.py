@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import socket
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import openai
 import pytest
-from support.servers import Running, serving
+from support.servers import Running, free_port, serving
 from support.tiny_vits import tiny_vits
 
 from sayahead import Voice, load_voice
@@ -59,9 +58,7 @@ def voices(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Voice
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return free_port()
 
 
 @pytest.fixture(scope="module")

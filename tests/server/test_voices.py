@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
-from support.servers import Running, serving, toy_voice
+from support.servers import Running, free_port, serving, toy_voice
 from websockets.asyncio.client import connect
 
 from sayahead.client import Client, ServerError
@@ -31,12 +30,6 @@ class Noted(Voice):
     def session(self, **options: Any) -> Session:
         self.opened.append((self.config.name, options.get("speaker")))
         return super().session(**options)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def noted(opened: Opened, name: str, language: str, speakers: tuple[str, ...] = ()) -> Voice:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
+from websockets.asyncio.client import ClientConnection, connect
 
 from sayahead.engine.stages import Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage
@@ -25,6 +30,10 @@ from sayahead.voices import Defaults, VoiceConfig
 from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyState, ToyVocoder
 
 KEY = "key-of-the-tests"
+LEAVING_SOCKETS = pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning"
+)
+"""For published clients, which leave sockets of theirs to the garbage collector."""
 
 
 class SlowAcoustic(ToyAcoustic):
@@ -136,3 +145,20 @@ def certified(folder: Path) -> tuple[str, str]:
     command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=localhost -addext {names}".split()
     subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     return key, certificate
+
+
+def talk(address: str, run: Callable[[ClientConnection], Awaitable[None]], **options: Any) -> None:
+    """Connect to a socket's address and run a conversation there."""
+
+    async def whole() -> None:
+        async with connect(address, **options) as connection:
+            await run(connection)
+
+    asyncio.run(whole())
+
+
+def free_port() -> int:
+    """A port that is free now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

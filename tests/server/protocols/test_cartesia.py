@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import gc
 import json
-from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
-from support.servers import KEY, Running, serving, toy_voice
-from websockets.asyncio.client import ClientConnection, connect
+from support.servers import KEY, LEAVING_SOCKETS, Running, serving, talk, toy_voice
+from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 TEXT = "Hello there, how are you today? I am fine. "
@@ -21,20 +19,6 @@ TOKENS = ["Hello", " there", ",", " how", " are", " you", " today", "?", " I", "
 PATH = "/tts/websocket"
 FORM = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 8000}
 Message = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serving() as running:
-        yield running
-
-
-def talk(address: str, run: Callable[[ClientConnection], Awaitable[None]], **options: Any) -> None:
-    async def whole() -> None:
-        async with connect(address, **options) as socket:
-            await run(socket)
-
-    asyncio.run(whole())
 
 
 async def say(socket: ClientConnection, context: str, text: str, **rest: Any) -> None:
@@ -243,19 +227,10 @@ def test_a_connection_that_idles_is_closed() -> None:
         talk(server.ws + PATH, run)
 
 
+@LEAVING_SOCKETS
+@pytest.mark.usefixtures("leftovers")
 class TestClients:
     """Clients as they are published."""
-
-    # They leave sockets of theirs to the garbage collector.
-    pytestmark = pytest.mark.filterwarnings(
-        "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning"
-    )
-
-    @pytest.fixture(autouse=True)
-    def leftovers(self) -> Iterator[None]:
-        """Finds what a client left here, and not in a test that would mind."""
-        yield
-        gc.collect()
 
     def test_sdk(self, server: Running) -> None:
         sdk = pytest.importorskip("cartesia", reason="needs sayahead[compat]")

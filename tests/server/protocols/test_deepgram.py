@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
-from support.servers import KEY, Running, serving, toy_voice
+from support.servers import KEY, LEAVING_SOCKETS, Running, serving, toy_voice
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 TEXT = "Hello there, how are you today? I am fine. "
 TOKENS = ["Hello", " there", ",", " how", " are", " you", " today", "?", " I", " am", " fine", "."]
 PATH = "/v1/speak?model=aura-2-thalia-en&encoding=linear16&sample_rate=8000"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serving() as running:
-        yield running
 
 
 class Talk:
@@ -201,19 +194,10 @@ def test_a_text_that_was_flushed_may_rest_and_go_on() -> None:
         talk(server.ws + PATH, run)
 
 
+@LEAVING_SOCKETS
+@pytest.mark.usefixtures("leftovers")
 class TestClients:
     """Clients as they are published."""
-
-    # They leave sockets of theirs to the garbage collector.
-    pytestmark = pytest.mark.filterwarnings(
-        "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning", "ignore::DeprecationWarning"
-    )
-
-    @pytest.fixture(autouse=True)
-    def leftovers(self) -> Iterator[None]:
-        """Finds what a client left here, and not in a test that would mind."""
-        yield
-        gc.collect()
 
     def test_sdk(self, server: Running) -> None:
         sdk = pytest.importorskip("deepgram", reason="needs sayahead[compat]")

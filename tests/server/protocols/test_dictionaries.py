@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from support.servers import Running, serving, toy_voice
+from support.servers import Running, toy_voice
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
@@ -27,12 +27,6 @@ MANY = [{"type": "alias", "string_to_replace": f"a{i}", "alias": "b"} for i in r
 PLS = """<?xml version="1.0"?><lexicon version="1.0" alphabet="ipa">
 <lexeme><grapheme>SQL</grapheme><alias>squeal</alias></lexeme></lexicon>"""
 QUERY = {"output_format": "pcm_8000"}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serving() as running:
-        yield running
 
 
 @pytest.fixture

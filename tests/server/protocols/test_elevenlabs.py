@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
-from support.servers import KEY, Running, serving, toy_voice
-from websockets.asyncio.client import ClientConnection, connect
+from support.servers import KEY, Running, serving, talk, toy_voice
+from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed
 
 from sayahead.types import Floats
@@ -22,20 +21,6 @@ LONG = TEXT + "Dr. Smith paid $12.50 -- for what? (Nobody knows.) It was, he sai
 SINGLE = "/v1/text-to-speech/some-voice/stream-input?output_format=pcm_8000"
 MULTI = "/v1/text-to-speech/some-voice/multi-stream-input?output_format=pcm_8000"
 Message = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serving() as running:
-        yield running
-
-
-def talk(address: str, run: Callable[[ClientConnection], Awaitable[None]], **options: Any) -> None:
-    async def whole() -> None:
-        async with connect(address, **options) as socket:
-            await run(socket)
-
-    asyncio.run(whole())
 
 
 async def say(socket: ClientConnection, **message: Any) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import shutil
 import threading
 import time
@@ -13,26 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.servers import Running, certified, serving, toy_voice
+from support.servers import LEAVING_SOCKETS, Running, certified, serving, toy_voice
 
 TEXT = "Hello there, how are you today? I am fine. "
 TOKENS = ["Hello", " there", ",", " how", " are", " you", " today", "?", " I", " am", " fine", "."]
 RATE = 8000
-# Clients leave sockets of theirs to the garbage collector.
-pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::ResourceWarning")
-
-
-@pytest.fixture(autouse=True)
-def leftovers() -> Iterator[None]:
-    """Finds what a client left here, and not in a test that would mind."""
-    yield
-    gc.collect()
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serving() as running:
-        yield running
+pytestmark = [LEAVING_SOCKETS, pytest.mark.usefixtures("leftovers")]
 
 
 def onsets(text: str) -> list[tuple[str, float]]:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.effort import examples
-from support.servers import KEY, Running, certified, serving, toy_voice
+from support.servers import KEY, Running, certified, free_port, serving, toy_voice
 
 grpc = pytest.importorskip("grpc", reason="needs sayahead[grpc]")
 
@@ -37,12 +37,6 @@ TEXT = "Hello there, how are you today? I am fine. "
 SERVICE = "/google.cloud.texttospeech.v1.TextToSpeech/"
 CONFIG: dict[str, Any] = {"voice": {"language_code": "en-US", "name": "toy"}}
 PCM: dict[str, Any] = {"audio_encoding": 7}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="module")

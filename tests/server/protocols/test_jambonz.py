@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 
 import pytest
 from support.servers import KEY, Running, serving, toy_voice
@@ -13,12 +13,6 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 TEXT = "Hello there, how are you today? I am fine."
 PATH = "/v1/jambonz?voice=toy&language=en-US"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serving() as running:
-        yield running
 
 
 def talk(address: str, run: Callable[[ClientConnection], Awaitable[None]], key: str = "any") -> None:

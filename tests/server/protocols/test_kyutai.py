@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import msgpack
 import pytest
-from support.servers import KEY, Running, serving, toy_voice
+from support.servers import KEY, Running, serving, talk, toy_voice
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 TEXT = "Hello there, how are you today? I am fine."
 PATH = "/api/tts_streaming?voice=expresso/any.wav&format="
 Message = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serving() as running:
-        yield running
-
-
-def talk(address: str, run: Callable[[ClientConnection], Awaitable[None]], **options: Any) -> None:
-    async def whole() -> None:
-        async with connect(address, **options) as socket:
-            await run(socket)
-
-    asyncio.run(whole())
 
 
 async def say(socket: ClientConnection, kind: str, **rest: Any) -> None:

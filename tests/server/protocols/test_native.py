@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +15,6 @@ from websockets.asyncio.client import ClientConnection, connect
 from sayahead.types import Floats
 
 TEXT = "Hello there, how are you today? I am fine. "
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serving() as running:
-        yield running
 
 
 class Talk:

@@ -19,12 +19,6 @@ from sayahead.types import Floats
 TEXT = "Hello there, how are you today? I am fine. "
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serving() as running:
-        yield running
-
-
 def heard(voice: Voice, text: str, **session: Any) -> Floats:
     """What a server says, which gets the text in two parts."""
 

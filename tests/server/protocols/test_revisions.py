@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import numpy as np
@@ -30,12 +30,6 @@ STEPS = st.one_of(
     st.tuples(st.just("flush"), st.booleans()),
     st.tuples(st.just("rest"), st.sampled_from([0.0, 0.002, 0.01])),
 )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Running]:
-    with serving() as running:
-        yield running
 
 
 def letters(text: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.servers import Running, serving, toy_voice
+from support.servers import Running, free_port, serving, toy_voice
 
 from sayahead.errors import ConfigError
 from sayahead.server.operation.settings import Settings
@@ -19,12 +19,6 @@ from sayahead.server.operation.settings import Settings
 TEXT = "Hello there, how are you today? I am fine. "
 # Its client still imports audioop.
 pytestmark = pytest.mark.filterwarnings("ignore:'audioop' is deprecated:DeprecationWarning")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
