@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 import functools
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import onnx
+from tell import tell
 
 from sayahead.engine.onnx import Array, OnnxGraph, count
 from sayahead.voices import FOLDER
@@ -56,7 +56,7 @@ def spent_ms(tasks: list[Callable[[], object]], times: int) -> list[float]:
     return [1000 * float(np.quantile(tries, 0.1)) for tries in spent]
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("release", type=Path, help="src of a checkout of the release")
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
@@ -78,11 +78,8 @@ def main() -> int:
         apart = max(float(np.abs(was[key] - now[key]).max()) for key in was)
         spent = [f"{a:.{places}f}, {b:.{places}f}" for (a, b), places in ((loads, 0), (calls, 2))]
         lines.append(f"| {name} | {nodes[0]}, {nodes[1]} | {spent[0]} | {spent[1]} | {apart:g} |")
-    print("\n".join(lines))
-    if arguments.results:
-        arguments.results.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return 0
+    tell(lines, arguments.results)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -16,6 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tell import tell
+
 MEASURE = """
 import json, time
 from sayahead import LookaheadK, WaitAll, load_voice
@@ -48,7 +50,7 @@ def measured(source: Path) -> dict[str, float]:
     return found
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("release", type=Path, help="src of a checkout of the release")
     parser.add_argument("--rounds", type=int, default=3)
@@ -69,11 +71,8 @@ def main() -> int:
     for name, found in runs.items():
         ratios = [statistics.median(one[way] / one["hibari"] for one in found) for way in ("streamed", "whole")]
         lines.append(f"| {name} | {ratios[0]:.2f} | {ratios[1]:.2f} |")
-    print("\n".join(lines))
-    if arguments.results:
-        arguments.results.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return 0
+    tell(lines, arguments.results)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

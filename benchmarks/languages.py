@@ -17,6 +17,8 @@ import time
 import unicodedata
 from pathlib import Path
 
+from tell import tell
+
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from support.other_readings import LANGUAGES, cases_of, right
@@ -140,10 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, metavar="FILE.md", help="where to write the tables")
     arguments = parser.parse_args()
-    text = tables()
-    print(text)
-    if arguments.results:
-        arguments.results.write_text(text + "\n", encoding="utf-8")
+    tell([tables()], arguments.results)
 
 
 if __name__ == "__main__":

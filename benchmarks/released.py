@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from tell import tell
 
 from sayahead.eval.listening.listeners import at_16khz, load_distillmos, load_normalizer, load_whisper
 from sayahead.eval.measures.intervals import Difference, difference, quotient
@@ -111,7 +112,7 @@ def table(new: dict[str, Any], old: dict[str, Any], count: int) -> list[str]:
     return lines
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("release", type=Path, help="src of a checkout of the release")
     parser.add_argument("--voice", default="heart", help="this version's voice (name or folder)")
@@ -131,11 +132,8 @@ def main() -> int:
             speak(source, voice, texts, folder / name)
             found.append(score(folder / name, texts, arguments.whisper))
     made = table(found[1], found[0], len(texts))
-    print("\n".join(made))
-    if arguments.results:
-        arguments.results.write_text("\n".join(made) + "\n", encoding="utf-8")
-    return 0
+    tell(made, arguments.results)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

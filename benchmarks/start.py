@@ -17,6 +17,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from tell import tell
+
 from sayahead.sound.pcm import audible, from_pcm16
 
 SAY = [sys.executable, "-m", "sayahead", "say", "--raw", "-q", "Hello there, how are you?"]
@@ -43,7 +45,7 @@ def median(values: Sequence[float]) -> str:
     return f"{statistics.median(values):.2f}" if max(values) < 20 else f"{statistics.median(values):.0f}"
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("release", type=Path, help="src of a checkout of the release")
     parser.add_argument("--rounds", type=int, default=20)
@@ -63,11 +65,8 @@ def main() -> int:
         before, now = ([turn[i][number] for turn in turns] for i in (0, 1))
         ratio = statistics.median(after / first for first, after in zip(before, now, strict=True))
         lines.append(f"| {name} | {median(before)} | {median(now)} | {ratio:.2f} |")
-    print("\n".join(lines))
-    if arguments.results:
-        arguments.results.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return 0
+    tell(lines, arguments.results)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -8,12 +8,12 @@ Rows of one call are one sentence's here: what padding and masks of real batches
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from tell import tell
 
 from sayahead.engine.onnx import Array, OnnxGraph, count
 from sayahead.voices import installed_voices
@@ -39,7 +39,7 @@ def zeros(**shapes: tuple[int, ...]) -> dict[str, Array]:
     return {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
@@ -66,11 +66,8 @@ def main() -> int:
     for name, make, rows in (("text, 15 phonemes", encode, 15), ("decoder, 34 frames", decode, 34)):
         one, all_of_them = cost_ms(make(rows)), cost_ms(make(SESSIONS * rows))
         lines.append(f"| {name} | {one:.2f} | {SESSIONS * one:.2f} | {all_of_them:.2f} |")
-    print("\n".join(lines))
-    if arguments.results:
-        arguments.results.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return 0
+    tell(lines, arguments.results)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
