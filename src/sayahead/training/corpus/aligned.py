@@ -19,41 +19,23 @@ from sayahead.text.normalizer import normalize
 from sayahead.text.phonemizer import PAUSES
 from sayahead.training.aligner.alignment import FOLDER, LEAST, Alignment, load_aligner
 from sayahead.training.aligner.sounds import FRONT_END, UNSOUNDED
-from sayahead.training.corpus.frontend import FrontEnd
-from sayahead.training.corpus.recordings import pitch, read_recording
+from sayahead.training.corpus.recordings import RecordedSpec, pitch, read_recording
 from sayahead.training.corpus.store import Item
 from sayahead.training.corpus.teacher import load_reader, spans, split, voice_config
 from sayahead.types import Floats, Ids, Pronunciation, Word
 
 
 @dataclass(frozen=True, slots=True)
-class AlignedSpec:
-    """A corpus's settings for recordings and the aligner."""
+class AlignedSpec(RecordedSpec):
+    """A corpus's settings for recordings and the package's aligner."""
 
-    front_end: FrontEnd
-    """Front end of the frames; recordings at other rates are resampled."""
-    folder: Path
-    """Folder with wavs/NAME.wav or wavs/NAME.flac, mono."""
     aligner: Path = FOLDER
     """Folder of the aligner."""
-    lead: int = 4
-    """Most frames of silence kept in front of a sentence."""
-    tail: int = 12
-    """Most frames of silence kept behind it."""
-    audio: bool = True
-    """Whether items have samples."""
-    skip_missing: bool = False
-    """Whether unusable recordings are left out, with the reason, instead of raising an error."""
 
     @property
     def punctuation(self) -> str:
         """Only the sentence's last mark."""
         return "final"
-
-    @property
-    def seed(self) -> int:
-        """Nothing is random."""
-        return 0
 
     @property
     def inventory(self) -> tuple[dict[str, int], int]:
@@ -62,16 +44,8 @@ class AlignedSpec:
         return dict(config.phonemes), int(config.model["pad"])
 
     def describe(self) -> dict[str, str]:
-        """The source in corpus.json; without the skipped recordings, so that an interrupted run can resume."""
-        graph = (self.aligner / "aligner.onnx").read_bytes()
-        return {
-            "kind": "recordings",
-            "folder": self.folder.name,
-            "aligner": hashlib.sha256(graph).hexdigest()[:16],
-            "lead": str(self.lead),
-            "tail": str(self.tail),
-            "audio": str(self.audio).lower(),
-        }
+        """The source in corpus.json."""
+        return self.described(aligner=hashlib.sha256((self.aligner / "aligner.onnx").read_bytes()).hexdigest()[:16])
 
     def open(self) -> AlignedRecordings:
         """The recordings, ready for reading."""

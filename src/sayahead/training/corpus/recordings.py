@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -35,35 +35,46 @@ NOISES = ("spn", "SPN", "<unk>")
 
 
 @dataclass(frozen=True, slots=True)
-class RecordingSpec:
-    """A corpus's settings for recordings; ``scan`` makes one."""
+class RecordedSpec:
+    """What the settings of a corpus of recordings have in common, whoever aligned them."""
 
     front_end: FrontEnd
     """Front end of the frames; recordings at other rates are resampled."""
     folder: Path
-    """Folder with metadata.csv (name|...|text) and wavs/NAME.wav or .flac, 16-bit mono."""
-    alignments: Path
-    """Folder with NAME.TextGrid, in it or in its subfolders."""
-    symbols: tuple[str, ...] = ()
-    """The aligner's symbols, in order."""
-    lead: int = 4
-    """Most frames of silence kept in front of the first phoneme."""
-    tail: int = 12
-    """Most frames of silence kept behind the last one."""
-    audio: bool = True
+    """Folder with wavs/NAME.wav or wavs/NAME.flac, 16-bit mono."""
+    lead: int = field(default=4, kw_only=True)
+    """Most frames of silence kept in front of an item's first phoneme."""
+    tail: int = field(default=12, kw_only=True)
+    """Most frames of silence kept behind its last one."""
+    audio: bool = field(default=True, kw_only=True)
     """Whether items have samples."""
-    skip_missing: bool = False
+    skip_missing: bool = field(default=False, kw_only=True)
     """Whether unusable recordings are left out, with the reason, instead of raising an error."""
-
-    @property
-    def punctuation(self) -> str:
-        """An aligner has none."""
-        return "none"
 
     @property
     def seed(self) -> int:
         """Nothing is random."""
         return 0
+
+    def described(self, **aligned: str) -> dict[str, str]:
+        """The source in corpus.json, ``aligned`` by what; without skipped recordings, so that a run can resume."""
+        kept = {"lead": str(self.lead), "tail": str(self.tail), "audio": str(self.audio).lower()}
+        return {"kind": "recordings", "folder": self.folder.name, **aligned, **kept}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordingSpec(RecordedSpec):
+    """A corpus's settings for recordings with TextGrids; ``scan`` makes one. The folder has a metadata.csv."""
+
+    alignments: Path
+    """Folder with NAME.TextGrid, in it or in its subfolders."""
+    symbols: tuple[str, ...] = ()
+    """The aligner's symbols, in order."""
+
+    @property
+    def punctuation(self) -> str:
+        """An aligner has none."""
+        return "none"
 
     @property
     def table(self) -> dict[str, str] | None:
@@ -79,15 +90,8 @@ class RecordingSpec:
         return {" ": SPACE, **{symbol: number for number, symbol in enumerate(self.symbols, SPACE + 1)}}, PAD
 
     def describe(self) -> dict[str, str]:
-        """The source in corpus.json; without the skipped recordings, so that an interrupted run can resume."""
-        return {
-            "kind": "recordings",
-            "folder": self.folder.name,
-            "alignments": self.alignments.name,
-            "lead": str(self.lead),
-            "tail": str(self.tail),
-            "audio": str(self.audio).lower(),
-        }
+        """The source in corpus.json."""
+        return self.described(alignments=self.alignments.name)
 
     def open(self) -> Recordings:
         """The recordings, ready for reading."""
