@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from support.command import Command, kept
+from support.splits import joined, same_by_letters
 
 from sayahead import Independent, LookaheadK, Policy, Voice, WaitAll
-from sayahead.types import Floats
 
 TEXT = "Nobody had told them, so they came too late. We knew."
 
@@ -20,23 +19,10 @@ def voice() -> Voice:
     return kept("ma-lj")
 
 
-def joined(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, list[tuple[str, int, int]]]:
-    chunks = list(voice.stream(fragments, **options))
-    words = [(word.text, word.onset, word.offset) for chunk in chunks for word in chunk.words]
-    return np.concatenate([chunk.samples for chunk in chunks]), words
-
-
 @pytest.mark.parametrize("options", [{}, {"k2": 0, "delta": 0}, {"k2": 1}], ids=["own", "lookahead-1", "lookahead-2"])
 @pytest.mark.parametrize("policy", [LookaheadK(1), LookaheadK(1, 18, 6), LookaheadK(0)], ids=str)
-def test_any_split_gives_the_same_sound(voice: Voice, policy: Policy, options: dict[str, int]) -> None:
-    whole, words = joined(voice, [TEXT], policy=policy, **options)
-    letters, again = joined(voice, list(TEXT), policy=policy, **options)
-    assert np.array_equal(whole, letters)
-    assert words == again
-    assert [word.strip(".,") for word, _, _ in words] == TEXT.replace(".", "").replace(",", "").split()
-    edges = [edge for _, onset, offset in words for edge in (onset, offset)]
-    assert edges == sorted(edges)
-    assert edges[-1] <= len(whole)
+def test_any_split_gives_the_same_sound(voice: Voice, policy: Policy, options: dict[str, Any]) -> None:
+    same_by_letters(voice, TEXT, policy=policy, **options)
 
 
 def test_words_of_their_own_take_longer_than_a_sentence(voice: Voice) -> None:

@@ -6,13 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from support.command import Command, kept
+from support.splits import same_by_letters
 
 from sayahead import Policy, Voice, installed_voices
 from sayahead.policies.characters import WaitEnd, WaitKSteps
-from sayahead.types import Floats
 
 TEXT = "Nobody had told them, so they came 12 days too late. We knew."
 NAMES = ["agent", "wait-end", "wait-2", "wait-3"]
@@ -28,22 +27,9 @@ def policy(voice: Voice, name: str) -> Policy:
     return known.get(name) or voice.policy("agent")
 
 
-def joined(voice: Voice, fragments: list[str], name: str) -> tuple[Floats, list[tuple[str, int, int]]]:
-    chunks = list(voice.stream(fragments, policy=policy(voice, name)))
-    words = [(word.text, word.onset, word.offset) for chunk in chunks for word in chunk.words]
-    return np.concatenate([chunk.samples for chunk in chunks]), words
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_any_split_gives_the_same_sound_and_takes_as_long_as_speech_does(voice: Voice, name: str) -> None:
-    whole, words = joined(voice, [TEXT], name)
-    letters, again = joined(voice, list(TEXT), name)
-    assert np.array_equal(whole, letters)
-    assert words == again
-    spoken = TEXT.replace("12", "twelve").replace(".", "").replace(",", "").split()
-    assert [word.strip(".,") for word, _, _ in words] == spoken
-    edges = [edge for _, onset, offset in words for edge in (onset, offset)]
-    assert edges == sorted(edges)
+    whole = same_by_letters(voice, TEXT, TEXT.replace("12", "twelve"), policy=policy(voice, name))
     assert 2.5 < len(whole) / 24000 < 7
 
 

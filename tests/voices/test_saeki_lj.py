@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from support.command import Command, kept
+from support.splits import joined, same_by_letters
 
 from sayahead import LookaheadK, Voice, VoiceError, WaitAll, installed_voices, load_voice
 from sayahead.contexts.controls import RandomWords, Truth
 from sayahead.engine.context import ContextPredictor, NoContext
-from sayahead.types import Floats
 
 TEXT = "Nobody had told them, so they came too late. We knew."
 
@@ -22,12 +21,6 @@ TEXT = "Nobody had told them, so they came too late. We knew."
 @pytest.fixture(scope="module")
 def voice() -> Voice:
     return kept("saeki-lj")
-
-
-def joined(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, list[tuple[str, int, int]]]:
-    chunks = list(voice.stream(fragments, **options))
-    words = [(word.text, word.onset, word.offset) for chunk in chunks for word in chunk.words]
-    return np.concatenate([chunk.samples for chunk in chunks]), words
 
 
 def contexts(voice: Voice) -> dict[str, ContextPredictor]:
@@ -41,15 +34,7 @@ def contexts(voice: Voice) -> dict[str, ContextPredictor]:
 
 @pytest.mark.parametrize("name", ["none", "random", "truth", "distilled"])
 def test_any_split_gives_the_same_sound(voice: Voice, name: str) -> None:
-    context = contexts(voice)[name]
-    whole, words = joined(voice, [TEXT], context=context)
-    letters, again = joined(voice, list(TEXT), context=context)
-    assert np.array_equal(whole, letters)
-    assert words == again
-    assert [word.strip(".,") for word, _, _ in words] == TEXT.replace(".", "").replace(",", "").split()
-    edges = [edge for _, onset, offset in words for edge in (onset, offset)]
-    assert edges == sorted(edges)
-    assert edges[-1] <= len(whole)
+    same_by_letters(voice, TEXT, context=contexts(voice)[name])
 
 
 def test_segments_take_as_long_as_the_sentence(voice: Voice) -> None:

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.store import Corpus
-from sayahead.training.saeki.network import Decoded, Tacotron, Taught, Texts
+from sayahead.training.saeki.network import Tacotron
 from sayahead.training.saeki.shipped import read_tacotron
-from sayahead.training.saeki.task import PartlyTrained, SaekiData, SaekiTask
+from sayahead.training.saeki.task import PartlyTrained, SaekiData, SaekiTask, Windowed
 from sayahead.voices import installed_voices, read_config
 
 PARTS = ("encoder", "decoder", "postnet", "contextual")
@@ -29,16 +27,8 @@ class ContextData(SaekiData):
     """The parts of the Tacotron that are trained; the others stay as the voice has them."""
 
 
-class NewContext(PartlyTrained):
-    """See Speaking; the parts that are not trained stay as they are."""
-
-    def forward(
-        self, texts: Texts, past: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught, sampling: float
-    ) -> Decoded:
-        """See Tacotron.forward; the embedding is that of past and future."""
-        embedding = self.tacotron.embedding(past, future)
-        decoded: Decoded = self.tacotron(texts, embedding, frames, spoken, taught, sampling)
-        return decoded
+class NewContext(PartlyTrained, Windowed):
+    """See Windowed; the parts that are not trained stay as they are."""
 
 
 class ContextTask(SaekiTask):

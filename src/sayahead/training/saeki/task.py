@@ -178,12 +178,8 @@ class SaekiTask(Task[HasTacotron]):
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, mel=mel)
 
 
-class Speaking(HasTacotron):
+class Windowed(HasTacotron):
     """The network as the loop trains it: texts around a segment in, frames out."""
-
-    def __init__(self, config: TacotronConfig, corpus: Corpus) -> None:
-        super().__init__()
-        self.tacotron = Tacotron(config).scaled(corpus.info)
 
     def forward(
         self, texts: Texts, past: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught, sampling: float
@@ -192,6 +188,14 @@ class Speaking(HasTacotron):
         embedding = self.tacotron.embedding(past, future)
         decoded: Decoded = self.tacotron(texts, embedding, frames, spoken, taught, sampling)
         return decoded
+
+
+class Speaking(Windowed):
+    """A Tacotron with fresh weights; see Windowed."""
+
+    def __init__(self, config: TacotronConfig, corpus: Corpus) -> None:
+        super().__init__()
+        self.tacotron = Tacotron(config).scaled(corpus.info)
 
 
 class PartlyTrained(HasTacotron):
