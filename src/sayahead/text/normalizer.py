@@ -81,11 +81,12 @@ class Normalizer(Waiting[str]):
         if m is None or not tokens.ordinary(*m.groups()):
             return False
         word, mark = m.groups()
+        role = "regnal" if self._left.word in tables.SOVEREIGNS else ""
         named = self._open and word[0].isupper()
         self._emit(token, token.raw.replace("’", "'"), out, last=mark != "" and mark in ".!?")
         if self._open:
             kind = "month" if word in tables.MONTHS else tables.CUES.get(word.lower(), "")
-            self._note(Left(kind, word, named, before=word), mark)
+            self._note(Left(kind, word, named, role, word), mark)
         del self._waiting[0]
         return True
 

@@ -29,7 +29,7 @@ def host(text: str) -> str:
     """A host, path or file name with its dots, slashes and dashes said."""
     if machine := re.match(r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?::[0-9]+)?(?![\w.])", text):
         return f"{internet(machine[0])} {host(text[machine.end() :])}".rstrip()
-    text = re.sub(r"%[0-9A-Fa-f]{2}", " ", text)
+    text = re.sub(r"%[0-9A-Fa-f]{2}", " ", re.sub(r"\b__([A-Za-z]+)__", r"\1", text))
     text = text.rstrip("/") if re.search(r"\w/+$", text) else text
     parts = re.findall(r"[^\W\d_]+|[0-9]+|[^\w\s]|_", text)
     return " ".join(filter(None, (_part(part, parts[i - 1] if i else "") for i, part in enumerate(parts))))
@@ -43,6 +43,8 @@ def _part(part: str, before: str) -> str:
         return tables.SUFFIX_WORDS.get(low) or initials(low)
     if not part.isalpha():
         return _SIGNS.get(part, "")
+    if part in tables.SAID and part.isupper():
+        return tables.SAID[part]
     humps = _HUMP.split(part)
     if min(map(len, humps)) == 1 and len(part) < 5:
         return tables.HOSTS.get(low) or spelled(part)

@@ -44,10 +44,12 @@ def atom(text: str, left: Left = NOTHING) -> str:
         return _money(text, left) if (first in CURRENCIES or first.isupper()) and any(map(str.isdigit, text)) else ""
     if NUMBER.fullmatch(text):
         return counted(text, left)
-    if m := re.fullmatch(r"([0-9][0-9,]{0,14})(st|nd|rd|th)", text, re.I):
-        return ordinal(int(m[1].replace(",", "")))
+    if m := re.fullmatch(r"([0-9][0-9,]{0,14})(?:st|nd|rd|th)(s?)", text, re.I):
+        return ordinal(int(m[1].replace(",", ""))) + m[2].lower()
     if left.kind == "label" and re.fullmatch(r"[0-9]+[A-Z]", text):
         return f"{label(text[:-1])} {initials(text[-1])}"
+    if m := re.fullmatch(r"(10{0,2}(?:,000)+|10{1,3})s", text):
+        return " of ".join(map(plural, number(m[1]).removeprefix("one ").split()))
     if m := re.fullmatch(r"'?([0-9]{1,4})'?s", text):
         return _decade(m[1], left)
     if m := TIME.fullmatch(text.removesuffix("ish").removesuffix("-")):
@@ -66,13 +68,15 @@ def counted(text: str, left: Left) -> str:
     if not text.isdigit():
         return "" if left.kind == "code" and "." in text else number(text)
     size, value = len(text), int(text)
-    if left.kind == "month" and size < 3 and 1 <= value <= 31:
+    if size < 3 and (left.kind == "month" or (left.kind == "days" and value > int(left.role))) and 1 <= value <= 31:
         return ordinal(value)
     dialled = size > 4 or text in tables.SHORT_NUMBERS or left.word[:1].isdigit()
     if left.kind in ("phone", "code") or (left.kind == "dial" and dialled):
         return each(text)
     if left.kind == "label" and (size in (3, 4) or text[0] == "0"):
         return label(text)
+    if size == 8 and text[:2] in ("19", "20") and (day := date(text[:4], int(text[4:6]), int(text[6:]))):
+        return day
     if size >= 10 or (left.kind == "label" and size > 4 and not text.endswith("000")):
         return f"{each(text[:3])}, {each(text[3:6])}, {each(text[6:])}" if size == 10 else each(text)
     if size == 4 and text[0] == "0":
@@ -148,14 +152,16 @@ def _measure(text: str, left: Left) -> str:
     single = left.each or amount.lstrip("-−") == "1"
     if tail in ("m", "min") and left.kind == "hours":
         return f"{number(amount)} minute" + ("" if single else "s")
-    if tail in ("K", "k") and (amount in ("2", "4", "5", "8") or left.each):
+    if tail in ("K", "k") and (amount in ("4", "5", "8") or left.each or text == "2K"):
         return f"{number(amount)} K"
     if tail == "s" and "." in amount:
         return f"{number(amount)} second" + ("" if single else "s")
     if known := unit(tail):
         return f"{number(amount)} {known[0 if single else 1]}"
     if height := _FEET.fullmatch(text):
-        return f"{number(height[1])} foot {number(height[2])}"
+        long = float(height[2]) >= 12
+        names = ("minutes ", " seconds") if long else ("foot ", "")
+        return f"{number(height[1])} {names[0]}{number(height[2])}{names[1]}"
     return _duration(text)
 
 
@@ -176,6 +182,9 @@ def clock(m: re.Match[str], *, half: str = "") -> str:
     """A time of day in words, ``seven thirty P.M.``; from 25 hours on a ratio or a length of time."""
     hour, minute, second, glued = m.groups()
     half = half or glued or ""
+    if second and hour == "00" and not half:
+        parts = [(int(minute), "minute"), (int(second), "second")]
+        return " ".join(f"{cardinal(n)} {name}" + ("" if n == 1 else "s") for n, name in parts if n) or "zero"
     if int(hour) > 24:
         return f"{number(hour)} to {number(minute)}" if not second else " ".join(map(number, (hour, minute, second)))
     if not int(hour) and not int(minute) and not second and not half:

@@ -22,7 +22,7 @@ _SHOUTED = frozenset("Yahoo Jeopardy Kahoot Wham Panic Oklahoma Chips".split())
 
 
 _SITES = frozenset("you time people money food cars homes fire live mind".split())
-_VISITED = frozenset("visit try use using via browse site website domain www called named".split())
+_VISITED = frozenset("on at to from via visit try use using via browse site website domain www called named".split())
 _NAMES = re.compile(r"([a-z]+[0-9]?)(?:[/:?#.,;!)\]'\"]\S*)?|[a-z]\w*[(_\[]\S*|[0-9]\S*", re.ASCII)
 _NO_NAMES = frozenset("it in at be me us so is go do no to or the and".split())
 

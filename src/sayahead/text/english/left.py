@@ -12,14 +12,16 @@ class Left:
     """What stands to the left in the same sentence, as far as it changes a reading."""
 
     kind: str = ""
-    """``one``, ``number``, ``time``, ``month``, ``phone``, ``feet``, ``hours``, ``sign``, ``code``, ``dial``, ``label``
-    or nothing."""
+    """``one``, ``number``, ``time``, ``month``, ``phone``, ``feet``, ``hours``, ``half`` (of a day), ``sign``,
+    ``days`` (behind a day of a month and a link), ``code``, ``dial``, ``label`` or nothing."""
     word: str = ""
     """The token before, trimmed; empty where a sentence begins or a pause stands between."""
     named: bool = False
     """Whether that token is capitalised although no sentence begins with it."""
     role: str = ""
-    """Of a number: ``each`` where an article makes its units singular, ``sum`` where a hyphen behind it is a minus."""
+    """Of a number: ``each`` where an article makes its units singular, ``sum`` where a hyphen behind it is a minus,
+    ``lettered`` behind a single letter;
+    the day of a month; of a name, ``regnal`` behind "Queen" and the like."""
     before: str = ""
     """The token before, across a comma or colon too; empty where a sentence begins."""
 

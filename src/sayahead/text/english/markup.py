@@ -65,8 +65,8 @@ def _vulgar(m: re.Match[str]) -> str:
 def _plain_char(char: str) -> str:
     """A folded character as it may be read: digits of any script as ASCII, emoji as space, invisible ones gone."""
     kind = unicodedata.category(char)
-    if kind == "Nd":
-        return str(unicodedata.decimal(char))
+    if (figure := unicodedata.digit(char, None)) is not None:
+        return str(figure)
     if kind[0] in "LN":
         return char if readable(char, ()) or char in "μΩ" else " "
     if kind in ("Cf", "Cs", "Cn", "Co", "Cc") or kind[0] == "M":
@@ -82,6 +82,7 @@ def fold(raw: str) -> str:
         raw = _ESCAPE.sub("", raw)
     if raw.isascii():
         return raw
+    raw = re.sub(r"^N[º°]$", "No.", raw)
     text = _SUPERSCRIPT.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), _KEYCAP.sub(r"\1 ", raw))
     text = unicodedata.normalize("NFKC", _VULGAR.sub(_vulgar, text.translate(_ALIKE)))
     if "μ" in text and not MICRO.search(text):
@@ -99,6 +100,10 @@ def trim(text: str) -> Parts:
     text = text.strip()
     if "*" in text and not _PRODUCT.search(text):
         text = re.sub(r"(?<=\w)\*{1,3}(?=[^\W\d_])", "", text)
+    if "=" in text:
+        text = re.sub(r"^==(?=[A-Za-z])|(?<=[A-Za-z])==(?=\W*$)", "", text)
+    if "][" in text:
+        text = re.sub(r"\]\[[^\]]*\]", "]", text)
     if "~" in text:
         text = re.sub(r"(?<=\w)~([0-9]+)~", r"_\1", text.replace("~~", ""))
     if "^" in text:

@@ -18,14 +18,14 @@ SILENT = frozenset("()[]{}\"'_|`~*†‡$\\")
 """Never said by itself; ``$`` and ``\\`` are marks of LaTeX where no amount and no known name follows."""
 PAUSES = ".,;:!?…—"
 _PIECE = re.compile(
-    rf"\\[A-Za-z]+|(?:{CUR}{AMOUNT}|[0-9]+(?:\.[0-9]+)?(?=[A-Za-zμ]{{2}}))[A-Za-zμ]{{0,4}}(?![^\W_])|"
-    r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|(?:[A-Za-z]\.)+[A-Za-z](?:\b\.?)(?![a-z])|[^\W\d_]+(?:'[^\W\d_]+|-(?=[^\W\d_]{2})[^\W\d_]+)*|"
+    rf"\\[A-Za-z]+|(?<![\d:.])[0-9]{{1,2}}:[0-5][0-9](?:[AaPp][Mm])?(?![\w:])|(?:{CUR}{AMOUNT}|[0-9]+(?:\.[0-9]+)?(?=[A-Za-zμ]{{2}}))[A-Za-zμ]{{0,4}}(?![^\W_])|"
+    r"(?<![\w.])[0-9]+(?:\.[0-9]+){2,}|[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|(?:[A-Za-z]\.)+[A-Za-z](?:\b\.?)(?![a-z])|[^\W\d_]+(?:'[^\W\d_]+|-(?=[^\W\d_]{2})[^\W\d_]+)*|"
     r"[-+*/:]=|<=|>=|!==?|===?|=>|->|-->|<-|\+\+|\+/-|&&|\|\||\*\*|::|--+|\.{2,}|\S"
 )
 _CURRENCY = re.compile(rf"{CUR}(?=[0-9.])")
 _NUMERIC = re.compile("[0-9.,]+")
 _ELEMENT = "|".join(tables.ELEMENTS)
-_FORMULA = re.compile(rf"(?:(?:{_ELEMENT})(?:_?[0-9]+)?|\((?=\w)|\)(?:_?[0-9]+)?){{2,}}")
+_FORMULA = re.compile(rf"(?:(?:{_ELEMENT})(?:_?[1-9][0-9]{{0,2}})?|\((?=\w)|\)(?:_?[1-9][0-9]{{0,2}})?){{2,}}")
 _CHARGED = re.compile(rf"((?:{_ELEMENT})|NH4|H3O)([0-9]?)\+")
 _ION = re.compile(r"([A-Z][A-Za-z0-9_()]*)\^([0-9]?)([-+−])")
 _ANION = re.compile(r"(Cl|Br|OH|NO3|HCO3|HSO4)[-−]")
@@ -107,6 +107,8 @@ def _piece(piece: str, before: str, after: str) -> str:
     if first.isdigit() and not piece.isdigit() and piece[-1].isalpha():
         figures = piece.rstrip("".join(filter(str.isalpha, piece)))
         return f"{label(figures) if figures.isdigit() else number(figures)} {name(piece[len(figures) :])}"
+    if piece.count(".") > 1 and first.isdigit():
+        return " point ".join(map(label, piece.split(".")))
     if first.isdigit():
         touching = re.search(r"[^\W\d_]$|(?<![^\W_])[A-Za-z]\.$", before) or (after[:1].isalpha() and "." not in piece)
         return label(piece) if touching and piece.isdigit() else number(piece)
@@ -137,6 +139,8 @@ def _sign(sign: str, before: str, after: str) -> str:
             return "." if last.isalpha() and re.search(r"\w", after) else ""
         return "point" if last.isdigit() else "dot"
     if sign == "/":
+        if last.isdigit() and following.isdigit() and "=" in before + after:
+            return "divided by"
         numeric = last.isdigit() or following.isdigit()
         return "slash" if numeric or not (last.isalnum() and following.isalnum()) else ""
     if sign == "^":
@@ -174,7 +178,7 @@ def _dash(sign: str, before: str, after: str) -> str:
     if sign == "−" or not last or last in "(=,^*/+<>[{$:" or re.search(r"\d[eE]$", before):
         return "minus" if following.isalnum() or following in ".$£€√\\(" else ""
     if last.isdigit() and following.isdigit():
-        return "to" if sign in "–—" else "dash"
+        return "to" if sign in "–—" else "minus" if "=" in before + after else "dash"
     variable = last.lower() in _VARIABLES and not before[-2:-1].isalpha()
     if following.isdigit() and (variable or last in ")]"):
         return "minus"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 from sayahead.types import Word
@@ -15,7 +16,7 @@ PORTION = 4.0
 _WORD = re.compile(r"\s*\S+")
 _UNIT = re.compile(r"\s*(?:[^\s./_-]*[./_-]+|[^\s./_-]+)")
 _PRONOUNCED = re.compile(
-    r"(?!.*([A-Za-z])\1{2})(?!.*[aeiouy]{4})(?!.*[^aeiouy\W]{6})[a-z]+(['’][a-z]+)?", re.IGNORECASE
+    r"(?!.*([A-Za-z])\1{2})(?!.*[aeiouy]{4})(?!.*[^aeiouyø\W]{6})[^\W\d_]+(['’][a-z]+)?", re.IGNORECASE
 )
 _MARKS = " ./_-,;:!?…\"'()[]“”‘’"
 # Letters of a word that are as long to say as a short one; and in groups of how many letters a spelled one is divided.
@@ -62,7 +63,8 @@ def _atoms(word: str) -> list[tuple[str, float]]:
 def _units(text: str) -> Iterator[tuple[str, float]]:
     """Letters between two marks, with their weight; what is no word of a language in groups, as it is spelled."""
     core = text.strip(_MARKS)
-    pronounced = _PRONOUNCED.fullmatch(core)
+    plain = "".join(c for c in unicodedata.normalize("NFD", core) if not unicodedata.combining(c))
+    pronounced = _PRONOUNCED.fullmatch(plain)
     if pronounced and len(core) <= PORTION * _LETTERS:
         yield text, max(1.0, len(core) / _LETTERS)
     elif len(core) <= _GROUP:

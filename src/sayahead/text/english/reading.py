@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 
 from sayahead.text.english import tables
-from sayahead.text.english.amounts import CUR, MONEY, MONEY_SCALED, NUM, NUMBER, TIME, atom, counted, money
+from sayahead.text.english.amounts import CUR, MONEY_SCALED, NUM, NUMBER, TIME, atom, counted, money
 from sayahead.text.english.left import NOTHING, Left
 from sayahead.text.english.numbers import cardinal, each, grouped, label, number, ordinal, plural, year
 from sayahead.text.english.pieces import code, formula, name, pieces, powers
@@ -24,14 +24,14 @@ _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _DASHES = re.compile(r"[-–—]")
 _COUNTED_WORDS = re.compile(r"[-–]((?:[A-Za-z][A-Za-z']*\.?|[0-9]{1,2})(?:[-–](?:[A-Za-z][A-Za-z']*|[0-9]{1,2}))*)")
 _PRICED = re.compile(rf"([^\W\d_]+)[:=]({CUR}{NUM}\S*)")
-_PER = re.compile(rf"({MONEY.pattern})/([A-Za-z]+)")
 _SIGNED = re.compile(r"([+~<>±=≈≤≥≠#])(.*[0-9].*)")
 _POSSESSIVE = re.compile(r"(.*[^A-Za-z'.-].*[^.]|[IVXL]+|[^'.]*[^A-Za-z'.-])'s")
 _DECADE = re.compile(r"'?(?:[0-9]{3}|[0-9])0'?s")
-_PLURAL = re.compile(r"([A-Z][A-Za-z]{0,3}-?[0-9]+)s")
+_PLURAL = re.compile(r"([A-Z][A-Za-z]{0,3}-?[0-9]+|[A-Za-z]+-[0-9]+)s")
 _HOURS = ("noon", "midnight", "now")
-_AIRLINER = re.compile("7[0-9]7-[0-9]{3}")
+_AIRLINER = re.compile("7[0-9]7-([0-9]{3}|[89]|10)")
 _PREFIXES = frozenset("mid pre post sub non over under top early late Mid Pre Top".split())
+_RATE = re.compile(r"([a-z]{2,}s|once|twice|[0-9.]+x)/([A-Za-z]+[23]?)")
 _VULGAR = re.compile(r"(?:[0-9]+ and a|one|two|three|four|five|seven) (?:half|(?:third|quarter|fifth|sixth|eighth)s?)")
 """What a sign such as ``½`` is folded into."""
 _SERIAL = re.compile(r"(?=.*[0-9])[A-Z0-9][A-Z0-9-]*")
@@ -43,6 +43,9 @@ def read(text: str, left: Left = NOTHING) -> str:
         return word(text, left)
     if left.kind in ("number", "one", "feet", "hours") and (said := spaced_unit(text, left)):
         return said
+    first, slash, last = text.partition("/")
+    if left.kind == "number" and slash and last[:1].isdigit() and (known := unit(first)) and not first.isdigit():
+        return f"{known[1]} slash {read(last)}"
     if HALF.fullmatch(text):
         return text[0].upper() + ".M."
     if said := _inflected(text, left):
@@ -67,6 +70,8 @@ def _inflected(text: str, left: Left) -> str:
         return "" if m[1].isalpha() and said == m[1] else said + ("'" if counts else "'s")
     if (m := re.fullmatch("x([0-9]+)", text)) and re.fullmatch(r".*[0-9]{3}-[0-9]{4}", left.word):
         return f"extension {each(m[1])}"
+    if m := re.fullmatch("([A-Za-z]+n't)'ve", text):
+        return f"{m[1]} have"
     if m := _PLURAL.fullmatch(text):
         return plural(read(m[1], left))
     return ""
@@ -76,8 +81,12 @@ def _priced(text: str, left: Left) -> str:
     """A number or an amount with something beside it: ``$9/month``, ``$5-million``, ``>90%``, ``#5``, ``Total:$5``."""
     if m := MONEY_SCALED.fullmatch(text):
         return money(m[1], left, big=m[6]) or ""
-    if m := _PER.fullmatch(text):
-        return f"{money(m[1])} per {per(m[6]) or m[6]}"
+    amount, _, each_ = text.rpartition("/")
+    if each_.isalpha() and amount and amount[-1].isalnum() and (said := money(amount)):
+        return f"{said} per {per(each_) or each_}"
+    if (m := _RATE.fullmatch(text.lower() if text.istitle() else text)) and (below := per(m[2])):
+        often = f"{number(m[1][:-1])} times" if m[1][0].isdigit() else m[1]
+        return f"{often} per {below}"
     if m := _SIGNED.fullmatch(text):
         numbered = Left("label", before="#") if m[1] == "#" and m[2].isdigit() else Left(before=m[1])
         return f"{tables.SYMBOLS[m[1]]} {read(m[2], numbered)}"
@@ -95,11 +104,17 @@ def _compound(text: str, left: Left) -> str:
         first, last = text[: m.start()], text[m.end() :]
         if first and last and (said := _range(first, last, text, left)):
             return said
+    first, slash, last = text.partition("/")
+    if first and slash and last[:1].isdigit() and not (last.isdigit() or first.isdigit()):
+        one, other = atom(first, left), atom(last, left)
+        if one and other:
+            return f"{one} slash {other}"
     for m in _COUNTED_WORDS.finditer(text):
         first = text[: m.start()]
         parts = _DASHES.split(m[1])
         counted_on = parts[0] in ("a", "an", "per") and not left.each
-        article = NOTHING if counted_on else Left(word="a", before="a")
+        counted_on = counted_on or re.fullmatch("'?[0-9]0'?s", first) is not None
+        article = left if left.kind == "label" else NOTHING if counted_on else Left(word="a", before="a")
         if m.end() == len(text) and first and (said := atom(first, article) or fixed(first)):
             return f"{said} {' '.join(map(_counted_word, parts, [*parts[1:], '']))}"
     named = re.fullmatch(r"([^\W\d_][\w.']*?)[-–](.*[0-9].*)", text)
@@ -124,6 +139,8 @@ def _range(first: str, last: str, text: str, left: Left) -> str:
         known = {*names, *names.values()}
         if low in known and high in known:
             return f"{names.get(low, low)} to {names.get(high, high)}"
+    if left.kind == "month" and high in month and re.fullmatch("[0-9]{4}", first):
+        return f"{year(int(first))} to {month[high]}"
     if left.kind == "month" and high in month and (m := re.fullmatch(r"([0-9]{1,2})(?:st|nd|rd|th)?", first)):
         return f"{ordinal(int(m[1]))} to {month[high]}"
     if HALF.fullmatch(first) and (said := atom(last)):
@@ -133,7 +150,7 @@ def _range(first: str, last: str, text: str, left: Left) -> str:
     beside = replace(left, word="") if left.each else left
     end = last if last in _HOURS else atom(last, replace(left, kind="", word="-", before="-"))
     begin = first if first in _HOURS else atom(first, beside)
-    return f"{begin} to {end}" if begin and end else ""
+    return f"{begin} to {end}".replace(" o'clock", "") if begin and end else ""
 
 
 def _figures(text: str, left: Left) -> str:
@@ -154,7 +171,9 @@ def _figures(text: str, left: Left) -> str:
         return f"{label(first)} {'to' if code_like else 'dash'} {each(last)}"
     if max(len(first), len(last)) > 6 or (len(last) > 3 and len(first) < len(last) - 1):
         return f"{each(first) if len(first) > 4 else label(first)} dash {each(last)}"
-    if _AIRLINER.fullmatch(text) and (left.word in ("Boeing", "the", "The") or text.endswith("00")):
+    if (len(first), len(last)) == (5, 4):  # A ZIP code.
+        return grouped(text)
+    if _AIRLINER.fullmatch(text) and (left.word in ("Boeing", "the", "The", "a") or text.endswith("00")):
         return f"{label(first)} {label(last)}"
     if int(first) >= int(last) and int(first) + int(last) == 100 and text.endswith(("0", "5")):
         return f"{number(first)} {number(last)}"
@@ -210,7 +229,13 @@ def after(text: str, left: Left, said: str, *, named: bool) -> Left:
         summed = not left.before or left.kind == "sign" or left.word.lower() in tables.SUMS
         plain = text.isdigit() and len(text) != 4
         role = "each" if left.each else "sum" if plain and summed else ""
+        if len(left.word) == 1 and left.word.isupper() and left.word not in "AI":
+            role = "lettered"
         role += " feet" if left.kind == "feet" else ""
+        if left.kind == "month" and text.isdigit() and len(text) < 3:
+            role = text
+    if left.role.isdigit() and text.lower() in tables.DAY_LINKS:
+        kind, role = "days", left.role
     return Left(kind, text, named, role, text)
 
 
@@ -223,8 +248,12 @@ def _kind(text: str, left: Left, said: str) -> str:
     if low in tables.CUES:
         return tables.CUES[low]
     if left.kind in ("code", "dial", "label"):
-        keyword = left.kind == "dial" and text.isupper()
+        keyword = text.isupper() and (left.kind == "dial" or (left.kind == "label" and len(text) < 4))
         return left.kind if low in tables.LINKS or keyword or any(map(str.isdigit, text)) else ""
+    if HALF.fullmatch(text) or re.fullmatch(r"[0-9:]+[ap]\.?m\.?", low):
+        return "half"
+    if re.fullmatch("0[0-9]{2,4}", text) and not left.kind:
+        return "phone"
     if text in tables.STATES and said == tables.STATES[text]:
         return "code"
     if not any(map(str.isalnum, text)):
@@ -243,8 +272,10 @@ def _kind(text: str, left: Left, said: str) -> str:
     if re.fullmatch(r"\+[0-9]{1,3}", low) or (left.kind == "phone" and text[0].isdigit()):
         return "phone"
     above, slash, below = text.partition("/")
-    if slash and above.isdigit() and below.isdigit() and int(above) < int(below) and not left.kind:
+    if slash and above.isdigit() and below.isdigit() and int(above) < int(below) and left.kind in ("", "sign"):
         return "one"
+    if re.fullmatch(r"[0-9.]+[x×][0-9.]+", text):
+        return "number"
     if NUMBER.fullmatch(text) or slash or re.search("[-–^]", text):
         return "one" if text.lstrip("-−") == "1" else "number"
     return "time" if TIME.fullmatch(text) else ""

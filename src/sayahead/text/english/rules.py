@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 
 from sayahead.text.english import tables
-from sayahead.text.english.addresses import host, internet, url
-from sayahead.text.english.amounts import TIME, clock, date
-from sayahead.text.english.numbers import each, fraction, initials, label, number, ordinal, pair, paired, year
+from sayahead.text.english.addresses import host, internet, pronounced, url
+from sayahead.text.english.amounts import TIME, atom, clock, date
+from sayahead.text.english.numbers import each, fraction, initials, label, number, ordinal, pair, paired, plural, year
 from sayahead.text.english.pieces import name, pieces
 
 _DOMAIN = "|".join(sorted(tables.DOMAINS))
@@ -31,7 +31,8 @@ def _version(text: str) -> str:
         return ""
     numbers = " point ".join(label(part) if part.isdigit() else "x" for part in m[2].split("."))
     tail = f"{'dash ' if m[3] == '-' else ''}{host(m[4])}" if m[4] else ""
-    return ("version " if m[1] else "") + f"{numbers} {tail}".strip()
+    engine = m[1] == "V" and m[2].isdigit()
+    return ("V " if engine else "version " if m[1] else "") + f"{numbers} {tail}".strip()
 
 
 _Reading = Callable[[re.Match[str]], str]
@@ -42,7 +43,14 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]{1,2})(/)([0-9]{1,2})/([0-9]{2})", lambda m: _day(m)),
     (r"(?:\+?[0-9]{1,3}[-.])?(?:\(?[0-9]{3}\)?[-. ]?)?[0-9]{3}[-.][0-9]{4}", lambda m: _phone(m[0])),
     (r"[0-9]{3}-[0-9]{2}-[0-9]{4}|1-[0-9]{3}", lambda m: _phone(m[0])),
-    (r"\+[0-9]{7,15}", lambda m: "plus " + each(m[0][1:])),
+    (r"(?:tel:|sms:)?\+([0-9]{7,15})", lambda m: "plus " + each(m[1])),
+    (r"\$([1-9][0-9]{0,2})s", lambda m: plural(number(m[1]))),
+    (r"([0-9]{1,2}:[0-5][0-9](?::[0-5][0-9])?)Z", lambda m: f"{clock(TIME.fullmatch(m[1]))} Z"),  # type: ignore[arg-type]
+    (r"0b([01]+)", lambda m: f"zero B {each(m[1])}"),
+    (r"([0-9.]+)[x×]([0-9.]+[A-Za-rt-z]+)", lambda m: f"{number(m[1])} by {said}" if (said := atom(m[2])) else ""),
+    (r"([0-9]{3,5}):((?:19|20)[0-9]{2})", lambda m: f"{number(m[1])} {year(int(m[2]))}"),
+    (r"((?:[A-Z]\.)+)([A-Z][a-z]+)", lambda m: f"{m[1]} {m[2]}"),
+    (r"f/([0-9.]+)", lambda m: f"F {number(m[1])}"),
     (r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?:[:/][0-9]+)?", lambda m: internet(m[0])),
     (r"(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?:/[0-9]+)?", lambda m: _machine(m[0])),
     (r"[vV.0-9]+[-+.]?(?:[A-Za-z][\w.+-]*)?", lambda m: _version(m[0])),
@@ -54,7 +62,7 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]+\.[0-9]+)/(5|10|100)", lambda m: f"{number(m[1])} out of {number(m[2])}"),
     (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
     (r"([0-9]+)\"?([x×])([0-9]+)(?:\"?[x×]([0-9]+))?", lambda m: _by(m)),
-    (r"((?:1-)?8[0-9]{2})-([A-Z]{3,})", lambda m: f"{_phone(m[1])}, {m[2].lower()}"),
+    (r"((?:1-)?[89][0-9]{2})-([A-Z]{2,}(?:-[A-Z]+)*)", lambda m: f"{_phone(m[1])}, {m[2].lower().replace('-', ' ')}"),
     (r"802\.11([a-z]*)", lambda m: f"eight oh two dot eleven {initials(m[1]) if m[1] else ''}".rstrip()),
     (r"x([0-9]+)", lambda m: f"times {number(m[1])}"),
     (r"([0-9.]+)[eE]([-−+]?)([0-9]+)", lambda m: _scientific(m)),
@@ -74,6 +82,8 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"\.[a-z]\w*(?:[(_\[]\S*)?", lambda m: f"dot {pieces(m[0][1:])}"),
     (r"[ru]/\w+", lambda m: host(m[0])),
     (r"(?:[A-Za-z]\.)+[A-Za-z]?\.?'s", lambda m: m[0]),
+    (r"(?:[A-Z][a-z]?\.){2,}s", lambda m: m[0].replace(".", "")),
+    (r"([BMD])\.(Sc|Ed|Eng|Phil|Com|Tech|Arch)", lambda m: f"{m[1]}. {pronounced(m[2])}"),
     (r"([A-Z][a-z]+)\.'s", lambda m: f"{tables.MAY_END.get(m[1]) or tables.NEVER_ENDS.get(m[1], m[1])}'s"),
     (r"(?:[A-Za-z]\.)+[A-Za-z]?", lambda m: m[0].rstrip(".") + "."),
     (r"[A-Za-z]{1,3}&[A-Za-z]{1,3}", lambda m: m[0]),

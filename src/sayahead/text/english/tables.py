@@ -28,7 +28,8 @@ NEVER_ENDS = table("""
     Reps Representatives  dept department  depts departments  ext extension  Ext Extension  est established
     Est Established  co company  cos companies  temp temperature  avg average  Avg Average  Misc Miscellaneous
     govt government  intl international  acct account  Intl International  appt appointment  incl including
-    excl excluding  Tel Telephone  tel telephone  esp especially  Esp Especially  mfg manufacturing
+    excl excluding  asst assistant  Asst Assistant  Mlle Mademoiselle  Dir Director  Pt Point  Tel Telephone
+    tel telephone  esp especially  Esp Especially  mfg manufacturing
     resp respectively  E.g For example  I.e That is  eg for example  Approx Approximately
 """)
 _NO_TITLES = ("Gen", "Mr", "Mrs", "Est", "Ext", "Avg", "Misc", "Intl", "Esp", "Tel", "Approx")
@@ -42,7 +43,9 @@ MAY_END = table("""
     Dept Department  Univ University  Assn Association  Govt Government  Weds Wednesday  Thur Thursday
     Sq Square  Ct Court  Pl Place  Fwy Freeway  Expy Expressway  Ter Terrace  Cir Circle  Int'l International
     Assoc Associates  Mfg Manufacturing  Dist District  Bldgs Buildings  Mts Mountains  Mtn Mountain  ave avenue
-    blvd boulevard  apt apartment  etc etc  al al  Mon Monday  Tue Tuesday  Tues Tuesday  Wed Wednesday
+    blvd boulevard  apt apartment  Mgr Manager  Esq Esquire  Qtr Quarter  qtr quarter  Qty Quantity  qty quantity
+    cyl cylinders
+    Terr Terrace  etc etc  al al  Mon Monday  Tue Tuesday  Tues Tuesday  Wed Wednesday
     Thu Thursday  Thurs Thursday  Fri Friday  Sat Saturday  a.m A.M.  p.m P.M.  A.M A.M.  P.M P.M.  Ph.D PhD
     ph.d PhD  Jan January  Feb February  Mar March  Apr April  Jun June  Jul July  Aug August  Sep September
     Sept September  Oct October  Nov November  Dec December
@@ -66,13 +69,19 @@ BEFORE_NUMBER = table("""
     Vol. Volume  vol. volume  Vols. Volumes  Ch. Chapter  ch. chapter  p. page  pp. pages  Sec. Section
     sec. section  Eq. Equation  eq. equation  Jan January  Mar March  Art. Article  art. article  c. circa
     Ver. Version  ver. version  Max. Maximum  Min. Minimum  Rm. Room  rm. room  Rte. Route  Ste. Suite  Bk. Book
-    par. paragraph
+    par. paragraph  b. born  d. died  ref. reference  Ref. Reference  eqn. equation
+    Eqn. Equation  Pt. Part  pt. part  Apt Apartment  apt apartment  Ste Suite  Rm Room  Bldg Building
 """)
 
+LIMITS = {"max": "maximum", "min": "minimum"}
+"""With a dot; a sentence ends only behind "the max."."""
 PLAIN = table("""
     401k four oh one K  401K four oh one K  20/20 twenty twenty
     a.k.a also known as  attn attention  Attn Attention  thx thanks  pls please  plz please  ppl people
-    b4 before  gr8 great
+    Mk Mark  Rte Route  YoY year over year  QoQ quarter over quarter  MoM month over month  cont'd continued
+    Cont'd Continued  int'l international  nat'l national  Nat'l National  gov't government  Gov't Government
+    ass'n association
+    401(k)s four oh one Ks  401ks four oh one Ks  401Ks four oh one Ks  b4 before  gr8 great
     ext extension  O-O castles short  O-O-O castles long  24/7/365 twenty-four seven three sixty-five
     vs versus  aka also known as  AKA also known as  BTW by the way  IMO in my opinion  TBD to be determined
     w/ with  w/o without  w/in within  24/7 twenty-four seven  9/11 nine eleven  50/50 fifty fifty  401(k four oh one K
@@ -163,7 +172,7 @@ _CUES = {
     "dial": "call dial text phone ring sms fax tel telephone mobile hotline helpline cell",
     "label": "room route highway flight port gate suite apt apartment error channel box bus model form order invoice "
     "ticket case building interstate terminal code number bldg unit locker platform hwy rte area id version build "
-    "reference ref reservation booking claim # po p.o",
+    "reference ref reservation booking claim http # po p.o",
 }
 CUES = {word: kind for kind, words in _CUES.items() for word in words.split()}
 LINKS = frozenset("is are was number no no. nr code ending in with or and at # num digits : me us them to".split())
@@ -173,8 +182,13 @@ SHORT_NUMBERS = frozenset("911 411 311 511 611 711 811 211 988 999 112 101 111 0
 YEAR_WORDS = frozenset("in since by until till before after during year circa ca c c. ad".split())
 DATE_WORDS = frozenset(
     "on since until till due before after dated from through monday tuesday wednesday thursday friday saturday sunday "
+    "mon tue tues wed weds thu thur thurs fri sat sun "
     "date deadline expires scheduled".split()
 )
+SOVEREIGNS = frozenset("Queen King Pope Emperor Empress Tsar Czar Kaiser Sultan".split())
+"""Behind them a name and ``I`` is the first of that name."""
+DAY_LINKS = frozenset("and or to through thru until & - –".split())
+"""Between two days of one month."""
 SOFTWARE = frozenset("python ruby perl php rust go java kotlin django rails swift postgres kubernetes angular".split())
 """Their versions have a number behind the point: Python 3.12."""
 RATED = frozenset("rated rating score scored scores rate got gets earned".split())
@@ -206,7 +220,9 @@ SAID = table("""
     OAuth O. auth  WiFi wye fye  WebRTC web R.T.C.  eBay ee bay  eSIM ee sim  iOS I.O.S.  iPadOS I pad O.S.
     DIMM dim  GUIs gooeys  ARPANET arpanet  FAFSA fafsa  MERS merz  AWOL A. wall  SWAT swat  LIDAR lidar
     LiDAR lidar  SONAR sonar  SCUBA scuba  RADAR radar  LASER laser  GOP G.O.P.  PO P.O.  ESPN E.S.P.N.  CAD cad
-    CAM cam  WWII World War Two  WWI World War One
+    CAM cam  Ctrl control  Cmd command  Esc escape  EBITDA eebit dah  IKEA eye kia  UPS U.P.S.  GAAP gap
+    NAACP N. double A.C.P.  WWII World War Two
+    WWI World War One
 """)
 # Letters that are said one by one, in small letters too.
 SPELLED = frozenset(
@@ -214,7 +230,8 @@ SPELLED = frozenset(
     "ip vpn ui ux cli sdk ide npm rc sha md rsa aes llm llms gpt tts asr ocr nlp ml ai js ts py rb cpp hpp php mp ps "
     "ipv es omg brb idk btw imo imho tbh ngl smh fyi rofl afaik iirc tldr ikr ftw wtf diy faq nsfw ama eta dm dms "
     "rpm bpm mph tv dvd dj pc hr pr ceo id ph ios gb kb mb tb std gcc aws gcp ec rds vm vms isbn iban pdfs dna rna hiv "
-    "uk usa uae eu un ny nyc la dc sf psi oss os db gdp xr vr ar tcp lan".split()
+    "uk usa uae eu un ny nyc la dc sf psi oss os db gdp xr vr ar tcp lan ttyl wyd tysm fwiw ofc lmao irl afk "
+    "pov".split()
 ) - {"mph", "es", "la", "un", "ar", "md", "ps", "ts", "mp", "ec", "ny", "ph", "lan", "std", "gb", "kb", "mb", "tb"}
 # The same, but only where they touch figures.
 SPELLED_BESIDE_FIGURES = SPELLED | frozenset(
@@ -248,7 +265,8 @@ WEEKDAYS = table("""
 ALWAYS_WEEKDAYS = frozenset("Mon Tue Tues Wed Weds Thu Thur Thurs Fri".split())
 ROADS = table("""
     St Street  Fl Floor  Dr Drive  Ave Avenue  Blvd Boulevard  Rd Road  Ln Lane  Ct Court  Pl Place  Sq Square
-    Ter Terrace  Cir Circle  Hwy Highway  Pkwy Parkway  Pkway Parkway  Expy Expressway  Fwy Freeway  Tpke Turnpike
+    Ter Terrace  Terr Terrace  Cir Circle  Hwy Highway  Pkwy Parkway  Pkway Parkway  Expy Expressway  Fwy Freeway
+    Tpke Turnpike
 """)
 """Behind a name or an ordinal number, with a dot or without."""
 ONLY_ROADS = frozenset("Ave Blvd Rd Hwy Pkwy Expy Fwy Tpke".split())

@@ -17,9 +17,10 @@ from sayahead.text.english.markup import fold
 from sayahead.text.english.numbers import number, ordinal, thousands
 from sayahead.text.english.reading import read
 from sayahead.text.english.units import BIG, BIG_PREFIXES, CURRENCY_CODES, unit
+from sayahead.text.english.words import roman
 from sayahead.text.reading.lines import is_rule
 from sayahead.text.reading.marks import ENDING
-from sayahead.text.reading.tokens import GLUED, QUOTES, Joined, Parts, Right, Token
+from sayahead.text.reading.tokens import GLUED, QUOTES, SPACE, Joined, Parts, Right, Token
 
 _TITLED_ROADS = ("St", "Dr")
 _HALVES = frozenset(form for h in "apAP" for form in (h + "m", h + "M", h + ".m", h + ".m.", h + ".M", h + ".M."))
@@ -27,17 +28,19 @@ _HALF_PREFIXES = frozenset(form[:n] for form in _HALVES for n in range(1, len(fo
 _SPELLED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _PHONE_PREFIX = re.compile(r"\d{0,3}|\d{3}-\d{0,4}")
 _SHORT_MEASURE = re.compile(r"[0-9./]+-?(?:in|ft|lb|oz|yd|mi|min|hr|sec)")
-_UNSCALED = re.compile(r"[.,][0-9]{2}$|,[0-9]{3}$")
-"""Cents or thousands at an amount's end: it is not counted in millions."""
+_UNSCALED = re.compile(r"\.(?:00|99)$|,[0-9]{2,3}$")
+"""Thousands or the cents of a price in a shop at an amount's end: it is not counted in millions."""
 _AMOUNT_PREFIX = re.compile(r"\d[\d,.]*")
 
 
 _BEFORE_NUMBER = {key.removesuffix(".") for key in tables.BEFORE_NUMBER}
-_WITH_DOT = frozenset({*tables.NEVER_ENDS, *tables.MAY_END, *_BEFORE_NUMBER, *tables.ROADS})
+_WITH_DOT = frozenset({*tables.NEVER_ENDS, *tables.LIMITS, *tables.MAY_END, *_BEFORE_NUMBER, *tables.ROADS})
 _ALONE = frozenset(
     {*tables.PLAIN, *tables.TITLES, *CURRENCY_CODES, *tables.SAID, *tables.SPELLED, *tables.WEEKDAYS, *tables.ROADS}
-    | {"Jan", "Mar", "x"}
+    | {key for key in tables.BEFORE_NUMBER if key[-1] != "."}
+    | {"x"}
 )
+_BIG = "|".join(name for name in BIG if len(name) > 2)
 _GROUPS = re.compile("[0-9]{3}(?: [0-9]{3})*")
 _LEADING = re.compile("[1-9][0-9]{0,2}")
 _FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)")
@@ -52,15 +55,18 @@ def join(token: Token[str], parts: Parts, left: Left, right: Right) -> Joined[st
         return _join_group(core, right)
     if core.isdigit() and core.isascii():
         return _join_number(core, parts, left, right)
-    if core in CURRENCY_CODES and left.kind not in ("one", "number"):
+    sign = CURRENCY_CODES.get(core) or (core if re.fullmatch(CUR, core) else "")
+    if sign and left.kind not in ("one", "number"):
         counted = MONEY.fullmatch("$" + right.body) is not None
         if right.done:
-            return counted and Joined(CURRENCY_CODES[core] + right.body)
+            return counted and Joined(sign + right.body)
         return None if not right.text or _AMOUNT_PREFIX.fullmatch(right.text) or counted else False
     if _scales(core):
+        if re.match(rf"(?:{_BIG})[-–]", right.text):
+            return Joined(core + right.body) if right.done else None
         found = right.one_of(BIG, BIG_PREFIXES)
         return found and Joined(right.word(BIG), money(core, left, big=right.word(BIG)))
-    if ":00" in core and (m := TIME.fullmatch(core)) and not m[4]:
+    if ":00" in core and (m := TIME.fullmatch(core)) and not m[4] and 0 < int(m[1]) <= 12:
         found = right.one_of(_HALVES, _HALF_PREFIXES)
         return found and Joined(right.body, clock(m, half=right.text))
     return False
@@ -74,7 +80,7 @@ def _scales(core: str) -> bool:
 
 def begun(core: str, left: Left) -> str:
     """What is said of some amounts, millions or not: "ten to fifteen" of ``$10-$15``, "two hundred" of ``kr 200``."""
-    if not (core and _scales(core) and (core[0].isalpha() or MONEY_RANGE.fullmatch(core))):
+    if not (core and _scales(core) and (core[0].isalpha() or "." in core or MONEY_RANGE.fullmatch(core))):
         return ""
     plain, scaled = money(core, left) or "", money(core, left, big="million") or ""
     pairs = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(plain.split(), scaled.split(), strict=False))
@@ -96,7 +102,12 @@ def _join_number(core: str, parts: Parts, left: Left, right: Right) -> Joined[st
         if not _PHONE_PREFIX.fullmatch(body) or (right.done and len(body) < 8):
             return False
         return Joined(body, read(f"{core}-{body}"), keeps_parenthesis=False) if right.done else None
-    if len(core) > 2 or not 1 <= int(core) <= 31 or left.kind not in ("", "sign") or left.word in tables.UNCOUNTED:
+    if (
+        len(core) > 2
+        or not 1 <= int(core) <= 31
+        or left.kind not in ("", "sign")
+        or left.word.lower() in tables.UNCOUNTED
+    ):
         return False
     found = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
     return found and Joined(
@@ -128,15 +139,34 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         if right.text in ("", "I") and not right.done:
             return None
         return "one" if right.text.startswith("II") else "I"
+    if core in tables.QUARTERS and re.fullmatch("(I|US|SR|Route)-[0-9]+", left.word):
+        return tables.QUARTERS[core]
+    if core in tables.QUARTERS and left.kind in ("one", "number") and not left.each and left.word.isdigit():
+        initial = "A" if dotted else right.initial()
+        if initial is None:
+            return None
+        if initial.isdigit() or initial.isupper():
+            parts.mark = parts.mark.rstrip(".")
+            return tables.QUARTERS[core]
+    if core == "x" and left.kind in ("one", "number") and right.text in ("", "1", "10") and not right.done:
+        return None
+    if core == "x" and left.kind in ("one", "number") and fold(right.text).startswith("10^"):
+        return "times"
     if dotted and core in ("no", "No") and left.kind in ("code", "label"):
         parts.mark = ""
         return "number"
+    if core == "000" and left.kind in ("one", "number") and _LEADING.fullmatch(left.word):
+        return "thousand"
     key = core + "." if dotted else core
-    if (dotted or not parts.mark) and not right.last and key in tables.BEFORE_NUMBER:
+    counted = left.kind in ("one", "number", "feet", "hours") and unit(core)
+    if not counted and (dotted or not parts.mark) and not right.last and key in tables.BEFORE_NUMBER:
         initial = right.initial(QUOTES)
         if initial is None:
             return None
-        if initial.isdigit():
+        counts = len(core) > 1 and (right.body != "I" or (core[0].isupper() and core != "No"))
+        if counts and not right.done and set(right.text) <= set("IVXLC"):
+            return None
+        if initial.isdigit() or (counts and roman(right.body)):
             parts.mark = ""
             return tables.BEFORE_NUMBER[key]
     placed = read(core, left) if core in tables.ROADS else core
@@ -159,6 +189,8 @@ def _dotted(core: str, left: Left, right: Right) -> str | None:
         return tables.ROADS[core] if road else tables.TITLES[core]
     if measured and (known := unit(core)) and core.isalpha():
         return known[0 if left.kind == "one" or left.each else 1]
+    if core in tables.LIMITS and not measured and left.word.lower() not in ("the", "a", "to", "at", "my"):
+        return tables.LIMITS[core]
     return tables.NEVER_ENDS.get(core) or tables.MAY_END.get(core) or read(core, left)
 
 
@@ -199,7 +231,7 @@ def _flag(dashes: str, name: str, left: Left) -> str | None:
 def _sign(token: Token[str], left: Left, right: Right) -> str | None:
     """What is said for a token without letters and digits, if anything is."""
     text = fold(token.raw).strip()
-    numeric = left.kind in ("one", "number", "time")
+    numeric = left.kind in ("one", "number", "time", "half")
     if text in ("-", "−") and (re.search(r"[A-Za-z]\^[0-9]$", left.word) or re.fullmatch("[0-9]+[xyz]", left.word)):
         return "minus"
     if text in ("-", "–") and not right.last and (numeric or left.kind == "month" or left.word in tables.WEEKDAYS):
@@ -211,6 +243,13 @@ def _sign(token: Token[str], left: Left, right: Right) -> str | None:
         return "per"
     if text in ("-", "−") and len(left.word) == 1 and left.word in "ijkmnpqtxyz" and left.word:
         return "minus"
+    if text == "#" and token.gap != SPACE:
+        return ""
+    if text == ">" and left.word.istitle() and len(left.word) > 2 and not right.last:
+        initial = right.initial(QUOTES)  # A path through menus: Settings > Privacy.
+        return None if initial is None else "" if initial.isupper() else tables.SYMBOLS[text]
+    if text == "*" and left.word in ("SELECT", "select"):
+        return "star"
     if text == "*" and (numeric or (len(left.word) == 1 and left.word != "a")):
         return "times"
     return "" if is_rule(text) and text != "=" else tables.SYMBOLS.get(text, "")
@@ -228,7 +267,12 @@ def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -
     if not said:
         return True
     measured = left.kind in ("one", "number", "feet", "hours") and core.isalpha() and len(core) < 5 and unit(core)
-    if said == "versus" or (core in tables.NEVER_ENDS and not measured) or _SHORT_MEASURE.fullmatch(core):
+    if (
+        said == "versus"
+        or said == tables.LIMITS.get(core)
+        or (core in tables.NEVER_ENDS and not measured)
+        or _SHORT_MEASURE.fullmatch(core)
+    ):
         return False
     if len(core) == 1 and core.isupper() and core != "I":
         return _initial_ends(left)
@@ -239,7 +283,16 @@ def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -
         return _named_ends(right, tables.ZONES if core in tables.HALVES else tables.QUARTERS)
     if core == "Co":
         return _named_ends(right, ("Ltd", "Inc", "LLC", "KG"))
-    if measured or core in tables.MAY_END or core in tables.SPELLED_MAY_END:
+    if core in ("Jr", "Sr") and not left.named:
+        return False
+    unsaid = (
+        said == core
+        and core.isalpha()
+        and not core.isupper()
+        and len(core) > 1
+        and not re.search("[aeiouyAEIOUY]", core)
+    )
+    if measured or unsaid or core in tables.MAY_END or core in tables.SPELLED_MAY_END:
         return right.capital()
     return said not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)
 

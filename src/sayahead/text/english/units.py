@@ -36,7 +36,7 @@ _ONES = table("""
     tsps teaspoon  pt pint  qt quart  gal gallon  cc cubic centimeter  ha hectare  nmi nautical mile  yr year
     yrs year  wk week  wks week  mo month  mos month  kgs kilogram  kms kilometer  cms centimeter  ltr liter
     atm atmosphere  mbar millibar  ly light year  hp horsepower  ° degree  deg degree  ¢ cent  ct carat  μ micron
-    acre acre  rad radian  lm lumen  fl fluid
+    acre acre  rad radian  pts point  pp percentage point  lm lumen  fl fluid
 """)
 _IRREGULAR = _pairs("""
     ft foot/feet  in inch/inches  ins inch/inches  lx lux  kph kilometer per hour/kilometers per hour
@@ -48,13 +48,14 @@ _IRREGULAR = _pairs("""
     °F degree Fahrenheit/degrees Fahrenheit  ℃ degree Celsius/degrees Celsius
     ℉ degree Fahrenheit/degrees Fahrenheit  °K kelvin  mmHg millimeter of mercury/millimeters of mercury  pH P.H.
     kt knot/knots  kts knot/knots  MP megapixel/megapixels  x x  k thousand  K thousand  M million  bn billion
-    mn million  tn trillion  lbf pound force/pounds force  IU I.U.  RPMs R.P.M.
+    mn million  tn trillion  bps basis point/basis points  lbf pound force/pounds force  IU I.U.  RPMs R.P.M.
 """)
 GLUED_ONLY = frozenset("k K M x s A V W J N F T B b d".split())
 """Letters that are a unit only where they touch the number."""
 SPACED_IF_SURE = frozenset("in ins mo pt ct ly rad deg MP pH us um ps ug".split())
 """Also ordinary words or other abbreviations: behind a space a unit only where what is to the left says so."""
 _PER = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week", "h": "hour", "s": "second", "d": "day", "mi": "mile"}
+_PER |= {word: word for word in "second minute hour day night week month year person user capita".split()}
 
 BIG = {word: word for word in "hundred thousand million billion trillion".split()}
 BIG |= {"k": "thousand", "K": "thousand", "m": "million", "M": "million", "b": "billion", "B": "billion"}
@@ -101,7 +102,8 @@ def unit(text: str) -> tuple[str, str] | None:
         return _metric(text)
     above, slash, below = text.partition("/")
     if slash:
-        first, second = unit(above), per(below)
+        first = ("time", "times") if above == "x" else unit(above)
+        second = per(below) or (below if re.fullmatch("[a-z]{4,}", below) else "")
         return (f"{first[0]} per {second}", f"{first[1]} per {second}") if first and second else None
     if power := re.fullmatch(r"(\D+?)\^?([23])", text):
         base = None if power[1] in _IRREGULAR and power[1] not in ("ft", "in") else unit(power[1])
@@ -114,6 +116,9 @@ def per(text: str) -> str:
     """What an amount or a unit is divided by, in words: ``h`` hour, ``s^2`` second squared; nothing if unknown."""
     if power := re.fullmatch(r"s\^?([23])", text):
         return "second " + ("squared" if power[1] == "2" else "cubed")
+    above, slash, below = text.partition("/")
+    if slash:
+        return f"{per(above)} per {per(below)}" if per(above) and per(below) else ""
     if text in _PER:
         return _PER[text]
     known = unit(text)

@@ -25,7 +25,8 @@ def roman(text: str) -> int:
 
 def spaced_unit(text: str, left: Left) -> str:
     """A unit behind its number and white space: ``12 oz``, ``5 ft 10 in``."""
-    if text in GLUED_ONLY:
+    measured = left.word[:1].isdigit() and left.role != "lettered"
+    if text in GLUED_ONLY and not (measured and (text in "sV" or (text == "W" and left.each))):
         return ""
     if text in SPACED_IF_SURE and not ("feet" in left.role or (text == "mo" and left.each)):
         return ""
@@ -52,10 +53,14 @@ def word(text: str, left: Left) -> str:
         return tables.SAID[text]
     if (said := _short(text, left)) or (said := _numeral(text, left)):
         return said
+    if text == "WHO" and left.word in ("the", "by", "per"):
+        return "W.H.O."
     if text.isupper() and len(text) > 1:
         return text.lower() if shouted(text, left) else text
     if text.islower() and text in tables.SPELLED and text not in ("ai", "os", "us", "so", "id", "eta", "dm", "lan"):
         return initials(text)
+    if re.fullmatch("[a-z][A-Z]{2,}s?", text):
+        return f"{text[0].upper()} {text[1:]}"
     return text if text.islower() or text.istitle() else formula(text) or humps(text)
 
 
@@ -102,7 +107,11 @@ def _numeral(text: str, left: Left) -> str:
     keyed = left.word.lower() in tables.ROMAN_CARDINAL
     if keyed and (len(text) > 1 or (text in "IVX" and left.word[0].isupper())):
         return cardinal(n)
-    if left.word in tables.ROMAN_ORDINAL and text not in "ILC":
+    if (
+        left.word in tables.ROMAN_ORDINAL
+        and (text not in "ILC" or left.role == "regnal")
+        and left.word + text != "MalcolmX"
+    ):
         return "the " + ordinal(n)
     if len(text) == 1 or (text in tables.NOT_ROMAN and not (left.named and text in ("IV", "VI", "XI"))):
         return ""
@@ -114,6 +123,8 @@ def _numeral(text: str, left: Left) -> str:
 def shouted(text: str, left: Left) -> bool:
     """Whether a word in capitals is a word, not initials: in a line of capitals, and long or well known."""
     before = left.before if left.before.isupper() else ""
+    if (before, text) == ("I", "AM"):
+        return True
     if len(before) < 2 or text in tables.SAID:
         return False
     if text in tables.AMBIGUOUS and (before == "THE" or not (len(before) > 3 or before.lower() in tables.SHORT_WORDS)):

@@ -47,13 +47,11 @@ class Waiting(Generic[SaidT]):
 
     def _reset(self) -> None:
         self._waiting: list[Token[SaidT]] = []
-        self._text = ""
+        self._text = self._behind = self._line = ""
         self._start = self._position
         self._newlines = 1
-        self._line = ""
         self._code = self._inside_quote = False
         self._glue = self._address = False
-        self._behind = ""
         self._link = self._tag = 0
         self._returned = self._breath = False
         self._close()
@@ -291,12 +289,13 @@ class Waiting(Generic[SaidT]):
         before, quoted, inside = self._line, self._line == "quote", self._inside_quote
         self._inside_quote = False
         self._line = "code" if self._code else "quote" if inside else ""
-        marker = "" if unmarked else line_marker(token.raw, done=True, quoted=False)
+        marker = "" if unmarked or "```" in token.raw[3:] else line_marker(token.raw, done=True, quoted=False)
         if marker == "fence":
             self._end_sentence(out)
             self._code = not self._code
-            self._line = "fence"
-            return True
+            token.raw, token.start = token.raw[3:], token.start + 3
+            self._line = "fence" if self._code or token.raw else ""
+            return not token.raw or token.gap != SPACE
         if not marker or self._code:
             return False
         if not (marker == "quote" and quoted) and not (marker == "table" and before == "table"):
@@ -322,9 +321,12 @@ class Waiting(Generic[SaidT]):
 
     def _say(self, token: Token[SaidT], out: list[Word]) -> bool:
         """Hand out the first waiting token or make it one with the next; False while later text may change it."""
-        if self._line == "fence":
-            del self._waiting[0]
-            return True
+        if self._line == "fence":  # Silent, unless it is code in the line.
+            if not any("```" in other.raw for other in self._waiting):
+                over = self._breath or self._waiting[-1].gap in (LINE, BLANK)
+                del self._waiting[: len(self._waiting) * over]
+                return over
+            self._line, self._code = "", False
         if token.gap == SPACE and token.said is None and self._plain(token, out):
             return True
         right = self._right()
@@ -371,7 +373,8 @@ class Waiting(Generic[SaidT]):
             self._line = "code" if self._code else ""
         parts = Parts(joined.core, ending.mark, before, ending.after, ending.dotted)
         raw, start = f"{token.raw} {after.raw}", after.start if token.begun else token.start
-        self._waiting[:2] = [Token(raw, start, after.end, after.gap, parts=parts, said=joined.said)]
+        begun = "" if joined.said else token.begun
+        self._waiting[:2] = [Token(raw, start, after.end, after.gap, parts=parts, said=joined.said, begun=begun)]
 
     def _pause(self, token: Token[SaidT], mark: str, out: list[Word], *, last: bool) -> None:
         """What a token without a sound leaves of itself: the end of the sentence, a pause, or nothing."""
