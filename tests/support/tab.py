@@ -41,7 +41,7 @@ async ({ fragments, counts, session }) => {
     wake(kind);
   };
   const next = () => new Promise((resolve) => { wake = resolve; });
-  heard.stream.choose(session);
+  heard.stream.choose(() => session);
   const begun = performance.now();
   for (const [i, fragment] of fragments.entries()) {
     const sent = performance.now();

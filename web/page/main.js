@@ -79,12 +79,12 @@ function choose(typed = false) {
   const way = get("lookahead").value || (typed ? "lookahead:k=0" : null);
   get("pacing").textContent = Number(get("speed").value).toFixed(2);
   speaker.lookahead = way === "learned" ? 3 : Number(way?.split("=")[1] ?? 1);
-  stream.choose({
+  stream.choose(() => ({
     voice: get("voice").value,
     policy: speaker.mode === "sentence" ? "wait-all" : way,
     speed: Number(get("speed").value),
     sample_rate: player.rate,
-  });
+  }));
 }
 
 for (const id of ["voice", "lookahead", "speed"]) {

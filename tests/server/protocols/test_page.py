@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route
 from support.browser import NAME, Seat, chromium, drawl
 from support.effort import FULL
 from support.servers import KEY, Running, serving
@@ -162,6 +162,25 @@ def test_who_types_hears_a_word_when_it_is_finished(server: Running, browser: Br
         seat.until_heard()
         policies = [json.loads(m)["session"]["policy"] for m in seat.sent if '"session.update"' in m]
         assert policies == [None, "lookahead:k=0", None]
+
+
+def test_the_first_word_may_be_typed_before_the_socket_is_open(server: Running, browser: Browser) -> None:
+    held = list[Route]()
+    with seated(browser, server.http) as seat:
+        # Without a token nobody can connect.
+        seat.page.route("**/v1/tokens", lambda route: held.append(route))
+        seat.open(server.http)
+        seat.type("Hello there ")
+        seat.until("document.querySelector('#mirror .typed') !== null")
+        assert seat.sent == []
+        while held:
+            held.pop().continue_()
+        seat.until_heard()
+        assert seat.lit == ["Hello", "there"]
+        messages = [json.loads(message) for message in seat.sent]
+        first = next(i for i, message in enumerate(messages) if message["type"] == "input_text.append")
+        update = messages[first - 1]
+        assert (update["type"], update["session"]["policy"]) == ("session.update", "lookahead:k=0")
 
 
 def race(seat: Seat) -> tuple[float, float]:
@@ -330,6 +349,34 @@ def test_what_was_sent_and_not_heard_is_taken_back(server: Running, browser: Bro
         seat.put(text + "The end is good.")
         seat.until_heard()
         assert seat.lit == (text + "The end is good.").split()
+
+
+REPLACE = """() => {
+  const next = [...document.querySelectorAll('#mirror .ready')][1].textContent;
+  const editor = document.getElementById('editor');
+  editor.value = editor.value.replace(next, 'something');
+  editor.dispatchEvent(new InputEvent('input'));
+  return next;
+}"""
+
+
+def test_a_word_whose_sound_waits_in_the_browser_can_be_another(server: Running, browser: Browser) -> None:
+    words = "Nobody remembers whether president considered everything everywhere yesterday afternoon together.".split()
+    with seated(browser, server.http) as seat:
+        seat.page.select_option("#pace", "once")
+        seat.paste(" ".join(words))
+        # All of its sound is in the browser, and some of it was heard.
+        seat.until("document.querySelector('#mirror span:last-child').className === 'ready'")
+        seat.until("document.querySelectorAll('#mirror :is(.now, .heard)').length > 0")
+        taken = seat.value(REPLACE)
+        seat.until_heard()
+        assert seat.lit == ["something" if word == taken else word for word in words]
+        assert [text for text, state in seat.value("window.seen") if text == taken and state in ("now", "heard")] == []
+        # What is saved is what was heard: each word once.
+        with seat.page.expect_download() as saved:
+            seat.page.click("#srt")
+        lines = saved.value.path().read_text(encoding="utf-8").splitlines()
+        assert [line for line in lines if taken in line] == []
 
 
 def test_a_word_that_was_not_spoken_is_revised_where_it_stands(server: Running, browser: Browser) -> None:

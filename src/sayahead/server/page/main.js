@@ -62,9 +62,12 @@ const stream = new Stream(
 );
 const speaker = new Speaker(stream, player, {
   opens: (typed) => {
-    stream.choose(session(speaker.mode, typed));
-    const way = policy(typed);
-    speaker.lookahead = way === "learned" ? 3 : Number(way?.split("=")[1] ?? 1);
+    const { mode } = speaker;
+    stream.choose(() => {
+      const way = policy(typed);
+      speaker.lookahead = way === "learned" ? 3 : Number(way?.split("=")[1] ?? 1);
+      return session(mode, typed);
+    });
   },
   begun: () => last.clear(),
   changed: () => wake(),
@@ -189,7 +192,7 @@ function limit() {
 function choose() {
   limit();
   get("problem").textContent = "";
-  stream.choose(session());
+  stream.choose(session);
   if (stream.connected) load();
   speaker.again();
 }

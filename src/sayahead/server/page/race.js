@@ -55,11 +55,11 @@ export class Race {
     const part = TEXT.slice(at, next(TEXT, at));
     for (const lane of this.lanes) {
       // A context takes the settings that hold when it begins.
-      if (at === 0) this.stream.choose(this.told.settings(lane.mode));
+      if (at === 0) this.stream.choose(() => this.told.settings(lane.mode));
       lane.send(part);
       this.stream.append(lane.context.id, part);
     }
-    if (at === 0) this.stream.choose(this.told.settings());
+    if (at === 0) this.stream.choose(this.told.settings);
     this.told.changed();
     return gapS();
   }

@@ -57,6 +57,8 @@ export class Speaker extends Track {
   edit(next, { pasted = false } = {}) {
     const change = difference(this.text, next);
     if (!change) return;
+    // What was heard since the last frame stays.
+    this.follow();
     const before = this.text;
     this.text = next;
     if (!next.trim()) {

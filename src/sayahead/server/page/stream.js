@@ -1,22 +1,23 @@
 /** The native socket, /v1/stream: connects when it is needed, and again when it was lost. */
 
-const PART = 1000; // characters in one message
+import { Messages } from "./messages.js";
 
-export class Stream {
+export class Stream extends Messages {
   /**
-   * `listener`: created(message), opened(), audio(header, Int16Array), flushed(message), revised(message),
-   * done(message), failed(message), lost(sentence).
+   * `listener` hears opened() and lost(sentence), too.
    * `prepare()` resolves to the first session's settings, `askKey(again)` to a key of the person's, or null.
    */
   constructor(listener, { prepare, askKey }) {
-    Object.assign(this, { listener, prepare, askKey });
+    super(listener);
+    Object.assign(this, { prepare, askKey });
     this.socket = null;
     this.opening = null;
-    this.waiting = []; // messages for when the socket is open
+    this.waiting = []; // for when the socket is open: messages, or what makes one then
     this.key = null;
     this.pass = null; // {token, until}
     this.refused = false; // whether the person was asked for a key and gave none
     this.header = null; // of the sound that comes next
+    this.greeted = null; // is told when the server has said what it has
   }
 
   get connected() {
@@ -48,7 +49,7 @@ export class Stream {
     socket.onmessage = ({ data }) => this.receive(data);
     this.header = null;
     await new Promise((resolve, reject) => {
-      socket.onopen = resolve;
+      this.greeted = resolve;
       socket.onclose = () => this.reason().then((sentence) => reject(new Error(sentence)));
     });
     const session = await this.prepare();
@@ -60,7 +61,7 @@ export class Stream {
     };
     this.post({ type: "session.update", session });
     this.listener.opened();
-    for (const message of this.waiting.splice(0)) this.post(message);
+    for (const each of this.waiting.splice(0)) this.post(typeof each === "function" ? each() : each);
   }
 
   /** A token to connect with; asks for a key where the server wants one. Takes no place there. */
@@ -99,17 +100,13 @@ export class Stream {
 
   receive(data) {
     if (data instanceof ArrayBuffer) {
-      this.listener.audio(this.header, new Int16Array(data));
+      this.heard(this.header, data);
       return;
     }
     const message = JSON.parse(data);
-    const { listener } = this;
     if (message.type === "speech.audio") this.header = message;
-    else if (message.type === "session.created") listener.created(message);
-    else if (message.type === "speech.flushed") listener.flushed(message);
-    else if (message.type === "speech.done") listener.done(message);
-    else if (message.type === "speech.revised") listener.revised(message);
-    else if (message.type === "error") listener.failed(message);
+    else this.heard(message);
+    if (message.type === "session.created") this.greeted();
   }
 
   post(message) {
@@ -124,37 +121,20 @@ export class Stream {
     }
   }
 
-  /** Choose for the contexts that begin later. */
-  choose(session) {
-    if (this.connected) this.post({ type: "session.update", session });
-  }
-
-  append(context, text) {
-    for (let at = 0; at < text.length; ) {
-      let end = Math.min(text.length, at + PART);
-      // A character beyond the first plane is not cut in two.
-      if (end < text.length && /[\ud800-\udbff]/.test(text[end - 1])) end++;
-      this.send({ type: "input_text.append", context_id: context, text: text.slice(at, end) });
-      at = end;
+  /** Before the socket is open, what was chosen waits its turn: `settings()` goes by what the server has by then. */
+  choose(settings) {
+    const message = () => ({ type: "session.update", session: settings() });
+    if (this.connected) {
+      this.post(message());
+      return;
     }
-  }
-
-  /** From a code point of the context's text on, it is now `text`. */
-  revise(context, { at, mark, text = "" }) {
-    this.send({ type: "input_text.revise", context_id: context, at, text, revise_id: mark });
-  }
-
-  /** No more text comes for a context; it may have had none. */
-  end(context) {
-    this.send({ type: "input_text.end", context_id: context });
-  }
-
-  flush(context, mark, end) {
-    this.send({ type: "input_text.flush", context_id: context, flush_id: mark, end });
+    // Of two choices that follow each other, the last counts.
+    if (typeof this.waiting.at(-1) === "function") this.waiting.pop();
+    this.waiting.push(message);
   }
 
   cancel(context) {
     this.waiting = this.waiting.filter((message) => message.context_id !== context);
-    if (this.connected) this.post({ type: "input_text.cancel", context_id: context });
+    if (this.connected) super.cancel(context);
   }
 }
