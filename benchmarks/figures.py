@@ -468,6 +468,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_future": table("saeki/future.md", "python benchmarks/saeki/future.py"),
     "saeki_steps": table("saeki/steps.md", "python benchmarks/saeki/steps.py"),
     "saeki_cosine": table("saeki/cosine.md", "python benchmarks/saeki/cosine.py"),
+    "saeki_cosine_runs": table("saeki/cosine_runs.md"),
     "mohan_quality": MOHAN_QUALITY,
     "mohan_paired": MOHAN_PAIRED,
     "mohan_latency": MOHAN_LATENCY,

@@ -10,7 +10,9 @@ from ``benchmarks/results/saeki/futures``, each made by
     sayahead train futures FOLDER/k-5.jsonl --texts test.csv --lm MODEL --count 200 --prefixes 6 --top-k 5
 
 So neither a corpus nor a language model is needed. A prefix of n words is measured at time step ceil(n / 2) - 1, where
-its last two words are spoken. Writes cosine.json, cosine.md, pseudo-NETWORK.png and student.png.
+its last two words are spoken. A language model that ends a sentence too early has less future to show: its row is
+compared with as many random words, with an end where it has one. Writes cosine.json, cosine.md, pseudo-NETWORK.png and
+student.png.
 """
 
 from __future__ import annotations
@@ -30,12 +32,13 @@ from torch.nn import functional
 
 from sayahead.config import from_mapping
 from sayahead.contexts.controls import RandomWords
+from sayahead.contexts.language_model import CLOSING
 from sayahead.errors import ConfigError
 from sayahead.eval.measures.intervals import Estimate, difference, estimate, quotient
 from sayahead.eval.report.canvas import Point, canvas, dots, legend, save, whole_steps
 from sayahead.text import Phonemizer
 from sayahead.text.normalizer import normalize
-from sayahead.training.corpus.segments import NOTHING, Cutter, Piece
+from sayahead.training.corpus.segments import Cutter
 from sayahead.training.corpus.store import Item
 from sayahead.training.corpus.teacher import spans
 from sayahead.training.distilled.futures import read_futures
@@ -76,6 +79,16 @@ class Moment:
     def step(self) -> int:
         """The time step at which the last two words are spoken."""
         return (len(self.words) + 1) // 2 - 1
+
+    def random(self, source: str) -> tuple[str, ...]:
+        """As many random words as a source has, which end the sentence where it does; five where it has no future."""
+        meant, drawn = self.futures[source], self.futures[RANDOM]
+        if source in (RANDOM, NONE):
+            return drawn
+        ends = bool(meant) and meant[-1].endswith(CLOSING)
+        return tuple(
+            word + "." if ends and at == len(meant) else word for at, word in enumerate(drawn[: len(meant)], 1)
+        )
 
 
 def moments(folder: Path) -> tuple[list[tuple[str, ...]], list[Moment]]:
@@ -126,18 +139,19 @@ class Network:
         frames = np.ones(len(ids) + 2, np.int16)
         return Item("", "", ids.astype(np.int16), spans(pronounced), frames, nothing[:, 0], nothing)
 
-    def embeddings(self, texts: Sequence[Sequence[str]], found: Sequence[Moment], source: str | None = None) -> Tensor:
-        """(I, E) of the moments' futures from a source; None: of the true ones."""
+    def embeddings(
+        self, texts: Sequence[Sequence[str]], found: Sequence[Moment], futures: Sequence[tuple[str, ...]] | None = None
+    ) -> Tensor:
+        """(I, E) of the moments' futures; None: of the true ones."""
         items, expected = [self.item(words) for words in texts], Expected(self.phonemizer, self.cutter.pad)
-
-        def piece(one: Moment) -> Piece:
-            true = last_segment(self.cutter, items, Prefix(one.text, one.words, ()))
-            if source is None:
-                return true
-            future = one.futures[source][: self.cutter.lookahead or None]
-            return replace(true, future=expected.ids(Prefix(one.text, one.words, future)) if future else NOTHING)
-
-        return embeddings(self.tacotron, [piece(one) for one in found])
+        pieces = [last_segment(self.cutter, items, Prefix(one.text, one.words, ())) for one in found]
+        if futures is not None:
+            shown = [
+                Prefix(one.text, one.words, words[: self.cutter.lookahead or None])
+                for one, words in zip(found, futures, strict=True)
+            ]
+            pieces = [replace(piece, future=expected.ids(one)) for piece, one in zip(pieces, shown, strict=True)]
+        return embeddings(self.tacotron, pieces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,13 +242,19 @@ def measured(networks: Sequence[Network], students: Sequence[Student], folder: P
     texts, found = moments(folder)
     made: dict[str, Any] = {"texts": len(texts), "prefixes": len(found), "networks": {}, "students": {}}
     for network in networks:
-        meant, control = network.embeddings(texts, found), network.embeddings(texts, found, RANDOM)
-        made["networks"][network.name] = {
-            source: row(network.embeddings(texts, found, source), meant, found, None if source == RANDOM else control)
-            for source in found[0].futures
-        }
+        meant, rows = network.embeddings(texts, found), dict[str, Any]()
+        for source in found[0].futures:
+            own, control = (
+                network.embeddings(texts, found, words)
+                for words in ([one.futures[source] for one in found], [one.random(source) for one in found])
+            )
+            words = float(np.mean([len(one.futures[source]) for one in found]))
+            rows[source] = {"words": words, **row(own, meant, found, None if source == RANDOM else control)}
+        made["networks"][network.name] = rows
     for student in students:
-        meant = student.teacher.embeddings(texts, found, None if student.truth else "k = 1")
+        meant = student.teacher.embeddings(
+            texts, found, None if student.truth else [one.futures["k = 1"] for one in found]
+        )
         constant = meant.mean(0, keepdim=True).expand_as(meant)
         rows = {MEAN: row(constant, meant, found, None)} if MEAN not in made["students"] else {}
         own = student.read([one.words for one in found])
@@ -244,23 +264,32 @@ def measured(networks: Sequence[Network], students: Sequence[Student], folder: P
 
 def tables(made: dict[str, Any]) -> str:
     """Both figures as tables."""
-    heads = {name: (f"{name}: cosine with the true future's", RANDOM, rows) for name, rows in made["networks"].items()}
+    parts = [f"{made['texts']} texts, {made['prefixes']} prefixes; 95 % intervals over texts.\n"]
+    for name, rows in made["networks"].items():
+        title = f"{name}: cosine with the true future's, by time step"
+        parts.append(table(rows, title, "more than as many random words"))
     if made["students"]:
-        heads["students"] = "cosine with the teacher's", "the mean embedding", made["students"]
-    lines = [f"{made['texts']} texts, {made['prefixes']} prefixes; 95 % intervals over texts."]
-    for title, control, rows in heads.values():
-        lines += ["", f"| {title}, by time step | all | more than {control} | {' | '.join(map(str, range(STEPS)))} |"]
-        lines += ["| --- |" + " ---: |" * (STEPS + 2)]
-        for name, found in rows.items():
-            cells = [
+        parts.append(table(made["students"], "cosine with the teacher's, by time step", "more than the mean embedding"))
+    return "\n".join(parts)
+
+
+def table(rows: dict[str, Any], title: str, control: str) -> str:
+    """A figure as a table, with the mean number of words where the rows have some."""
+    worded = "words" in next(iter(rows.values()))
+    heads = [title, *(["words"] if worded else []), "all", control, *map(str, range(STEPS))]
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)]]
+    for name, found in rows.items():
+        more = found.get("more than the control")
+        lines.append(
+            [
+                name,
+                *([f"{found['words']:.1f}"] if worded else []),
                 "{:.3f} ({:.3f} to {:.3f})".format(*found["mean"]),
-                "–",
-                *(f"{at[0]:.2f}" for at in found["steps"]),
+                "{:+.3f} ({:+.3f} to {:+.3f})".format(*more) if more else "–",
+                *(f"{step[0]:.2f}" for step in found["steps"]),
             ]
-            if "more than the control" in found:
-                cells[1] = "{:+.3f} ({:+.3f} to {:+.3f})".format(*found["more than the control"])
-            lines.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        )
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def draw(rows: dict[str, Any], title: str, path: Path) -> None:

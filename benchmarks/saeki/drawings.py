@@ -1,7 +1,8 @@
-"""Draw the papers' figures from the committed results: likeness of embeddings (Saeki-a, Fig. 2; Saeki-b, Fig. 3) and
-processing time (Saeki-b, Fig. 4).
+"""Draw processing time (Saeki-b, Fig. 4) from the committed results of ``processing.py``.
 
     python benchmarks/saeki/drawings.py
+
+Writes ``benchmarks/results/saeki/processing.png``.
 """
 
 from __future__ import annotations
@@ -14,17 +15,6 @@ from typing import Any
 from sayahead.eval.report.canvas import Point, canvas, dots, legend, save, whole_steps
 
 RESULTS = Path(__file__).parents[1] / "results" / "saeki"
-
-
-def likeness(found: Mapping[str, Any], title: str, path: Path) -> None:
-    """Cosine similarity over time steps, a line a row of the table."""
-    figure, axes = canvas(title, "time step (segments spoken before)", "cosine similarity", height=5.2)
-    for number, (name, row) in enumerate(found.items()):
-        points = [Point(name, step, value) for step, value in enumerate(row["steps"])]
-        dots(axes, points, number, label=name, line=True)
-    whole_steps(axes)
-    legend(axes)
-    save(figure, path)
 
 
 def processing(found: Mapping[str, Any], path: Path) -> None:
@@ -41,9 +31,6 @@ def processing(found: Mapping[str, Any], path: Path) -> None:
 
 
 def main() -> None:
-    cosine = json.loads((RESULTS / "cosine.json").read_text(encoding="utf-8"))
-    likeness(cosine["pseudo against true"], "Pseudo lookahead against the true future", RESULTS / "pseudo.png")
-    likeness(cosine["student against teacher"], "Student against teacher", RESULTS / "student.png")
     timed = json.loads((RESULTS / "processing.json").read_text(encoding="utf-8"))
     processing(timed["rows"], RESULTS / "processing.png")
 

@@ -133,10 +133,17 @@ def test_a_shipped_voice_remakes_them_too(script: Any, tmp_path: Path) -> None:
         script.Moment(0, words[:n], {"random words": ("green", "of"), "k = 1": future, "no future": ()})
         for n, future in truth.items()
     ]
+    # In place of words come as many random ones, which end where those do.
+    assert found[0].random("k = 1") == ("green", "of")
+    assert found[-1].random("k = 1") == ("green.",)
+    assert found[0].random("no future") == ("green", "of")
     (network,) = networks
     with script.torch.no_grad():
         meant = network.embeddings([words], found)
-        same, none = (network.embeddings([words], found, source) for source in ("k = 1", "no future"))
+        same, none = (
+            network.embeddings([words], found, [one.futures[source] for one in found])
+            for source in ("k = 1", "no future")
+        )
     # The true words, expected, make the true future's embedding, up to how their ends are read.
     cosine = script.functional.cosine_similarity
     assert cosine(same, meant).mean() > 0.97
@@ -149,6 +156,20 @@ def test_a_shipped_voice_remakes_them_too(script: Any, tmp_path: Path) -> None:
     said = graphs["context"](past=sides[0], future=sides[1], there=np.ones((2, 1), np.float32))["embedding"]
     assert np.abs(said - meant[5].numpy()).max() < 1e-4
     assert students[0].read([one.words for one in found]).shape == meant.shape
+
+
+@pytest.mark.slow
+def test_the_committed_figure_is_what_the_shipped_voice_gives(script: Any) -> None:
+    kept = json.loads((script.FUTURES.parent / "cosine.json").read_text())
+    made = script.measured(*script.of_voice("saeki-lj"), script.FUTURES)
+    assert (made["texts"], made["prefixes"]) == (kept["texts"], kept["prefixes"])
+    for rows, meant in (
+        (made["networks"]["saeki-lj"], kept["networks"]["saeki-lj"]),
+        (made["students"], kept["students"]),
+    ):
+        assert list(rows) == list(meant)
+        for name, row in rows.items():
+            assert row["mean"] == pytest.approx(meant[name]["mean"], abs=0.005), name
 
 
 def test_the_shipped_voice_stands_in_for_runs_in_the_rows_of_the_tables(
