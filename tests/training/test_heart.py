@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.lessons import lessons
 from support.sentences import ITEMS, PAD, PHONEMES, SPACE, TEXTS
 
 from sayahead.engine.onnx import OnnxGraph, count
@@ -155,16 +156,9 @@ def test_a_cut_without_a_future_is_something_to_learn(task: HeartPrefixes) -> No
     model = task.model()
     cuts = [[task.cutter.at(one, word, 0, source=TRUE) for word in range(4)] for one in ITEMS]
     batch = task.batch(ITEMS, cuts)
-    optimizer = torch.optim.Adam(model.parameters(), 3e-4)
-    losses = []
-    for _ in range(6):
-        loss, parts = task.loss(model, batch, 0)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        losses.append(float(loss.detach()))
-    assert losses[-1] < 0.8 * losses[0]
-    assert set(parts) == {"durations", "pitch", "energy", "sound"}
+    steps = lessons(task, model, [batch] * 6, 3e-4)
+    assert steps[-1]["loss"] < 0.8 * steps[0]["loss"]
+    assert set(steps[0]) == {"durations", "pitch", "energy", "sound", "loss"}
     for name in ("sound.future", "text.context.weight", "expect.out.weight", "prosody.pro_out.weight"):
         gradient = model.get_parameter(name).grad
         assert gradient is not None

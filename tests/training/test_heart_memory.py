@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.lessons import lessons
 from support.sentences import ITEMS, PAD, PHONEMES, SPACE
 
 from sayahead.engine.onnx import OnnxGraph
@@ -120,16 +121,9 @@ def test_a_stream_is_something_to_learn(task: HeartMemory) -> None:
     network = task.model()
     streams = [task.streamer.at(item, [1] * 9, ahead=0, held=1, window=24) for item in ITEMS]
     batch = task.unfolded(ITEMS, streams, np.random.default_rng(0))
-    optimizer = torch.optim.Adam(network.parameters(), 3e-4)
-    losses = []
-    for _ in range(6):
-        loss, parts = task.loss(network, batch, 0)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        losses.append(float(loss.detach()))
-    assert losses[-1] < 0.8 * losses[0]
-    assert set(parts) == {"durations", "pitch", "energy", "sound"}
+    steps = lessons(task, network, [batch] * 6, 3e-4)
+    assert steps[-1]["loss"] < 0.8 * steps[0]["loss"]
+    assert set(steps[0]) == {"durations", "pitch", "energy", "sound", "loss"}
 
 
 def test_streams_are_drawn_by_the_recipe() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.lessons import lessons
 from support.sentences import ITEMS, PAD, PHONEMES
 
 from sayahead.contexts.word_vectors import WordVectors, tokens_of
@@ -44,16 +45,9 @@ def test_it_learns_what_the_context_network_says(made: Any, weight: float, steps
     model = task.model()
     draw = np.random.default_rng(0)
     batch = task.batch(ITEMS, [[task.one(item, draw) for _ in range(3)] for item in ITEMS])
-    optimizer = torch.optim.Adam(model.student.parameters(), 1e-2)
-    distil = []
-    for _ in range(steps):
-        loss, parts = task.loss(model, batch, 0)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        distil.append(parts["distil"])
-    assert distil[-1] < left * distil[0]
-    assert ("durations" in parts) == (weight < 1)
+    found = lessons(task, model, [batch] * steps, 1e-2)
+    assert found[-1]["distil"] < left * found[0]["distil"]
+    assert ("durations" in found[0]) == (weight < 1)
     assert all(parameter.grad is None for parameter in model.voice.parameters())
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.lessons import lessons
 from support.tones import PAD, SPACE, tones_corpus
 from torch import Tensor
 
@@ -213,15 +214,8 @@ def test_it_learns_and_speaks_freely(corpus: Corpus) -> None:
     torch.manual_seed(0)
     task = made(corpus, data={**TRUE, "stop_weight": 0.3})
     model = task.model()
-    optimizer = torch.optim.Adam(model.parameters(), 4e-3)
-    losses = []
-    for epoch in range(25):
-        for batch in batches(task, batch_size=8, seed=epoch):
-            loss, _ = task.loss(model, batch, 0)
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            losses.append(float(loss.detach()))
+    seen = [batch for epoch in range(25) for batch in batches(task, batch_size=8, seed=epoch)]
+    losses = [parts["loss"] for parts in lessons(task, model, seen, 4e-3)]
     assert np.mean(losses[-3:]) < 0.5 * losses[0]
     item = corpus.split("train")[0]
     ids = torch.tensor([PAD, *item.ids.tolist(), PAD])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.lessons import lessons
 from support.states import WIDTH, ToyStates
 from support.tiny_saeki import CONFIG, ids, tacotron, tiny_saeki
 from support.tones import PAD, SPACE, Tones, tones_corpus
@@ -369,14 +370,8 @@ def test_a_student_learns_the_teacher_s_embedding(corpus: Corpus, teacher: Path)
     assert "frames" not in batch
     torch.manual_seed(0)
     model = task.model().train()
-    optimizer, losses = torch.optim.Adam(model.parameters(), 1e-2), []
-    for _ in range(40):
-        loss, parts = task.loss(model, batch, 0)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        losses.append(parts["distil"])
-    assert losses[-1] < 0.3 * losses[0]
+    steps = lessons(task, model, [batch] * 40, 1e-2)
+    assert steps[-1]["distil"] < 0.3 * steps[0]["distil"]
     # Without a language model the teacher sees what really follows: other embeddings.
     truth = StudentTask(sizes, {**files(teacher), **more, "truth": True}, corpus)
     assert not torch.allclose(truth.taught("train")[2], task.taught("train")[2])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from support.lessons import lessons
 from support.tiny import GLOWING, waveglow
 from support.tones import Tones
 
@@ -133,15 +134,8 @@ def test_a_training_step(preset: str, corpus: Corpus, tmp_path: Path) -> None:
     torch.manual_seed(0)
     model = task.model()
     batch = next(task.batches("train", batch_size=1, seed=0, rank=0, ranks=1))
-    optimizer = torch.optim.Adam(model.parameters(), 1e-3)
-    losses = []
-    for _ in range(2):
-        loss, _ = task.loss(model, batch, 0)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        losses.append(float(loss.detach()))
-    assert losses[1] < losses[0]
+    first, second = lessons(task, model, [batch] * 2, 1e-3)
+    assert second["loss"] < first["loss"]
     if preset == "tiny":
         task.samples(model.eval(), tmp_path)
         assert len(list(tmp_path.glob("*.wav"))) == 1

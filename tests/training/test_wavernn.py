@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from support.lessons import lessons
 from support.tones import Tones
 from torch import nn
 
@@ -159,13 +160,7 @@ def test_the_task_learns_and_says_what_does_not_fit(corpus: Corpus, tmp_path: Pa
     torch.manual_seed(0)
     model = task.model()
     batch = next(task.batches("train", batch_size=2, seed=0, rank=0, ranks=1))
-    optimizer, losses = torch.optim.Adam(model.parameters(), 1e-2), []
-    for step in range(steps):
-        loss, parts = task.loss(model.train(), batch, step)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        losses.append(parts["nll"])
+    losses = [parts["nll"] for parts in lessons(task, model.train(), [batch] * steps, 1e-2)]
     assert losses[0] == pytest.approx(np.log(64), rel=0.15)
     assert losses[-1] < left * losses[0]
     task.samples(model.eval(), tmp_path)
