@@ -44,6 +44,17 @@ ACOUSTIC = DeepVoice3Config(
     clock="attended",
     own_windows=False,
 )
+SIZES: dict[str, Any] = {
+    "embedding": 32,
+    "encoder_channels": 16,
+    "encoder_layers": 2,
+    "encoder_kernel": 3,
+    "prenet": [16, 32],
+    "decoder_layers": 2,
+    "decoder_kernel": 3,
+    "attention": 16,
+}
+"""A recipe's [model] of the task ma."""
 VOCODER = MelVocoderConfig(front_blocks=1, blocks=2, right=(2, 0, 0, 1))
 STUDENT = IAFConfig(
     flows=(2, 3),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 import tomllib
 from dataclasses import fields, replace
@@ -23,7 +24,7 @@ from sayahead.training.loop.publish import pack
 from sayahead.training.loop.recipe import Recipe, as_toml, load_recipe, recipe_from
 from sayahead.training.loop.run import train
 from sayahead.training.loop.schedule import Budget
-from sayahead.training.loop.task import Settings
+from sayahead.training.loop.task import TASKS, Settings
 from sayahead.training.loop.trained import load_trained
 
 RECIPES = Path(__file__).parents[2] / "recipes"
@@ -208,6 +209,11 @@ def test_a_published_run_is_a_start_and_a_part_but_not_resumed(
     (out / "toy" / "recipe.toml").write_text("")
     assert main(["train", "publish", "--check", str(out)]) == 2
     assert "recipe.toml is missing or damaged" in capsys.readouterr().err
+
+
+def test_the_readme_lists_every_task() -> None:
+    listed = re.findall(r"^\| `([\w-]+)` \|", (RECIPES / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(set(listed) - {"task"}) == sorted(set(TASKS) - {"toy"})
 
 
 @pytest.mark.parametrize("ending", [".tar.gz", ".zip"])

@@ -37,17 +37,7 @@ from sayahead.training.saeki import export as saeki_export
 from sayahead.voices import installed_voices, read_config
 
 RECIPES = Path(__file__).parents[2] / "recipes"
-MA: dict[str, Any] = {
-    "embedding": 32,
-    "encoder_channels": 16,
-    "encoder_layers": 2,
-    "encoder_kernel": 3,
-    "prenet": [16, 32],
-    "decoder_layers": 2,
-    "decoder_kernel": 3,
-    "attention": 16,
-    "weight_norm": False,
-}
+MA: dict[str, Any] = {**tiny.SIZES, "weight_norm": False}
 
 
 def outputs(graph: Path) -> list[NDArray[Any]]:

@@ -57,19 +57,7 @@ class Hiss:
         return [Item(name, text, ids, np.array([[0, 3]], np.int16), durations, f0, mel, audio, features)], []
 
 
-MODELS: dict[str, dict[str, Any]] = {
-    "ma": {
-        "embedding": 32,
-        "encoder_channels": 16,
-        "encoder_layers": 2,
-        "encoder_kernel": 3,
-        "prenet": [16, 32],
-        "decoder_layers": 2,
-        "decoder_kernel": 3,
-        "attention": 16,
-    },
-    "mel": {"front_blocks": 1, "blocks": 1, "right": [1, 0, 1]},
-}
+MODELS: dict[str, dict[str, Any]] = {"ma": tiny.SIZES, "mel": {"front_blocks": 1, "blocks": 1, "right": [1, 0, 1]}}
 
 
 def test_two_runs_become_a_voice_that_speaks(
