@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator, Iterator
 
 from sayahead.server.messages import Event, Failed, GoneError, Outcome, Send
 
@@ -29,11 +30,34 @@ class Outbox:
 
     async def send_next(self, event: Event) -> None:
         """Hand over an event while holding the turn. GoneError if the connection is over."""
+        async with self._patience():
+            await self._hand(event)
+
+    async def send_each(self, events: Iterator[Event]) -> None:
+        """Hand events over, each made when it is its turn: others that wait come between. GoneError as ``send``."""
+        loop, since = asyncio.get_running_loop(), 0.0
+        async with self._patience() as patience:
+            while True:
+                async with self._turn:
+                    # A clock for each event would cost more than handing it over.
+                    if (now := loop.time()) > since + self._stall_s / 100:
+                        since = now
+                        patience.reschedule(now + self._stall_s)
+                    if (event := next(events, None)) is None:
+                        return
+                    await self._hand(event)
+
+    async def _hand(self, event: Event) -> None:
         if self.ended.done():
             raise GoneError("The connection has ended.")
+        await self._transport(event)
+
+    @contextlib.asynccontextmanager
+    async def _patience(self) -> AsyncIterator[asyncio.Timeout]:
+        """Time in which the peer must take what is handed over inside, or the connection ends."""
         try:
-            async with asyncio.timeout(self._stall_s):
-                await self._transport(event)
+            async with asyncio.timeout(self._stall_s) as patience:
+                yield patience
         except TimeoutError:
             self.end("stalled", f"The client did not read for {self._stall_s:g} seconds.")
             raise GoneError("The client is not reading.") from None

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from sayahead.engine.heard import TOLERANCE_S, Heard
 from sayahead.errors import SayaheadError
@@ -235,7 +235,8 @@ class Utterance:
             if chunk is not None:
                 await self._give(chunk, speaking.sample_rate)
                 # Far ahead of playback, wait: a text that is cancelled then costs little.
-                await asyncio.sleep(max(0.0, self._pacing.buffered_s() - self._hub.limits.buffered_audio_s))
+                if (ahead_s := self._pacing.buffered_s() - self._hub.limits.buffered_audio_s) > 0:
+                    await asyncio.sleep(ahead_s)
             elif flush is not None:
                 await self._send(m.Flushed(self.name, flush.mark, self.sent_s))
                 flush = None
@@ -351,18 +352,24 @@ class Utterance:
         out_rate = self._options.format.sample_rate or rate
         chunk_s = len(chunk.data) / width / out_rate if width else self._held_s + chunk.samples / rate
         self._held_s = 0.0
-        step = len(chunk.data)
+        step, before_s = len(chunk.data), self.sent_s
         if width and self._options.frame_s is not None:
             step = width * max(1, round(self._options.frame_s * out_rate))
-        for at in range(0, len(chunk.data), step):
-            data = chunk.data[at : at + step]
-            duration_s = chunk_s * len(data) / len(chunk.data)
-            end_s = self.sent_s + duration_s if at + step < len(chunk.data) else float("inf")
-            async with self._outbox.turn():
-                if self._over:
-                    return
-                await self._outbox.send_next(self._audio(data, duration_s, end_s))
-        self._pacing.sent(chunk, duration_s=chunk_s)
+        try:
+            await self._outbox.send_each(self._frames(chunk.data, chunk_s, step))
+        finally:
+            self._hub.metrics.audio.labels(self._lease.protocol).inc(self.sent_s - before_s)
+        if not self._over:
+            self._pacing.sent(chunk, duration_s=chunk_s)
+
+    def _frames(self, chunk: bytes, chunk_s: float, step: int) -> Iterator[m.Audio]:
+        """A chunk's bytes in frames of so many, until the utterance is over."""
+        for at in range(0, len(chunk), step):
+            if self._over:
+                return
+            data = chunk[at : at + step]
+            duration_s = chunk_s * len(data) / len(chunk)
+            yield self._audio(data, duration_s, self.sent_s + duration_s if at + step < len(chunk) else math.inf)
 
     def _audio(self, data: bytes, duration_s: float, end_s: float) -> m.Audio:
         """Audio with the words that begin before ``end_s``; from now on it counts as sent."""
@@ -375,5 +382,4 @@ class Utterance:
             text = self._text[: len(self._text) - len(rest)]
             self._text, self._reported_end = rest, start + len(text)
         self.sent_s += duration_s
-        self._hub.metrics.audio.labels(self._lease.protocol).inc(duration_s)
         return m.Audio(self.name, data, start_s, duration_s, words, text, start)

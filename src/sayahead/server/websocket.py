@@ -176,9 +176,7 @@ class Transport:
 
     async def _put(self, message: str | bytes) -> None:
         try:
-            if isinstance(message, str):
-                await self._websocket.send_text(message)
-            else:
-                await self._websocket.send_bytes(message)
+            kind = "text" if isinstance(message, str) else "bytes"
+            await self._websocket.send({"type": "websocket.send", kind: message})
         except (WebSocketDisconnect, RuntimeError, OSError) as error:
             raise m.GoneError("The client closed the connection.") from error

@@ -11,6 +11,7 @@ from sayahead.errors import SayaheadError
 
 MOST_NAME = 128
 
+_COMPACT = json.JSONEncoder(separators=(",", ":")).encode
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -62,7 +63,7 @@ def text_frame(message: str | bytes) -> dict[str, Any]:
 
 def compact(data: dict[str, Any]) -> str:
     """JSON without blanks."""
-    return json.dumps(data, separators=(",", ":"))
+    return _COMPACT(data)
 
 
 def utterance_name(name: object) -> str:

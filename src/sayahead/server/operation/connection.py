@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import struct
 import time
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
+from websockets.protocol import State
 
 from sayahead.server.operation.settings import Limits
 
@@ -142,14 +144,68 @@ class HttpConnection(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
 
+class Gathered:
+    """A transport to which what is written in one turn of the event loop goes at once: each time costs."""
+
+    def __init__(self, transport: asyncio.BaseTransport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = cast(asyncio.Transport, transport), loop
+        self._parts, self._size = list[bytes](), 0
+
+    def write(self, data: bytes) -> None:
+        """See asyncio.Transport; what is much goes at once, so that its limits hold."""
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+        self._size += len(data)
+        if self._size > PIECE:
+            self._flush()
+
+    def close(self) -> None:
+        """See asyncio.Transport."""
+        self._flush()
+        self._transport.close()
+
+    def _flush(self) -> None:
+        if self._parts:
+            data, self._parts, self._size = b"".join(self._parts), [], 0
+            self._transport.write(data)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
+def framed(message: str | bytes) -> bytes:
+    """A message as one frame of a server (RFC 6455, 5.2)."""
+    opcode, data = (1, message.encode()) if isinstance(message, str) else (2, message)
+    size = len(data)
+    if size < 126:
+        return bytes((128 | opcode, size)) + data
+    if size < 1 << 16:
+        return struct.pack("!BBH", 128 | opcode, 126, size) + data
+    return struct.pack("!BBQ", 128 | opcode, 127, size) + data
+
+
 class Socket(WebSocketsSansIOProtocol):
-    """A WebSocket that is read no faster than it is served, and that answers no flood of pings."""
+    """A WebSocket that is read no faster than it is served, that answers no flood of pings, and that has a short way
+    out for messages."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._unread = bytearray()
         self._later: asyncio.Handle | None = None
         self._frames = Allowance(FRAMES, FRAMES_PER_S)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(cast(asyncio.Transport, Gathered(transport, self.loop)))
+
+    async def send(self, message: Any) -> None:
+        await self.writable.wait()
+        open_still = self.conn.state is State.OPEN and not (self.close_sent or self.disconnected)
+        if message["type"] != "websocket.send" or not open_still:
+            await super().send(message)
+            return
+        text = message.get("text")
+        self.transport.write(framed(message["bytes"] if text is None else text))
 
     def data_received(self, data: bytes) -> None:
         self._unread += data
