@@ -15,7 +15,7 @@ class HeartVocoder(SpectralVocoder):
 
     def __init__(self, decoder: OnnxGraph, *, right: int = REACH) -> None:
         """``right``: how many of the provisional frames it is given; what is left out changes the last of them most."""
-        super().__init__(decoder, right=right, input_cache=(3, 130), cache=(24, 256))
+        super().__init__(decoder, right=right, input_cache=(3, 130), cache=(24, 256), anew=True)
 
     def inputs(self, frames: Floats) -> dict[str, Array]:
         """See SpectralVocoder."""

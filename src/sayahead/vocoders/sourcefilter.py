@@ -6,9 +6,10 @@ A pulse train at the pitch and complex noise drawn per absolute frame are shaped
     S = exp(lh) exp(i pi tanh(theta)) STFT(pulses) + exp(ln) Z + exp(lr) exp(i phi)
 
 the signal model of the hibari-tts voices (Apache-2.0). A frame's samples overlap with the spectra of two frames after
-it, and these with the pitch of two more. A step is given those frames as they are expected; the two spectra stay as
-they were made, the frames themselves come again with the next step. So a join is an overlap-add of old and new, and
-where the expectation was right, a sentence in steps is the sentence as a whole.
+it, and these with the pitch of two more. A step is given those frames as they are expected, and they come again with
+the next step. The two spectra stay as they were made, so that a join is an overlap-add of old and new; or, ``anew``,
+they are made again, and the join is a fade within one frame from what was expected to what is known. Where the
+expectation was right, a sentence in steps is the sentence as a whole.
 """
 
 from __future__ import annotations
@@ -36,6 +37,10 @@ class FilterState:
     """(1,) pitch of the frame before it; empty before a sentence's first frame."""
     tail: Floats
     """(4, 300) overlap-add sums from that frame's first sample on, which later spectra still add to."""
+    source: Floats
+    """(600,) pulses of the two frames before it."""
+    expected: Floats
+    """(2, 1200) pieces in ``tail`` of frames that were only expected; empty where they stay, or nothing was."""
 
 
 class SourceFilter:
@@ -49,7 +54,12 @@ class SourceFilter:
     # Frames whose spectra are made in one go.
     AT_ONCE = 32
 
-    def __init__(self) -> None:
+    def __init__(self, *, anew: bool = False) -> None:
+        """``anew``: make the spectra of frames that were only expected again, and fade to them within a frame.
+
+        It takes a step whose spectra of its first two frames know what is known now.
+        """
+        self._anew = anew
         n = np.arange(self.N_FFT)
         self._window = (0.5 - 0.5 * np.cos(2 * np.pi * n / self.N_FFT)).astype(np.float32)
         self._analysis = (self._window / (self.N_FFT / 4)).astype(np.float32)
@@ -57,11 +67,12 @@ class SourceFilter:
         self._synthesis = (self._window / 1.5).astype(np.float32)
         position = (np.arange(self.HOP) + 0.5) / self.HOP - 0.5
         self._toward = (position % 1.0).astype(np.float32)
+        self._share = np.minimum((n + 0.5) / self.HOP, 1).astype(np.float32).reshape(-1, self.HOP)
 
     def initial(self, frame: int) -> FilterState:
         """The state before a sentence's first frame, which is number ``frame`` of the session."""
-        tail = np.zeros((self.N_FFT // self.HOP, self.HOP), np.float32)
-        return FilterState(frame, 0.0, np.zeros(0, np.float32), tail)
+        tail, source = np.zeros((self.N_FFT // self.HOP, self.HOP), np.float32), np.zeros(2 * self.HOP, np.float32)
+        return FilterState(frame, 0.0, np.zeros(0, np.float32), tail, source, np.zeros((0, self.N_FFT), np.float32))
 
     def step(
         self, spectrum: Floats, f0: Floats, state: FilterState, *, final: int, seed: int, ended: bool
@@ -81,16 +92,26 @@ class SourceFilter:
         rows = held(spectrum[:last], last)
         if ended:
             source[final * self.HOP :] = 0
-        if begins:
-            source, skip = np.concatenate([np.zeros(2 * self.HOP, np.float32), source]), 0
-        else:
-            skip = self.OVERHANG
-        pieces = self._pieces(rows[skip:], source, state.frame + skip, seed)
-        sums = self._overlap_add(pieces, state.tail, skip)
+        source = np.concatenate([state.source, source])
+        skip = 0 if begins else self.OVERHANG
+        first = 0 if self._anew else skip
+        pieces = self._pieces(rows[first:], source[first * self.HOP :], state.frame + first, seed)
+        sums = self._overlap_add(pieces[skip - first :], state.tail, skip)
+        self._fade(sums, pieces, state.expected)
         phase = float(turns[final * self.HOP - 1] % 1.0)
-        tail = sums[final : final + self.N_FFT // self.HOP]
-        kept = FilterState(state.frame + final, phase, pitch[final : final + 1], tail)
+        tail, past = (
+            sums[final : final + self.N_FFT // self.HOP],
+            source[final * self.HOP :][: len(state.source)].copy(),
+        )
+        expected = pieces[final:].copy() if self._anew else state.expected
+        kept = FilterState(state.frame + final, phase, pitch[final : final + 1], tail, past, expected)
         return sums[:final].reshape(-1), kept
+
+    def _fade(self, sums: Floats, pieces: Floats, expected: Floats) -> None:
+        """Replace in ``sums`` (T, 300) the pieces that were ``expected`` (2, 1200) by the first of ``pieces``."""
+        for n, (piece, before) in enumerate(zip(pieces, expected, strict=False)):
+            change = (piece - before).reshape(-1, self.HOP)[self.OVERHANG - n :]
+            sums[: len(change)] += self._share[: len(change)] * change
 
     def _pulses(self, f0: Floats, phase: float) -> tuple[Floats, NDArray[np.float64]]:
         """Source samples for all frames of ``f0`` (T + 2,) but the first and the last, and the turns of their phase.

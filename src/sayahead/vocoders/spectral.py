@@ -32,9 +32,14 @@ class SpectralVocoder:
 
     hop_length = SourceFilter.HOP
 
-    def __init__(self, graph: OnnxGraph, *, right: int, input_cache: tuple[int, int], cache: tuple[int, int]) -> None:
-        """``right`` frames of context after those whose spectra overlap into the last final one; shapes of caches."""
-        self._graph, self._filter = graph, SourceFilter()
+    def __init__(
+        self, graph: OnnxGraph, *, right: int, input_cache: tuple[int, int], cache: tuple[int, int], anew: bool = False
+    ) -> None:
+        """``right`` frames of context after those whose spectra overlap into the last final one; shapes of caches.
+
+        ``anew``: see SourceFilter.
+        """
+        self._graph, self._filter = graph, SourceFilter(anew=anew)
         self._caches = np.zeros(input_cache, np.float32), np.zeros(cache, np.float32)
         self.context = SourceFilter.OVERHANG + right
         self._shape: Shape | None = None
