@@ -59,6 +59,14 @@ def test_silence_is_bounded_at_both_ends(heart: Voice, k: int, text: str) -> Non
     assert silence == round(heart.config.pause_s * heart.sample_rate)
 
 
+@pytest.mark.parametrize("text", ["at a distance from the prison.", "The police asked him.", "and recognized as one."])
+def test_a_short_first_word_is_not_torn_from_its_start(heart: Voice, text: str) -> None:
+    """Its start is final while its end is held back; the silence before it must not grow afterwards."""
+    samples = heart.synthesize(text, policy=LookaheadK(0))[: round(0.5 * heart.sample_rate)]
+    audible = np.flatnonzero(np.abs(samples) > AUDIBLE)
+    assert np.diff(audible).max() < 0.15 * heart.sample_rate
+
+
 def test_whole_sentences_sound_as_long_as_the_original_voice(heart: Voice) -> None:
     """A sentence given whole lasts as long as hibari's and has its spectrum."""
     from hibari import Hibari

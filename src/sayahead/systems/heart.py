@@ -134,7 +134,8 @@ class HeartAcoustic:
         # Held-back sound may be lengthened by what is known now. It is never shortened: its end has been reported.
         least = np.ones(len(ids), np.int64)
         least[: len(left)] = left_units
-        if first:
+        if state.done < self._lead_units:
+            # The first pad, even if only its start is final.
             lasting[0] = self._lead_units
         units, owed = whole_units(lasting, least, speeds * np.float32(rendering.speed) != 1, state.owed)
         end = len(ids) if ended else len(left) + segment.speak
