@@ -2,8 +2,9 @@
 
     python benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-0 --agent runs/agent-1
 
-Reads runs, or published ones beside that of their speaker (``sayahead train publish``); needs no sound. Writes
-paths.png, rewards.png, environment.json and environment.md into the results folder.
+Reads runs, or published ones beside that of their speaker (``sayahead train publish``), or the voice mohan-lj, of whose
+training there is no log; the corpus needs no sound. Writes paths.png, rewards.png, environment.json and environment.md
+into the folder of the results.
 """
 
 from __future__ import annotations
@@ -12,24 +13,31 @@ import argparse
 import itertools
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.eval.report.attention import policy_over_alignment
 from sayahead.eval.report.canvas import COLOURS, canvas, legend, save
+from sayahead.training.corpus.store import Corpus
 from sayahead.training.loop.curves import read_log
 from sayahead.training.loop.recipe import Recipe, load_recipe
 from sayahead.training.loop.trained import load_trained
-from sayahead.training.mohan.agent import AgentTask
-from sayahead.training.mohan.agent_network import Agent
+from sayahead.training.mohan.agent import AgentData, AgentTask
+from sayahead.training.mohan.agent_network import Agent, AgentConfig
 from sayahead.training.mohan.environment import Sentence
 from sayahead.training.mohan.paths import compared, followed, policies
+from sayahead.training.mohan.shipped import read_agent, read_modified_tacotron
+from sayahead.training.mohan.task import MohanTask
+from sayahead.voices import installed_voices
 
 OUT = Path("benchmarks/results/mohan")
+RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
 NAMES = {
     "wait-end": "(a) wait until end",
     "wait-2-steps": "(b) wait 2 steps",
@@ -40,8 +48,28 @@ SMOOTHED = 5
 """Lines of a log whose mean is drawn."""
 
 
+class Shipped(AgentTask):
+    """The task of a voice's agent, with the voice's speaker in place of a run's."""
+
+    def __init__(self, folder: Path, corpus: Corpus) -> None:
+        speaking, deciding = (load_recipe(RECIPES / f"{name}.toml") for name in ("tts-small", "agent-small"))
+        self.config = from_mapping(AgentConfig, deciding.model, where="[model]")
+        self.data = from_mapping(AgentData, deciding.data, where="[data]")
+        self.corpus, self.speaking = corpus, MohanTask(speaking.model, speaking.data, corpus)
+        self.speaker = self.speaking.model().eval().requires_grad_(False)
+        read_modified_tacotron(self.speaker, folder, scaled=True)
+        # Frames are normalized as the voice's were, not as those of this corpus would be.
+        mean, deviation = tuple(self.speaker.mean.tolist()), tuple(self.speaker.std.tolist())
+        corpus.info = replace(corpus.info, mel_mean=mean, mel_std=deviation)
+
+
 def load(folder: Path, corpus: Path) -> tuple[AgentTask, Agent]:
-    """A run's task and agent; ConfigError where it is another's."""
+    """The task and the agent of a run or a voice; ConfigError where it is another's."""
+    if (shipped := installed_voices().get(str(folder))) is not None:
+        task = Shipped(shipped, Corpus(corpus))
+        agent = task.model().eval()
+        read_agent(agent, shipped)
+        return task, agent
     found = load_trained(folder, corpus=corpus)
     if not isinstance(found.task, AgentTask) or not isinstance(found.model, Agent):
         raise ConfigError(f"{folder} is a run of {found.recipe.task}, which is no agent.")
@@ -100,16 +128,18 @@ def table(rows: dict[str, dict[str, float]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
+def main(given: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--agent", type=Path, action="append", required=True, help="an agent's run; several: seeds")
+    parser.add_argument(
+        "--agent", type=Path, action="append", required=True, help="an agent's run, or mohan-lj; several: seeds"
+    )
     parser.add_argument("--split", default="test", help="of the corpus")
     parser.add_argument("--sentences", type=int, default=100, help="of the split that are compared")
     parser.add_argument("--longest", type=int, default=600, help="frames of a sentence at most")
     parser.add_argument("--drawn", type=int, default=3, help="which of them is drawn")
     parser.add_argument("-o", "--out", type=Path, default=OUT)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(given)
     arguments.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     rows: dict[str, Any] = {}
@@ -117,7 +147,8 @@ def main() -> None:
         task, agent = load(run, arguments.corpus)
         sentences = chosen(task, arguments.split, arguments.sentences, longest=arguments.longest)
         made = compared(task.episodes, sentences, agent, only=["agent"] if seed else [])
-        rows |= {f"{name}, seed {seed}" if name == "agent" else name: row for name, row in made.items()}
+        whose = f"agent of {run}" if isinstance(task, Shipped) else f"agent, seed {seed}"
+        rows |= {whose if name == "agent" else name: row for name, row in made.items()}
         if seed == 0:
             front = task.corpus.info.front_end
             hop_s = task.speaking.config.reduction * front.hop / front.sample_rate
@@ -125,7 +156,8 @@ def main() -> None:
             choosers = policies(agent).items()
             drawn = {NAMES[name]: followed(task.episodes([sentence], False), choose) for name, choose in choosers}
             save(policy_over_alignment(drawn, hop_s=hop_s), arguments.out / "paths.png")
-    rewards(arguments.agent, arguments.out / "rewards.png")
+    if logged := [run for run in arguments.agent if (run / "log.jsonl").is_file()]:
+        rewards(logged, arguments.out / "rewards.png")
     (arguments.out / "environment.md").write_text(table(rows), encoding="utf-8")
     (arguments.out / "environment.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     print(table(rows))

@@ -19,6 +19,7 @@ from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.batches import Share, by_length
 from sayahead.training.corpus.store import Corpus
+from sayahead.training.graph.reading import check_kind
 from sayahead.training.loop.pictures import shown
 from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.loop.trained import load_run_of
@@ -27,7 +28,9 @@ from sayahead.training.mohan.environment import Episodes, RewardConfig, Sentence
 from sayahead.training.mohan.network import ModifiedTacotron
 from sayahead.training.mohan.paths import followed, policies
 from sayahead.training.mohan.reinforce import Learning, Sampled, outcome, reinforce
+from sayahead.training.mohan.shipped import read_agent
 from sayahead.training.mohan.task import MohanTask, Row
+from sayahead.voices import VoiceConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,11 @@ class AgentTask(Task[Agent]):
         """See Task."""
         speaking = self.speaking.config
         return Agent(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels)
+
+    def read_voice(self, model: Agent, folder: Path, config: VoiceConfig) -> None:
+        """See Task; the baseline stays fresh."""
+        check_kind(config, "mohan")
+        read_agent(model, folder)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: sentences of like length together; ids (B, P), frames (B, S, F), and how many of both count."""

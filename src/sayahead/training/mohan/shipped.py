@@ -1,4 +1,4 @@
-"""The modified Tacotron 2 of a voice, read back from its graphs (see ``graph.reading``), in ``export``'s order."""
+"""The modified Tacotron 2 and the agent of a voice, read back from its graphs (see ``graph.reading``)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,48 @@ import torch
 from torch import nn
 
 from sayahead.errors import ConfigError
-from sayahead.training.graph.reading import Constants, put, put_step
+from sayahead.training.graph.reading import Constants, put, put_dense, put_step
+from sayahead.training.mohan.agent_network import Agent
 from sayahead.training.mohan.network import ModifiedTacotron
 
 
 @torch.no_grad()
-def read_modified_tacotron(model: ModifiedTacotron, folder: Path) -> None:
-    """Set a model's weights to those of the voice in a folder; its mean and deviation stay those of its corpus.
+def read_modified_tacotron(model: ModifiedTacotron, folder: Path, *, scaled: bool = False) -> None:
+    """Set a model's weights to those of the voice in a folder, and if ``scaled``, its mean and deviation of the mel.
 
     ConfigError where the model has other sizes than the voice's.
     """
     readers = {"encoder": read_encoder, "ask": read_ask, "attend": read_attend, "make": read_make}
     for name, read in readers.items():
         try:
-            read(model, Constants(folder / f"{name}.onnx"))
+            read(model, constants := Constants(folder / f"{name}.onnx"))
         except (RuntimeError, ValueError, StopIteration) as error:
             raise ConfigError(f"[model] has other sizes than the graph {name} of {folder}: {error}.") from error
+    if scaled:
+        # The last graph has them behind its weights.
+        put(model.std, constants.next())
+        put(model.mean, constants.next())
+
+
+@torch.no_grad()
+def read_agent(agent: Agent, folder: Path) -> None:
+    """Set an agent's weights to those of the voice in a folder, but for its baseline's, which a voice does not have.
+
+    ConfigError where the voice has no agent, or one of other sizes.
+    """
+    if not (folder / "agent.onnx").is_file():
+        raise ConfigError(f"The voice in {folder} has no agent.")
+    constants = Constants(folder / "agent.onnx")
+    inner, outer, inner_bias, outer_bias = agent.gru.all_weights[0]
+    try:
+        put(inner, constants.next().T / agent.factors.numpy())
+        put(inner_bias, constants.next())
+        put(outer, constants.next().T)
+        put(outer_bias, constants.next())
+        for layer in (agent.first, agent.second, agent.out):
+            put_dense(layer, constants)
+    except (RuntimeError, ValueError, StopIteration) as error:
+        raise ConfigError(f"[model] has other sizes than the agent of {folder}: {error}.") from error
 
 
 def read_encoder(model: ModifiedTacotron, constants: Constants) -> None:
