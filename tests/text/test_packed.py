@@ -70,6 +70,42 @@ def test_other_files_are_read_themselves(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert packed.front_end()(text) == other(text)
 
 
+SEEN = (
+    "The use of a book: I read what I have read, to a friend and to the end. THE END, read by Jane at U.S. Steel's.",
+    "I used to live to use it; used cars cost $5.20, 12% of 1,200 at 10am. Dr. O'Neill re-read 'em in '99 - twice!",
+    "An apple, the apple, the pear. By and by I am an MP. In NASA's AI-driven e-mail: foo_bar(x), and/or 3x4 = 12.",
+    "A zzyzxish wug's wugs, Reykjavik-born, " + "pneumono" * 8 + " and résumés read aloud: record the record.",
+)
+
+
+def test_what_was_read_before_is_read_the_same() -> None:
+    """Each word with those beside it, as a stream shows them, several times over and by one front end."""
+    own = packed.front_end()
+    for _ in range(2):
+        for text in SEEN:
+            words = text.split()
+            for at in range(len(words)):
+                window = " ".join(words[max(0, at - 3) : at + 2])
+                found, expected = (front.phonemize_tokens(front.tokenize(window)) for front in (own, hibari()))
+                parts = "text", "tag", "whitespace", "phonemes", "rating"
+                assert [[getattr(token, name) for name in parts] for token in found] == [
+                    [getattr(token, name) for name in parts] for token in expected
+                ]
+
+
+@pytest.mark.parametrize(("length", "times"), [(packed.LONGEST, 1), (packed.LONGEST + 1, 2)])
+def test_only_words_of_a_usual_length_are_kept(length: int, times: int) -> None:
+    asked = list[str]()
+
+    def count(word: str) -> int:
+        asked.append(word)
+        return len(word)
+
+    ask = packed.remembered(count)
+    assert [ask("a" * length), ask("a" * length)] == [length, length]
+    assert len(asked) == times
+
+
 def test_added_entries_stand_before_the_others() -> None:
     added = packed.Added(tables()["gold"], {"cat": "dˈɔɡ", "sayahead": "sˈAəhˌɛd"})
     assert (added["cat"], added.get("sayahead"), added["dog"]) == ("dˈɔɡ", "sˈAəhˌɛd", tables()["gold"]["dog"])

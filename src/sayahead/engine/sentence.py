@@ -221,7 +221,7 @@ class Words:
             words, visible = (*words[:-1], replace(words[-1], ends=True)), ()
         self._speaking, self._showing = words, len(visible)
         segment = self._segment(words, visible)
-        return replace(segment, breath=self._breathes and len(words) == len(self._pending))
+        return replace(segment, breath=True) if self._breathes and len(words) == len(self._pending) else segment
 
     def done(self, speech: Speech) -> Sequence[Word]:
         """See Sentence."""

@@ -150,7 +150,7 @@ class TwoStage(Generic[A, V]):
         state = replace(state, acoustic=acoustic, waiting=tuple(waiting), unheard=unheard)
         pause = round(self._pauses.pause * segment.pause) if frames.ended else None
         speech, state = self._vocode(final, right, pause, state)
-        return replace(speech, observation=frames.observation), state
+        return speech if frames.observation is None else replace(speech, observation=frames.observation), state
 
     def _vocode(
         self, final: Floats, right: Floats, pause: int | None, state: TwoStageState[A, V]
@@ -165,7 +165,8 @@ class TwoStage(Generic[A, V]):
         samples, vocoder = self._vocoder.step(final, right[:reach], state.vocoder, seed=rendering.seed, ended=ended)
         state = replace(state, vocoder=vocoder, frames=state.frames + len(final), rest=rest)
         speech, state = self._hand_out(samples, state, pause=pause)
-        speech = replace(speech, ended=ended, more=rest is not None)
+        if ended or rest is not None:
+            speech = replace(speech, ended=ended, more=rest is not None)
         if ended:
             frame, at, lead = state.frame + state.frames, state.emitted, np.zeros(0, np.float32)
             vocoder = self._vocoder.initial(frame)
@@ -213,9 +214,9 @@ class TwoStage(Generic[A, V]):
                 words.append((onset, timed))
             else:
                 unheard.append((first_frame, end_frame))
-        state = replace(state, origin=origin, lead=None, silence=silence, emitted=emitted, timed=timed)
-        state = replace(state, unheard=tuple(unheard))
-        return Speech(samples, tuple(words)), state
+        said, left = tuple(words), tuple(unheard)
+        state = replace(state, origin=origin, lead=None, silence=silence, emitted=emitted, timed=timed, unheard=left)
+        return Speech(samples, said), state
 
 
 def joined(parts: list[Speech]) -> Speech:

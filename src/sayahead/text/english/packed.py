@@ -30,6 +30,8 @@ BUCKET = 8
 """Entries of a bucket, on average no more than this."""
 BEFORE, BEHIND = b"\n", b"\t"
 """What stands before and behind the key of an entry."""
+LONGEST = 48
+"""Characters of a word whose reading is kept."""
 NONE = 0x500
 """The character that stands for a weight of 0; tenths are counted from here. All that occur have two bytes in UTF-8."""
 
@@ -118,18 +120,58 @@ def front_end() -> Any:
     """hibari's front end for American English, with packed tables where they are those of the hibari installed."""
     g2p = alone()
 
+    class Token(g2p.Tok):  # type: ignore[misc, name-defined]
+        """hibari's token; a copy of one costs what its attributes do."""
+
+        __slots__ = ()
+
+        def copy(self, **changed: Any) -> Any:
+            look = self.is_head, self.alias, self.stress, self.currency, self.num_flags, self.prespace, self.rating
+            made = Token(self.text, self.tag, self.whitespace, self.phonemes, *look)
+            for name, value in changed.items():
+                setattr(made, name, value)
+            return made
+
+    class Read(g2p.Lexicon):  # type: ignore[misc, name-defined]
+        """hibari's lexicon, which remembers how words were read: a word is read again with each that follows it."""
+
+        def __init__(self, *tables: Any) -> None:
+            super().__init__(*tables)
+            self._read = remembered(self._reading)
+
+        def _reading(self, text: str, tag: str, rest: tuple[Any, ...], vowel: bool | None, to: bool) -> Any:
+            is_head, alias, stress, currency = rest
+            token = Token(text, tag, is_head=is_head, alias=alias, stress=stress, currency=currency)
+            return super().__call__(token, g2p.Context(vowel, to))
+
+        def __call__(self, token: Any, context: Any) -> Any:
+            rest = (token.is_head, token.alias, token.stress, token.currency)
+            return self._read(token.text, token.tag, rest, context.future_vowel, context.future_to)
+
     class Packed(g2p.G2P):  # type: ignore[misc, name-defined]
         """hibari's front end, but for how its tables are read."""
 
         def __init__(self, tables: Mapping[str, Any]) -> None:
-            self.lexicon = g2p.Lexicon(tables["gold"], tables["silver"])
+            self.lexicon = Read(tables["gold"], tables["silver"])
             self.tokenizer = g2p.Tokenizer(g2p._load_json("tokenizer_exceptions.json"))
+            self.tokenizer.split = remembered(self.tokenizer.split)
             self.tagger = g2p.Tagger({"vocab": (), **{name: tables[name] for name in ("tagdict", "tags", "weights")}})
             self.tagger.vocab = tables["vocab"]
             self._oov, self.unk, self.british = Unknown(g2p), "", False
 
+        def _tokens(self, text: str) -> list[Any]:
+            pairs = self.tokenizer(text)
+            tags = self.tagger([word for word, _ in pairs])
+            return [Token(word, tag, blank) for (word, blank), tag in zip(pairs, tags, strict=True)]
+
     tables = opened(Path(g2p.ASSETS))
     return g2p.G2P() if tables is None else Packed(tables)
+
+
+def remembered(work: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a word, and of what else counts, that keeps what it found for words of a usual length."""
+    kept = functools.lru_cache(maxsize=4096)(work)
+    return lambda word, *rest: (kept if len(word) <= LONGEST else work)(word, *rest)
 
 
 def alone() -> Any:
