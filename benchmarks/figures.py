@@ -444,6 +444,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "listened": LISTENED,
     "opportunistic": OPPORTUNISTIC,
     "clues": table("frontier/clues.md", "python benchmarks/frontier/clues.py"),
+    "joins": table("joins.md"),
     "blind": table("blind.md", "python benchmarks/blind.py"),
     "lookahead_summary": SUMMARY,
     "ma_quality": MA_QUALITY,

@@ -1,9 +1,10 @@
 """The default voice beside a release's, paired: word errors and opinion, whole, with one word of lookahead and none.
 
-    python benchmarks/released.py RELEASE/src --texts test.csv --whisper DIR [--count 40] [--keep FOLDER]
+    python benchmarks/released.py RELEASE/src --texts test.csv [--whisper DIR] [--count 40] [--keep FOLDER]
+        [--conditions "k = 0" whole]
 
 RELEASE is a checkout. Each version speaks the same texts in a process of its own; ``--keep`` names a folder for the
-sound and its scores, from which an interrupted run goes on.
+sound and its scores, from which an interrupted run goes on. Without ``--whisper``, opinion alone is asked for.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ from sayahead.eval.listening.listeners import at_16khz, load_distillmos, load_no
 from sayahead.eval.measures.intervals import Difference, difference, quotient
 from sayahead.eval.measures.word_errors import word_errors
 
+Scores = dict[str, list[dict[str, float]]]
+"""Of each text, by condition."""
 CONDITIONS = ("whole", "k = 1", "k = 0")
 SPEAK = """
 import sys
@@ -34,45 +37,40 @@ from sayahead import LookaheadK, WaitAll, load_voice
 folder, voice = Path(sys.argv[1]), load_voice(sys.argv[2])
 policies = {"whole": WaitAll(), "k = 1": LookaheadK(1), "k = 0": LookaheadK(0)}
 for number, text in enumerate(sys.stdin.read().splitlines()):
-    for name, policy in policies.items():
+    for name in sys.argv[3:]:
+        policy = policies[name]
         path = folder / f"{number} {name}.npy"
         if not path.exists():
             np.save(path, voice.synthesize(text, policy=policy))
 """
 
 
-def speak(source: Path, voice: str, texts: list[str], folder: Path) -> None:
+def speak(source: Path, voice: str, texts: list[str], folder: Path, conditions: Sequence[str]) -> None:
     """Have a version say the texts under each condition."""
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-c", SPEAK, str(folder), voice]
+    command = [sys.executable, "-c", SPEAK, str(folder), voice, *conditions]
     environment = {**os.environ, "PYTHONPATH": str(source)}
     subprocess.run(command, input="\n".join(texts), text=True, check=True, env=environment)
 
 
-def score(folder: Path, texts: list[str], whisper: str) -> dict[str, list[dict[str, float]]]:
+def score(folder: Path, texts: list[str], whisper: str | None, conditions: Sequence[str]) -> Scores:
     """Word errors, words and opinion of each text, by condition; kept in the folder."""
-    path = folder / "scores.json"
+    path, found = folder / ("scores.json" if whisper else "opinions.json"), Scores()
     if path.exists():
-        found: dict[str, list[dict[str, float]]] = json.loads(path.read_text(encoding="utf-8"))
-        if len(found[CONDITIONS[0]]) == len(texts):
-            return found
-    hear, rate, plain = load_whisper(whisper, threads=1), load_distillmos(), load_normalizer()
-    found = {name: [] for name in CONDITIONS}
-    for number, text in enumerate(texts):
-        for name, rows in found.items():
-            heard = at_16khz(np.load(folder / f"{number} {name}.npy"), 24000)
-            errors = word_errors(plain(text), plain(hear(heard)))
-            rows.append({"errors": errors.total, "words": errors.words, "opinion": rate(heard)})
-    path.write_text(json.dumps(found), encoding="utf-8")
+        found.update(json.loads(path.read_text(encoding="utf-8")))
+    if any(len(found.get(name, ())) < len(texts) for name in conditions):
+        rate = load_distillmos()
+        hear, plain = (load_whisper(whisper, threads=1), load_normalizer()) if whisper else (None, None)
+    for name in conditions:
+        rows = found.setdefault(name, [])
+        for number in range(len(rows), len(texts)):
+            heard, text = at_16khz(np.load(folder / f"{number} {name}.npy"), 24000), texts[number]
+            rows.append({"opinion": rate(heard)})
+            if hear and plain:
+                errors = word_errors(plain(text), plain(hear(heard)))
+                rows[-1] |= {"errors": errors.total, "words": errors.words}
+            path.write_text(json.dumps(found), encoding="utf-8")
     return found
-
-
-def compared(one: list[dict[str, float]], other: list[dict[str, float]]) -> tuple[Difference, Difference]:
-    """The difference in word error rate and in opinion."""
-    errors, opinions = (
-        difference(sums(one, *keys), sums(other, *keys), quotient) for keys in (("errors", "words"), ("opinion", ""))
-    )
-    return errors, opinions
 
 
 def sums(rows: list[dict[str, float]], part: str, whole: str) -> NDArray[np.float64]:
@@ -82,33 +80,44 @@ def sums(rows: list[dict[str, float]], part: str, whole: str) -> NDArray[np.floa
 
 def row(name: str, rows: list[dict[str, float]], base: list[dict[str, float]] | None) -> str:
     """A line of the table."""
-    wer = 100 * sum(one["errors"] for one in rows) / sum(one["words"] for one in rows)
-    opinion = float(np.mean([one["opinion"] for one in rows]))
-    if base is None:
-        return f"| {name} | {wer:.2f} | – | {opinion:.3f} | – |"
-    errors, opinions = compared(rows, base)
-    return (
-        f"| {name} | {wer:.2f} | {100 * errors.value:+.2f} ({100 * errors.low:+.2f} to {100 * errors.high:+.2f}) "
-        f"| {opinion:.3f} | {opinions.value:+.3f} ({opinions.low:+.3f} to {opinions.high:+.3f}) |"
-    )
+    cells = [name]
+    for part, whole, scale, places in (("errors", "words", 100, 2), ("opinion", "", 1, 3)):
+        if part not in rows[0]:
+            continue
+        own = sums(rows, part, whole)
+        cells.append(f"{scale * own[:, 0].sum() / own[:, 1].sum():.{places}f}")
+        cells.append("–" if base is None else gap(difference(own, sums(base, part, whole), quotient), scale, places))
+    return f"| {' | '.join(cells)} |"
 
 
-def table(new: dict[str, Any], old: dict[str, Any], count: int) -> list[str]:
+def gap(found: Difference, scale: float, places: int) -> str:
+    """A difference with its interval."""
+    value, low, high = (f"{scale * one:+.{places}f}" for one in (found.value, found.low, found.high))
+    return f"{value} ({low} to {high})"
+
+
+def table(new: Scores, old: Scores, count: int, conditions: Sequence[str]) -> list[str]:
     """The tables: against the release's same condition, and against the own whole sentences."""
-    head = ["| condition | WER, % | difference | DistillMOS | difference |", "|---|---:|---:|---:|---:|"]
+    heard = "errors" in new[conditions[0]][0]
+    columns = ["condition", *(["WER, %", "difference"] if heard else []), "DistillMOS", "difference"]
+    head = [f"| {' | '.join(columns)} |", "|---" + "|---:" * (len(columns) - 1) + "|"]
+    chosen = (
+        "" if set(conditions) == set(CONDITIONS) else "".join([" --conditions", *(f' "{one}"' for one in conditions)])
+    )
     lines = [
         f"{count} sentences of the LJ Speech test split; `python benchmarks/released.py RELEASE/src --texts test.csv "
-        f"--count {count} --whisper DIR`. Differences are paired, with 95 % intervals.",
+        f"--count {count}{' --whisper DIR' if heard else ''}{chosen}`. Differences are paired, with 95 % intervals.",
         "",
         "Against the release's same condition:",
         "",
         *head,
     ]
-    for name in CONDITIONS:
+    for name in conditions:
         lines += [row(f"release, {name}", old[name], None), row(f"now, {name}", new[name], old[name])]
-    lines += ["", "Against the same version's whole sentences:", "", *head]
-    for title, found in (("release", old), ("now", new)):
-        lines += [row(f"{title}, {name}", found[name], found["whole"]) for name in CONDITIONS[1:]]
+    if "whole" in conditions:
+        lines += ["", "Against the same version's whole sentences:", "", *head]
+        for title, found in (("release", old), ("now", new)):
+            lines += [row(f"{title}, {name}", found[name], found["whole"]) for name in conditions if name != "whole"]
     return lines
 
 
@@ -118,7 +127,8 @@ def main() -> None:
     parser.add_argument("--voice", default="heart", help="this version's voice (name or folder)")
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument("--count", type=int, default=40)
-    parser.add_argument("--whisper", required=True, help="a faster-whisper model's folder")
+    parser.add_argument("--whisper", help="a faster-whisper model's folder")
+    parser.add_argument("--conditions", nargs="+", choices=CONDITIONS, default=CONDITIONS)
     parser.add_argument("--keep", type=Path, help="folder for sound and scores (default: none is kept)")
     parser.add_argument("--results", type=Path, help="write the tables here (Markdown)")
     arguments = parser.parse_args()
@@ -129,9 +139,9 @@ def main() -> None:
         own = Path(__file__).parents[1] / "src"
         found = []
         for name, source, voice in (("release", arguments.release, "heart"), ("now", own, arguments.voice)):
-            speak(source, voice, texts, folder / name)
-            found.append(score(folder / name, texts, arguments.whisper))
-    made = table(found[1], found[0], len(texts))
+            speak(source, voice, texts, folder / name, arguments.conditions)
+            found.append(score(folder / name, texts, arguments.whisper, arguments.conditions))
+    made = table(found[1], found[0], len(texts), arguments.conditions)
     tell(made, arguments.results)
 
 
