@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
 
+from sayahead.cli import main
 from sayahead.training.distilled import futures
-from sayahead.training.distilled.futures import Continuations, choose
+from sayahead.training.distilled.futures import Continuations, choose, read_futures
 
 SPELLED = " abcdefghijklmnopqrstuvwxyz."
 END = len(SPELLED)
@@ -67,3 +69,16 @@ def test_prefixes_are_chosen_in_order_and_never_the_whole_text() -> None:
     assert len(some) == 5
     assert max(some) < 19
     assert choose(20, 5, seed=3) == some
+
+
+def test_a_file_that_was_cut_off_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(futures, "TransformersModel", Alphabet)
+    texts, out = tmp_path / "texts.csv", tmp_path / "futures.jsonl"
+    texts.write_text("one|ad ee bh.\ntwo|ee ad.\nthree|ad bh ee.\n")
+    command = ["train", "futures", str(out), "--texts", str(texts), "--lm", "letters", "--words", "3"]
+    assert main(command) == 0
+    whole = out.read_text()
+    assert {line.name for line in read_futures(out)} == {"one", "two", "three"}
+    out.write_text(whole[:-9])
+    assert main(command) == 0
+    assert out.read_text() == whole

@@ -12,7 +12,7 @@ import numpy as np
 from sayahead.cli import number
 from sayahead.cli.console import Console
 from sayahead.text.normalizer import normalize
-from sayahead.training.distilled.futures import Continuations, choose, read_futures
+from sayahead.training.distilled.futures import Continuations, choose, drop_cut_line, read_futures
 
 HELP = "continue prefixes of transcripts with a language model, for training"
 
@@ -52,7 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
     texts = evenly(scripts, arguments.count or len(scripts))
     # A fixed shuffle, so that a run stopped early leaves a fair sample.
     order = np.random.default_rng(arguments.seed).permutation(len(texts))
-    there = {item.name for item in read_futures(arguments.out)} if arguments.out.exists() else set[str]()
+    there = set[str]()
+    if arguments.out.exists():
+        drop_cut_line(arguments.out)
+        there = {item.name for item in read_futures(arguments.out)}
     model = Continuations(arguments.lm, words=arguments.words, top_k=arguments.top_k, seed=arguments.seed)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     begun_s, count, shown_s = time.monotonic(), 0, time.monotonic()

@@ -56,6 +56,13 @@ def read_futures(path: Path) -> Iterator[Futures]:
             raise ConfigError(f"{path}, line {row}: expected name, words and futures, found {line[:60]!r}.") from error
 
 
+def drop_cut_line(path: Path) -> None:
+    """Take the last line out of a file where it was cut off, so that lines can be added."""
+    data = path.read_bytes()
+    if not data.endswith(b"\n"):
+        path.write_bytes(data[: data.rfind(b"\n") + 1])
+
+
 class Continuations:
     """A causal language model that continues many prefixes of one text at a time, in bfloat16; see LanguageModel."""
 
