@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from sayahead.errors import ConfigError
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.making import make_corpus
 from sayahead.training.corpus.store import Item
@@ -76,6 +77,10 @@ class ToyTask(Task[nn.Module]):
         error: Tensor = (model(batch["x"]) - batch["y"]).square().mean()
         bad = self.data.get("bad_from", 10**9) <= step < self.data.get("bad_to", 10**9)
         return error * float("nan") if bad else error, {"square": float(error.detach())}
+
+    def check_start(self, *, voice: bool) -> None:
+        if self.data.get("voice_only") and not voice:
+            raise ConfigError("A voice, please.")
 
     def samples(self, model: nn.Module, folder: Path) -> None:
         if self.data.get("bad_samples"):

@@ -200,3 +200,11 @@ def test_a_training_begins_with_a_voice_and_keeps_its_context_network(task: Hear
     begun.read_voice(model, folder, read_config(folder))
     assert not any(weight.requires_grad for weight in model.expect.parameters())
     assert not torch.equal(model.text.emb.weight, task.teacher.text.emb.weight)
+
+
+def test_a_context_network_that_stays_is_a_voices(task: HeartMemory) -> None:
+    fixed = HeartMemory({}, {"fixed_context": True}, task.corpus)
+    fixed.check_start(voice=True)
+    with pytest.raises(ConfigError, match=r"set \[train\] start to a voice's name or folder"):
+        fixed.check_start(voice=False)
+    task.check_start(voice=False)

@@ -308,6 +308,8 @@ def test_a_start_that_does_not_fit_is_an_error(corpus: Path, tmp_path: Path) -> 
         (
             (toy(start=str(tmp_path / "none")), corpus, "has no checkpoint"),
             (toy({"hidden": 7}, start=str(tmp_path / "first")), corpus, "do not fit the model"),
+            (toy({"voice_only": True}, start=str(tmp_path / "first")), corpus, "A voice, please"),
+            (toy({"voice_only": True}), corpus, "A voice, please"),
         )
     ):
         with pytest.raises(ConfigError, match=why):

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
 from sayahead.training.corpus.batches import Share, by_length, padded, tensors
 from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.heart.network import Heart
@@ -44,7 +45,7 @@ class MemoryData(Streaming):
     sound: float = 1.0
     """Weight of the sound encoding's."""
     fixed_context: bool = False
-    """Whether the context network stays as the start has it, a voice, so that its student stays right."""
+    """Whether the context network stays as the start has it, which must be a voice, so that its student stays right."""
     ranges: str = ""
     """File of the ranges that the start was written with, a voice; none: without any."""
 
@@ -65,6 +66,14 @@ class HeartMemory(HeartPrefixes):
         model = super().model()
         model.expect.requires_grad_(not self.streaming.fixed_context)
         return model
+
+    def check_start(self, *, voice: bool) -> None:
+        """See Task."""
+        if self.streaming.fixed_context and not voice:
+            raise ConfigError(
+                "[data] fixed_context keeps the context network of a voice: set [train] start to a voice's name or "
+                "folder, or leave fixed_context out."
+            )
 
     def read_voice(self, model: Heart, folder: Path, config: VoiceConfig) -> None:
         """See Task."""

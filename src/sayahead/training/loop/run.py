@@ -112,6 +112,8 @@ class Run:
         self.state = state
         self.start = find_start(self.settings.start, maker) if state is None and self.settings.start else None
         self.task: Task[Any] = maker({**recipe.model, **taken_over(self.start, state)}, recipe.data, self.corpus)
+        if state is None:
+            self.task.check_start(voice=self.start is not None and self.start.state is None)
         checkpoints.seed_all(self.settings.seed)
         self.model: nn.Module = self.task.model().to(ranks.device)
         self.average = self._average()

@@ -107,6 +107,10 @@ class Task(ABC, Generic[M]):
         """Values for the recipe's [model] that training takes from a voice it starts from."""
         return {}
 
+    def check_start(self, *, voice: bool) -> None:
+        """ConfigError where the data wants another start: whether a new run begins with a ``voice``. By default any."""
+        return
+
     def read_voice(self, model: M, folder: Path, config: VoiceConfig) -> None:
         """Set the model's weights to those of a voice's graphs; ConfigError where they cannot be read back."""
         raise ConfigError(
