@@ -356,6 +356,24 @@ def test_typing_keys_on_a_terminal(tmp_path: Path) -> None:
     assert b"\x1b[1m" not in shown
 
 
+@POSIX
+def test_keys_that_came_while_the_voice_was_loaded_are_spoken(tmp_path: Path) -> None:
+    import pty
+
+    person, terminal = pty.openpty()
+    os.write(person, b"Early words ")
+    options = ["-o", str(tmp_path / "a.wav"), "--timings", str(tmp_path / "a.json")]
+    with start("say", "-i", *options, stdin=terminal, stderr=terminal) as process:
+        os.close(terminal)
+        read_until(person, b"Ctrl-D ends")
+        os.write(person, b"and late ones.\x04")
+        read_until(person, b"first sound")
+        assert process.wait(60) == 0
+    os.close(person)
+    words = [word["text"] for word in json.loads((tmp_path / "a.json").read_text())["words"]]
+    assert words == ["Early", "words", "and", "late", "ones."]
+
+
 def read_until(terminal: int, expected: bytes) -> bytes:
     """What a terminal shows up to and with ``expected``."""
     shown, limit = b"", time.monotonic() + 60

@@ -27,7 +27,8 @@ def keys(terminal: int) -> Iterator[bool]:
         return
     before = termios.tcgetattr(terminal)
     try:
-        tty.setcbreak(terminal)
+        # What was typed while the voice was loaded counts.
+        tty.setcbreak(terminal, termios.TCSADRAIN)
         yield True
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
