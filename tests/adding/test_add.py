@@ -125,6 +125,7 @@ def test_what_cannot_be_added_leaves_nothing(silbo: Path, tmp_path: Path, own_ho
     (tmp_path / "empty").mkdir()
     (tmp_path / "text.txt").write_text("a")
     (tmp_path / "bad.zip").write_bytes(b"PK no")
+    (tmp_path / "bad.tar.gz").write_bytes(b"no")
     wrong = whistled(tmp_path / "wrong")
     about = json.loads((wrong / "voice.json").read_text())
     (wrong / "voice.json").write_text(json.dumps(about | {"kind": "unheard-of"}))
@@ -134,6 +135,7 @@ def test_what_cannot_be_added_leaves_nothing(silbo: Path, tmp_path: Path, own_ho
         (tmp_path / "empty", {}, VoiceError, "no voice.json"),
         (tmp_path / "text.txt", {}, ConfigError, "no voice that can be added"),
         (tmp_path / "bad.zip", {}, VoiceError, "cannot be unpacked"),
+        (tmp_path / "bad.tar.gz", {}, VoiceError, r"bad\.tar\.gz cannot be unpacked: [^\n]+\.\Z"),
         (evil(tmp_path / "a.tar", "../x"), {}, VoiceError, "lies outside"),
         (evil(tmp_path / "b.tar", "/x"), {}, VoiceError, "lies outside"),
         (wrong, {}, VoiceError, "unheard-of"),

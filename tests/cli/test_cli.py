@@ -310,6 +310,9 @@ def test_a_full_disk(sayahead: Command, tmp_path: Path) -> None:
     (tmp_path / "a.wav").symlink_to("/dev/full")
     _, stderr = sayahead("say", "-o", str(tmp_path / "a.wav"), "Hi", code=1)
     assert "cannot be written: No space left on device." in stderr
+    with open("/dev/full", "wb") as full:
+        _, stderr = spawned("voices", stdout=full.fileno(), code=1)
+    assert stderr == "sayahead: error: Output cannot be written: No space left on device.\n"
 
 
 @POSIX

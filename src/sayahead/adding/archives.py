@@ -30,7 +30,9 @@ def unpack(archive: Path, folder: Path) -> None:
                 check([(entry.name, entry.size) for entry in entries], archive)
                 packed.extractall(folder, filter="data")
     except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError, NotImplementedError, RuntimeError) as error:
-        raise VoiceError(f"{archive} cannot be unpacked: {error}") from error
+        # tarfile tells on further lines how each way of packing failed.
+        reason = (str(error) or type(error).__name__).splitlines()[0].rstrip(":.")
+        raise VoiceError(f"{archive} cannot be unpacked: {reason}.") from error
 
 
 def check(entries: list[tuple[str, int]], archive: Path) -> None:

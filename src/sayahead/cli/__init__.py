@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import signal
@@ -103,7 +104,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except OSError as error:
-        return complain(f"{error.filename or 'This machine'}: {error.strerror or error}.", FAILED)
+        # Of what is being written, the system does not say which file it is.
+        unnamed = "Output cannot be written" if error.errno == errno.ENOSPC else "This machine"
+        return complain(f"{error.filename or unnamed}: {error.strerror or error}.", FAILED)
     except KeyboardInterrupt:
         return INTERRUPTED
     except ImportError as error:
