@@ -19,7 +19,7 @@ from sayahead.text.english.numbers import (
     plural,
     year,
 )
-from sayahead.text.english.units import BIG, CENTS, CURRENCIES, currency, unit
+from sayahead.text.english.units import BIG, CENTS, CURRENCIES, currency, unit_of
 
 NUM = r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?"
 _PREFIXED = r"(?:US|CA|AU|NZ|HK|NT|MX|C|A|S|R)?\$|(?:CN|RMB)?¥|CHF|SEK|NOK|DKK|PLN|ZAR|CNY|kr"
@@ -48,6 +48,14 @@ def atom(text: str, left: Left = NOTHING) -> str:
         return ordinal(int(m[1].replace(",", ""))) + m[2].lower()
     if left.kind == "label" and re.fullmatch(r"[0-9]+[A-Z]", text):
         return f"{label(text[:-1])} {initials(text[-1])}"
+    if m := re.fullmatch(r"([0-9]+\.[0-9]*)([0-9])th", text):
+        return (
+            f"{number(m[1])} {ordinal(int(m[2]))}"
+            if m[1][-1] != "."
+            else f"{number(m[1][:-1])} point {ordinal(int(m[2]))}"
+        )
+    if m := re.fullmatch(r"([0-9]{1,2})\.([0-5][0-9])([AaPp]\.?[Mm]\.?)", text):
+        text = f"{m[1]}:{m[2]}{m[3]}"
     if m := re.fullmatch(r"(10{0,2}(?:,000)+|10{1,3})s", text):
         return " of ".join(map(plural, number(m[1]).removeprefix("one ").split()))
     if m := re.fullmatch(r"'?([0-9]{1,4})'?s", text):
@@ -121,7 +129,7 @@ def money(text: str, left: Left = NOTHING, *, big: str = "") -> str | None:
     one, many = currency(cur)
     many = one if left.each else many
     if big or glued:
-        return f"{before}{number(amount)} {BIG[big or glued]} {many}"
+        return f"{before}{number(amount)} {BIG.get(big or glued, big)} {many}"
     whole, dot, decimals = amount.partition(".")
     if cur[-1] not in CENTS or (dot and len(decimals) != 2):
         return f"{before}{number(amount)} {one if amount == '1' else many}"
@@ -156,7 +164,7 @@ def _measure(text: str, left: Left) -> str:
         return f"{number(amount)} K"
     if tail == "s" and "." in amount:
         return f"{number(amount)} second" + ("" if single else "s")
-    if known := unit(tail):
+    if known := unit_of(amount, tail):
         return f"{number(amount)} {known[0 if single else 1]}"
     if height := _FEET.fullmatch(text):
         long = float(height[2]) >= 12

@@ -43,9 +43,8 @@ def read(text: str, left: Left = NOTHING) -> str:
         return word(text, left)
     if left.kind in ("number", "one", "feet", "hours") and (said := spaced_unit(text, left)):
         return said
-    first, slash, last = text.partition("/")
-    if left.kind == "number" and slash and last[:1].isdigit() and (known := unit(first)) and not first.isdigit():
-        return f"{known[1]} slash {read(last)}"
+    if left.kind == "number" and (m := re.fullmatch(r"([^\d/–-]+)([/–-])([0-9].*)", text)) and (known := unit(m[1])):
+        return f"{known[1]} {'slash' if m[2] == '/' else 'to'} {read(m[3])}"
     if HALF.fullmatch(text):
         return text[0].upper() + ".M."
     if said := _inflected(text, left):
@@ -241,6 +240,8 @@ def after(text: str, left: Left, said: str, *, named: bool) -> Left:
 
 def _kind(text: str, left: Left, said: str) -> str:
     low, text = text.lower(), text.lstrip("+~<>±=≈≤≥≠#") or text
+    if re.fullmatch("[0-9]{1,2}(?:st|nd|rd|th)", text):
+        return "ordinal"
     if left.kind in ("code", "dial") and low in tables.LINKS:
         return left.kind
     if text in tables.MONTHS or _DASHES.split(text)[-1] in tables.MONTHS:

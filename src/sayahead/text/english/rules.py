@@ -61,19 +61,19 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]+):([1-9][0-9]?)[-–]([0-9]{1,3})", lambda m: f"{number(m[1])} {number(m[2])} to {number(m[3])}"),
     (r"([0-9]+\.[0-9]+)/(5|10|100)", lambda m: f"{number(m[1])} out of {number(m[2])}"),
     (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
-    (r"([0-9]+)\"?([x×])([0-9]+)(?:\"?[x×]([0-9]+))?", lambda m: _by(m)),
+    (r"([0-9]+)[\"']?([x×])([0-9]+)(?:[\"']?[x×]([0-9]+))?", lambda m: _by(m)),
     (r"((?:1-)?[89][0-9]{2})-([A-Z]{2,}(?:-[A-Z]+)*)", lambda m: f"{_phone(m[1])}, {m[2].lower().replace('-', ' ')}"),
     (r"802\.11([a-z]*)", lambda m: f"eight oh two dot eleven {initials(m[1]) if m[1] else ''}".rstrip()),
     (r"x([0-9]+)", lambda m: f"times {number(m[1])}"),
     (r"([0-9.]+)[eE]([-−+]?)([0-9]+)", lambda m: _scientific(m)),
     (r"(FY|CY|Q[1-4]|H[12])['-]?([0-9]{4}|[0-9]{2})", lambda m: _fiscal(m)),
-    (r"((?:localhost|[\w-]+(?:\.[\w-]+)+):[0-9]{2,5})(/\S*)?", lambda m: _port(m[1]) + _path(m[2])),
+    (r"((?:localhost|[\w-]+(?:\.\w[\w-]*)+):[0-9]{2,5})(/\S*)?", lambda m: _port(m[1]) + _path(m[2])),
     (r"#([A-Za-z]\w*|[0-9]+[A-Z][a-z]\w*)", lambda m: "hashtag " + name(m[1].replace("_", " "))),
     (r"@(\w[\w.-]*)", lambda m: "at " + pieces(m[1])),
     (r"(?:https?|ftp)://\S+|www\.\S+", lambda m: url(m[0])),
     (r"([a-z][a-z0-9]{1,8})://(\S+)", lambda m: f"{name(m[1])} {host(m[2])}"),
     (r"([0-9]+)°([0-9]+)'(?:([0-9.]+)(?:\"|''))?([NSEW]?)", lambda m: _degrees(m)),
-    (rf"([0-9]{{1,2}})-({'|'.join(tables.MONTHS)})-([0-9]{{4}})", lambda m: _dated(m)),
+    (rf"([0-9]{{1,2}})-({'|'.join(tables.MONTHS)})(?:-([0-9]{{4}}))?", lambda m: _dated(m)),
     (r"(?:mailto:)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+", lambda m: url(m[0])),
     (rf"(?:[\w-]+\.)+(?:{_DOMAIN})(?:[/:?#]\S*)?", lambda m: url(m[0])),
     (rf"[~.]{{0,2}}[\w./\\-]*[\w-]\.(?:{_FILE})", lambda m: host(m[0])),
@@ -117,7 +117,8 @@ def _day(m: re.Match[str]) -> str:
 
 
 def _dated(m: re.Match[str]) -> str:
-    return f"the {ordinal(int(m[1]))} of {tables.MONTHS[m[2]]}, {year(int(m[3]))}" if 1 <= int(m[1]) <= 31 else ""
+    of = f", {year(int(m[3]))}" if m[3] else ""
+    return f"the {ordinal(int(m[1]))} of {tables.MONTHS[m[2]]}{of}" if 1 <= int(m[1]) <= 31 else ""
 
 
 def _degrees(m: re.Match[str]) -> str:
@@ -142,7 +143,7 @@ def _machine(text: str) -> str:
 def _by(m: re.Match[str]) -> str:
     plain = m[2] == "×" and not m[4] and max(len(m[1]), len(m[3])) < 3
     sizes = [paired(int(size)) if len(size) == 4 else number(size) for size in (m[1], m[3], m[4]) if size]
-    return (" times " if plain else " by ").join(sizes)
+    return (" foot by " if "'" in m[0] else " times " if plain else " by ").join(sizes) + " foot" * ("'" in m[0])
 
 
 def _scientific(m: re.Match[str]) -> str:

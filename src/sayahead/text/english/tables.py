@@ -70,7 +70,7 @@ BEFORE_NUMBER = table("""
     sec. section  Eq. Equation  eq. equation  Jan January  Mar March  Art. Article  art. article  c. circa
     Ver. Version  ver. version  Max. Maximum  Min. Minimum  Rm. Room  rm. room  Rte. Route  Ste. Suite  Bk. Book
     par. paragraph  b. born  d. died  ref. reference  Ref. Reference  eqn. equation
-    Eqn. Equation  Pt. Part  pt. part  Apt Apartment  apt apartment  Ste Suite  Rm Room  Bldg Building
+    Eqn. Equation  Pt. Part  pt. part  Apt Apartment  apt apartment  Ste Suite  Rm Room  Bldg Building  Ext Extension
 """)
 
 LIMITS = {"max": "maximum", "min": "minimum"}
@@ -78,6 +78,7 @@ LIMITS = {"max": "maximum", "min": "minimum"}
 PLAIN = table("""
     401k four oh one K  401K four oh one K  20/20 twenty twenty
     a.k.a also known as  attn attention  Attn Attention  thx thanks  pls please  plz please  ppl people
+    M-F Monday to Friday  M–F Monday to Friday  20-20 twenty twenty
     Mk Mark  Rte Route  YoY year over year  QoQ quarter over quarter  MoM month over month  cont'd continued
     Cont'd Continued  int'l international  nat'l national  Nat'l National  gov't government  Gov't Government
     ass'n association
@@ -174,7 +175,7 @@ _CUES = {
     "ticket case building interstate terminal code number bldg unit locker platform hwy rte area id version build "
     "reference ref reservation booking claim http # po p.o",
 }
-CUES = {word: kind for kind, words in _CUES.items() for word in words.split()}
+CUES = {"per": "per"} | {word: kind for kind, words in _CUES.items() for word in words.split()}
 LINKS = frozenset("is are was number no no. nr code ending in with or and at # num digits : me us them to".split())
 """Words that may stand between such a word and its figures."""
 ARROWS = frozenset("→ -> => ⇒ ➡ ← ↔ ➜ ➤".split())

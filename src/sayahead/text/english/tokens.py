@@ -16,7 +16,7 @@ from sayahead.text.english.left import Left
 from sayahead.text.english.markup import fold
 from sayahead.text.english.numbers import number, ordinal, thousands
 from sayahead.text.english.reading import read
-from sayahead.text.english.units import BIG, BIG_PREFIXES, CURRENCY_CODES, unit
+from sayahead.text.english.units import BIG, BIG_PREFIXES, CURRENCY_CODES, INDIAN, INDIAN_PREFIXES, unit, unit_of
 from sayahead.text.english.words import roman
 from sayahead.text.reading.lines import is_rule
 from sayahead.text.reading.marks import ENDING
@@ -30,7 +30,7 @@ _PHONE_PREFIX = re.compile(r"\d{0,3}|\d{3}-\d{0,4}")
 _SHORT_MEASURE = re.compile(r"[0-9./]+-?(?:in|ft|lb|oz|yd|mi|min|hr|sec)")
 _UNSCALED = re.compile(r"\.(?:00|99)$|,[0-9]{2,3}$")
 """Thousands or the cents of a price in a shop at an amount's end: it is not counted in millions."""
-_AMOUNT_PREFIX = re.compile(r"\d[\d,.]*")
+_AMOUNT_PREFIX = re.compile(r"\$?\d?[\d,.]*")
 
 
 _BEFORE_NUMBER = {key.removesuffix(".") for key in tables.BEFORE_NUMBER}
@@ -57,15 +57,17 @@ def join(token: Token[str], parts: Parts, left: Left, right: Right) -> Joined[st
         return _join_number(core, parts, left, right)
     sign = CURRENCY_CODES.get(core) or (core if re.fullmatch(CUR, core) else "")
     if sign and left.kind not in ("one", "number"):
-        counted = MONEY.fullmatch("$" + right.body) is not None
+        body = right.body.removeprefix("$") if sign[-1] == "$" else right.body
+        counted = MONEY.fullmatch("$" + body) is not None
         if right.done:
-            return counted and Joined(sign + right.body)
+            return counted and Joined(sign + body)
         return None if not right.text or _AMOUNT_PREFIX.fullmatch(right.text) or counted else False
     if _scales(core):
         if re.match(rf"(?:{_BIG})[-–]", right.text):
             return Joined(core + right.body) if right.done else None
-        found = right.one_of(BIG, BIG_PREFIXES)
-        return found and Joined(right.word(BIG), money(core, left, big=right.word(BIG)))
+        big, prefixes = (BIG | INDIAN, BIG_PREFIXES | INDIAN_PREFIXES) if "₹" in core else (BIG, BIG_PREFIXES)
+        found = right.one_of(big, prefixes)
+        return found and Joined(right.word(big), money(core, left, big=right.word(big)))
     if ":00" in core and (m := TIME.fullmatch(core)) and not m[4] and 0 < int(m[1]) <= 12:
         found = right.one_of(_HALVES, _HALF_PREFIXES)
         return found and Joined(right.body, clock(m, half=right.text))
@@ -187,7 +189,7 @@ def _dotted(core: str, left: Left, right: Right) -> str | None:
             return None
         road = left.named or (core == "St" and not capital and left.word)
         return tables.ROADS[core] if road else tables.TITLES[core]
-    if measured and (known := unit(core)) and core.isalpha():
+    if measured and (known := unit_of(left.word, core)) and core.isalpha():
         return known[0 if left.kind == "one" or left.each else 1]
     if core in tables.LIMITS and not measured and left.word.lower() not in ("the", "a", "to", "at", "my"):
         return tables.LIMITS[core]
@@ -231,7 +233,7 @@ def _flag(dashes: str, name: str, left: Left) -> str | None:
 def _sign(token: Token[str], left: Left, right: Right) -> str | None:
     """What is said for a token without letters and digits, if anything is."""
     text = fold(token.raw).strip()
-    numeric = left.kind in ("one", "number", "time", "half")
+    numeric = left.kind in ("one", "number", "time", "half") or MONEY.fullmatch(left.word) is not None
     if text in ("-", "−") and (re.search(r"[A-Za-z]\^[0-9]$", left.word) or re.fullmatch("[0-9]+[xyz]", left.word)):
         return "minus"
     if text in ("-", "–") and not right.last and (numeric or left.kind == "month" or left.word in tables.WEEKDAYS):
@@ -245,6 +247,8 @@ def _sign(token: Token[str], left: Left, right: Right) -> str | None:
         return "minus"
     if text == "#" and token.gap != SPACE:
         return ""
+    if text == "×" and unit(left.word) and not left.word.isdigit():
+        return "by"
     if text == ">" and left.word.istitle() and len(left.word) > 2 and not right.last:
         initial = right.initial(QUOTES)  # A path through menus: Settings > Privacy.
         return None if initial is None else "" if initial.isupper() else tables.SYMBOLS[text]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 
 from sayahead.text.english.tables import table
@@ -61,6 +62,8 @@ BIG = {word: word for word in "hundred thousand million billion trillion".split(
 BIG |= {"k": "thousand", "K": "thousand", "m": "million", "M": "million", "b": "billion", "B": "billion"}
 BIG |= {"mn": "million", "bn": "billion", "tn": "trillion", "T": "trillion", "Bn": "billion", "MM": "million"}
 BIG_PREFIXES = frozenset(name[:n] for name in BIG if len(name) > 1 for n in range(1, len(name) + 1))
+INDIAN = {word: word for word in "lakh lakhs crore crores".split()}
+INDIAN_PREFIXES = frozenset(name[:n] for name in INDIAN for n in range(1, len(name) + 1))
 
 CURRENCIES = _pairs("""
     $ dollar/dollars  £ pound/pounds  € euro/euros  ¥ yen  ₹ rupee/rupees  ₩ won  ₽ ruble/rubles  ₺ lira
@@ -110,6 +113,14 @@ def unit(text: str) -> tuple[str, str] | None:
         name = "square" if power[2] == "2" else "cubic"
         return (f"{name} {base[0]}", f"{name} {base[1]}") if base and base[0] != "degree" else None
     return None
+
+
+def unit_of(amount: str, text: str) -> tuple[str, str] | None:
+    """A unit behind an amount: ``12 pt`` are points and ``2 pt`` pints, ``25 bps`` basis points, ``9600 bps`` bits."""
+    much = int("0" + "".join(itertools.takewhile(str.isdigit, amount.replace(",", "").lstrip("-−"))))
+    if text == "pt" and much > 4:
+        return "point", "points"
+    return _metric(text) if text == "bps" and much >= 300 else unit(text)
 
 
 def per(text: str) -> str:

@@ -8,7 +8,16 @@ from sayahead.text.english import tables
 from sayahead.text.english.left import Left
 from sayahead.text.english.numbers import cardinal, initials, ordinal, year
 from sayahead.text.english.pieces import formula, humps
-from sayahead.text.english.units import CURRENCY_CODES, GLUED_ONLY, SPACED_IF_SURE, currency, unit
+from sayahead.text.english.units import (
+    COUNTRIES,
+    CURRENCY_CODES,
+    GLUED_ONLY,
+    SPACED_IF_SURE,
+    currency,
+    per,
+    unit,
+    unit_of,
+)
 
 HALF = re.compile(r"([AaPp])\.?[Mm]\.?")
 _ROMAN = re.compile(r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
@@ -34,7 +43,7 @@ def spaced_unit(text: str, left: Left) -> str:
         text = "min"
     if text in CURRENCY_CODES and text.isupper():
         return currency(CURRENCY_CODES[text])[0 if left.kind == "one" or left.each else 1]
-    known = unit(text)
+    known = unit_of(left.word, text)
     return known[0 if left.kind == "one" or left.each else 1] if known else ""
 
 
@@ -45,8 +54,14 @@ def word(text: str, left: Left) -> str:
             return said
         if HALF.fullmatch(text):
             return text[0].upper() + ".M."
+    if left.kind == "ordinal" and text in tables.MONTHS:
+        return f"of {tables.MONTHS[text]}"
     if text in tables.PLAIN:
         return tables.PLAIN[text]
+    if left.kind == "per" and text not in GLUED_ONLY and (said := per(text)):
+        return said
+    if text in CURRENCY_CODES and left.word[:1] == "$" and (country := COUNTRIES.get(CURRENCY_CODES[text][:-1])):
+        return country
     if text == "x" and (left.kind in ("one", "number") or unit(left.word)):
         return "times" if left.role == "sum" else "by"
     if text in tables.SAID:

@@ -100,6 +100,9 @@ class Right:
     def capital(self) -> bool | None:
         """Whether it begins like a sentence."""
         initial = self.initial(QUOTES)
+        if initial in ("'", "’"):  # A year without its hundreds: "Nov. '23".
+            behind = self.text.partition(initial)[2][:1]
+            return not behind.isdigit() if behind or self.done else None
         if not initial:
             return None if initial is None else False
         return initial in QUOTES or (initial.isalpha() and not initial.islower())
