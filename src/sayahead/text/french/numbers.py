@@ -89,7 +89,9 @@ def varies(value: int) -> bool:
     return value % 10 == 1 and value % 100 not in (11, 71, 91)
 
 
-_FEMININE = tuple("tion sion té ure ance ence ette esse ée ie ine aine elle euse rice".split())
+_FEMININE = tuple(
+    "tion sion té ure ance ence ette esse ée ie ine aine elle euse rice ade ude ille onne pomme somme".split()
+)
 
 
 def gender(noun: str, left: Left) -> str:

@@ -227,6 +227,11 @@ av. J.-C. = avant Jésus-Christ
 apr. J.-C. = après Jésus-Christ
 J.-C. = Jésus-Christ
 """,
+    lasting="minutes",
+    half="""
+m = un demi
+f = une demi
+""",
     plain="""
 N° n° nº = numéro
 Mme = Madame
@@ -237,6 +242,8 @@ Dr = Docteur
 Me = Maître
 St = Saint
 Ste = Sainte
+bd = boulevard
+Bd = Boulevard
 """,
     starters="""
     Le La Les Un Une Des Il Elle Ils Elles Je Tu Nous Vous On Ce Cette Ces Cet Mon Ma Mes Son Sa Ses Leur Leurs

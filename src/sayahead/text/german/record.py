@@ -313,10 +313,11 @@ n. Chr. = nach Christus
     """,
     genders=dict.fromkeys(
         """
-    tag monat mann euro punkt schritt liter kilo kind jahr mal stück prozent gramm bier brot cent
+    kilo kind jahr mal stück prozent gramm bier brot
     """.split(),
         "n",
     )
+    | dict.fromkeys("tag monat mann euro punkt schritt liter meter löffel teelöffel esslöffel cent".split(), "m")
     | dict.fromkeys(
         """
     person frau woche stunde minute sekunde tonne uhr-f seite nacht million milliarde stimme hand idee zeit
@@ -339,6 +340,12 @@ n. Chr. = nach Christus
     Benedikt Elisabeth Katharina Georg August Maximilian Ferdinand Rudolf Konrad
     """,
     hour_words="Uhr",
+    lasting="Minuten Stunden Min Std",
+    half="""
+m = ein halber
+f = eine halbe
+n = ein halbes
+""",
     number_suffixes="ern? fache?[nrsm]? mal [a-zäöü]{2,}(?:ig|lich)(?:e[nrsm]?)? %ige?[nrsm]?",
 )
 """German. Swiss readers find their own grouping of figures ("1'000") understood."""

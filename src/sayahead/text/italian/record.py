@@ -223,6 +223,10 @@ ad es. = ad esempio
 a. C. = avanti Cristo
 d. C. = dopo Cristo
 """,
+    half="""
+m = mezzo
+f = mezza
+""",
     plain="""
 n° N° nº = numero
 Dott = dottor

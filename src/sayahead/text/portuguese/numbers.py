@@ -102,7 +102,24 @@ def varies(value: int) -> bool:
     return ends or rest >= 200 or thousands >= 200 or (thousands % 10 == 2 and thousands % 100 != 12)
 
 
-_FEMININE = ("a", "as", "ção", "ções", "são", "sões", "dade", "dades", "gem", "gens", "tude", "tudes", "triz", "trizes")
+_FEMININE = (
+    "a",
+    "as",
+    "ã",
+    "ãs",
+    "ção",
+    "ções",
+    "são",
+    "sões",
+    "dade",
+    "dades",
+    "gem",
+    "gens",
+    "tude",
+    "tudes",
+    "triz",
+    "trizes",
+)
 _MASCULINE = frozenset(
     """
     dia dias problema problemas sistema sistemas programa programas tema temas mapa mapas idioma idiomas planeta

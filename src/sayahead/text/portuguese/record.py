@@ -226,6 +226,10 @@ a. C. = antes de Cristo
 d. C. = depois de Cristo
 S. A. = sociedade anónima
 """,
+    half="""
+m = meio
+f = meia
+""",
     plain="""
 nº Nº n° N° = número
 Sr = senhor

@@ -27,6 +27,7 @@ RANGE = re.compile(r"(.+?)(--|[-–—]|/)(.+)")
 _ROMAN = re.compile(r"(?=[IVXLCDM])(M{0,3})(CM|CD|D?C{0,3})(XC|XL|L?X{0,3})(IX|IV|V?I{0,3})")
 _VALUES = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 _PHONE = re.compile(r"\(?\+?[0-9][0-9()/.-]{2,}[0-9]")
+_MOBILE = re.compile("[0-9]{5}-[0-9]{4}")
 _PIECE = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _WORD = re.compile(r"[¿¡]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?")
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
@@ -59,6 +60,8 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         return Said(record.units[core].one, Left(word=core, before=left.word))
     if core[-1] in amounts.VULGAR and (part := amounts.fraction(core, record)):
         return Said(part, Left("number", core, one=True, before=left.word))
+    if days := week(core, record):
+        return Said(days, Left(word=core))
     if _WORD.fullmatch(core):
         numeral = core[0] in "IVXLC" and not core.isupper() and _ordinal(core, left, record, form)
         if numeral:
@@ -68,6 +71,13 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         if found := rule(core, left, record, form):
             return found
     return Said(pieces(core, record), Left("code" if left.kind == "code" else "", core, before=left.word))
+
+
+def week(core: str, record: Record) -> str:
+    """``Mo-Fr``, ``lun.-ven.`` in words."""
+    days = re.split("[-–]", core.replace(".", "")) if len(core) < 16 else []
+    known = len(days) == 2 and all(day in record.weekdays for day in days)
+    return f" {record.until} ".join(record.weekdays[day] for day in days) if known else ""
 
 
 def _unit(core: str, left: Left, record: Record) -> Said | None:
@@ -98,8 +108,8 @@ def _word(core: str, left: Left, record: Record) -> Said | None:
         cued = replace(left, kind="roman") if left.kind == "label" else left
         return Said(spoken(record).roman(value, cued), Left(word=core, before=left.word))
     parts = core.split("-")
-    if len(parts) == 2 and all(part in record.weekdays for part in parts):
-        return Said(f" {record.until} ".join(record.weekdays[part] for part in parts), Left(word=core))
+    if len(parts) > 1 and parts[0].istitle() and parts[0] in record.plain:
+        return Said("-".join([record.plain[parts[0]], *parts[1:]]), Left(word=core, before=left.word))
     if len(parts) > 1 and all(part.isupper() and len(part) < 4 for part in parts):
         values = [roman(part) for part in parts]
         if all(values) and record.cues.get(left.word.lower()) == "roman":
@@ -240,7 +250,9 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
     m = RANGE.fullmatch(core)
     if m is None or not (m[1][-1].isdecimal() or m[1][0].isdecimal()) or not m[3][0].isdecimal():
         return None
-    if _PHONE.fullmatch(core) and (core.count("-") + core.count("/") > 1 or (core[0] == "0" and len(core) > 6)):
+    parts = core.count("-") + core.count("/")
+    dialled = parts > 1 or (core[0] == "0" and len(core) > 6) or left.kind == "phone" or _MOBILE.fullmatch(core)
+    if _PHONE.fullmatch(core) and dialled:
         return None
     if core == "24/7":
         return Said(f"{number('24', record)} {number('7', record)}", Left(word=core, before=left.word))
@@ -264,7 +276,8 @@ def _atom(text: str, left: Left, record: Record) -> Said | None:
 
 def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
     """Telephone numbers in one piece, versions, letters with figures, figures with a word behind them."""
-    if _PHONE.fullmatch(core) and re.fullmatch(r"\(?[+0][0-9()/.-]+", core) and sum(map(str.isdecimal, core)) > 5:
+    dialled = re.match(r"\(?[+0]", core) or left.kind == "phone" or _MOBILE.fullmatch(core)
+    if _PHONE.fullmatch(core) and dialled and sum(map(str.isdecimal, core)) > 5:
         plus = f"{record.signs['+']} " if "+" in core else ""
         return Said(plus + " ".join(telephone(part, record) for part in re.findall(r"\d+", core)), Left("phone", core))
     if (m := re.fullmatch(r"([^\d\s]+)([0-9].*)", core)) and m[1] in record.before_number:

@@ -175,6 +175,10 @@ class Record:
     """What stands between hours and minutes beside a colon."""
     hour_words: frozenset[str] = frozenset()
     """Words and signs behind a time that its reading has in it already: ``Uhr``."""
+    lasting: frozenset[str] = frozenset()
+    """Units of time that make a length of time of ``10:30`` before them."""
+    half: Mapping[str, str] = field(default_factory=dict)
+    """``½`` before a noun, by its gender."""
     centuries: frozenset[str] = frozenset()
     """Nouns that a Roman numeral stands before: ``XX secolo``."""
     names: frozenset[str] = frozenset()

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sayahead.text.reading import amounts
 from sayahead.text.reading.marks import ENDING, shown
-from sayahead.text.reading.read import DAY_AND_MONTH, RANGE, read, roman
+from sayahead.text.reading.read import DAY_AND_MONTH, RANGE, read, roman, week
 from sayahead.text.reading.record import Left, Record, Said, prefixes
 from sayahead.text.reading.tokens import GLUED, Joined, Parts, Right, Token
 
@@ -60,13 +60,17 @@ def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined[Said
 
 def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
     """``14:30 Uhr``: the word that the reading has in it already."""
-    if not record.hour_words or record.numbers is None:
+    if not (record.hour_words or record.lasting) or record.numbers is None:
         return False
     last = m[3] if (m := RANGE.fullmatch(core)) else core
     time = amounts.time(last, record, dot=last == core)
     if time is None:
         return False
-    found = right.one_of(record.hour_words, _prefixes(record, "hour words"))
+    words = record.hour_words | record.lasting
+    found = right.one_of(words, _prefixes(record, "hour words") | _prefixes(record, "lasting"))
+    if found and (noun := right.word(words)) in record.lasting and last == core:
+        many = [amounts.number(str(part), record, "f") for part in time if part]
+        return Joined(right.body, Said(" ".join([many[0], noun, *many[1:]]), Left("time", noun)))
     said = record.numbers.clock(*time, left) if last == core else read(core, left, record).text
     return found and Joined(right.body, Said(said, Left("time", right.body, before=left.word)))
 
@@ -122,7 +126,9 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
         initial = right.initial()
         if initial is None:
             return None
-        if initial.isdecimal():
+        if right.text and set(right.text) <= set("IVXLC") and not right.done:
+            return None
+        if initial.isdecimal() or (roman(right.body) and (len(right.body) > 1 or right.body in "IVX")):
             parts.mark = ""
             return Said(numbered, Left("label", core, before=left.word))
     unit = left.kind == "number" and (form in record.units or core in record.units or form in record.scales)
@@ -140,6 +146,17 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
             return None
         if found:
             return Said(amounts.spoken(record).ordinal(roman(core), "m"), Left(word=core, before=left.word))
+    if record.half and core in ("½", "1/2") and not parts.mark:
+        gender = _gender(right, 1, record)
+        if gender is None:
+            return None
+        sure = gender != "n" or right.body.lower() in record.genders or right.body in record.units
+        if sure and gender in record.half:
+            return Said(record.half[gender], Left("number", core, one=True, before=left.word))
+    if core == "0" and record.pairs and not parts.mark:  # The first figure of a telephone number.
+        initial = right.initial()
+        if initial is None or initial.isdecimal():
+            return None if initial is None else read(core, Left("phone"), record)
     if record.numbers is None or not core[-1].isdecimal():
         return read(core, left, record, dotted=parts.dotted)
     if core.isdecimal() and parts.dotted and record.dot_ordinals:
@@ -258,7 +275,11 @@ def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, 
         return _ends_behind_figures(core, said, left, right, record)
     if record.dot_ordinals and roman(core) and said != core:
         return starts(right, record)
-    if form in record.may_end or (core in record.units and left.kind == "number" and core.isalpha()):
+    if (
+        form in record.may_end
+        or week(core, record)
+        or (core in record.units and left.kind == "number" and core.isalpha())
+    ):
         return starts(right, record)
     if record.numbers is None:
         return _ends_anyhow(core, right, record)

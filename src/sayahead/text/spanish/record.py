@@ -233,6 +233,10 @@ d. C. = después de Cristo
 EE. UU. = Estados Unidos
 S. A. = sociedad anónima
 """,
+    half="""
+m = medio
+f = media
+""",
     plain="""
 c/ C/ = calle
 nº Nº n° N° = número
