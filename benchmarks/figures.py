@@ -428,6 +428,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "held_out": table("held_out.md"),
     "arithmetic": table("arithmetic.md"),
     "taught_release": table("taught_release.md"),
+    "taught_blind": table("taught_blind.md"),
     "taught_memory": table("taught_memory.md"),
     "context_streams": table("context_streams.md"),
     "released": table("released.md"),
