@@ -438,7 +438,6 @@ PLACES: dict[str, Callable[[], str]] = {
     "calls": table("calls.md"),
     "loop": table("faster_loop.md"),
     "loop_words": table("faster_words.md"),
-    "spent": table("spent.md"),
     "browser": table("browser.md", "python benchmarks/browser.py web/site --out benchmarks/results/browser"),
     "lookahead": LOOKAHEAD,
     "context": CONTEXT,

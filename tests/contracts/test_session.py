@@ -105,49 +105,6 @@ def test_any_split_gives_the_same_words_and_audio(data: st.DataObject) -> None:
 
 @settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_who_asks_whether_it_is_ready_hears_the_same_and_misses_nothing(data: st.DataObject) -> None:
-    text, policy = data.draw(texts()), data.draw(st.sampled_from(POLICIES))
-    asked, whole = toy_session(policy), run(toy_session(policy), [text])
-    chunks = list[AudioChunk]()
-    for fragment in [*data.draw(splits(text)), None]:
-        if fragment is None:
-            asked.finish()
-        else:
-            asked.push(fragment)
-            if data.draw(st.booleans()):
-                asked.ready()
-        while (chunk := asked.pull()) is not None:
-            chunks.append(chunk)
-            if not asked.ready():
-                assert asked.pull() is None
-                break
-        if fragment is None:
-            chunks += asked.chunks()
-    assert np.array_equal(sound(whole), sound(chunks))
-    assert [w for c in whole for w in c.words] == [w for c in chunks for w in c.words]
-
-
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
-def test_what_was_decided_before_a_revision_or_a_flush_is_decided_again(policy: Policy) -> None:
-    asked, other = toy_session(policy), toy_session(policy)
-    chunks: dict[Session, list[AudioChunk]] = {asked: [], other: []}
-    for session, heard in chunks.items():
-        for part in ("One two three four five", " six seven eight."):
-            session.push(part)
-            if session is asked:
-                session.ready()
-            session.flush()
-            if session is asked:
-                session.ready()
-            session.revise(len(session.text) - 5, "nine. Ten eleven")
-            heard += session.chunks()
-        session.finish()
-        heard += session.chunks()
-    assert np.array_equal(sound(chunks[asked]), sound(chunks[other]))
-
-
-@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
 def test_every_word_once_in_order_with_timings_in_order(data: st.DataObject) -> None:
     text = data.draw(texts())
     policy = data.draw(st.sampled_from(POLICIES))

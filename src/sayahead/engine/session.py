@@ -60,8 +60,6 @@ class Session:
         self._observation: Floats | None = None
         # Whether the synthesizer has more of what the last segment says.
         self._more = False
-        # What is spoken next, where ``ready`` has decided that.
-        self._next: Segment | None = None
         self._samples = 0
         # Samples of breaks that were handed out; seconds of one that follows when the synthesizer has nothing more.
         self._inserted, self._silence_s = 0, 0.0
@@ -88,7 +86,6 @@ class Session:
         """Take in a piece of text of any size. TextError if it is not text, SessionError after the end."""
         self._check_open("push", fragment)
         if fragment:
-            self._next = None
             self._transcript.write(fragment)
             self._inbox.append(fragment)
 
@@ -112,7 +109,6 @@ class Session:
         if at <= spoken:
             text = unspoken(source[:at], source[at:spoken], text)
         at = max(at, spoken)
-        self._next = None
         self._transcript.rewrite(source[:at] + text)
         self._inbox.clear()
         self._bitten = 0
@@ -132,7 +128,6 @@ class Session:
         and the pause of a sentence's end. Voices that read characters end the sentence either way.
         """
         if not (self._cancelled or self._ended):
-            self._next = None
             self._inbox.append(Flush.END if end else Flush.BREATH)
 
     def finish(self) -> None:
@@ -190,15 +185,6 @@ class Session:
                 return chunk
         return None
 
-    def ready(self) -> bool:
-        """Whether a pull would speak now, as far as that can be told for nothing: it reads text, and makes no sound."""
-        if self._cancelled:
-            return False
-        if self._more or self.keeps_up:
-            return True
-        self._next = self._decided()
-        return self._next is not None
-
     def chunks(self) -> Iterator[AudioChunk]:
         """All chunks that the text so far allows."""
         while (chunk := self.pull()) is not None:
@@ -218,9 +204,11 @@ class Session:
             speech = self._silenced(speech)
             self._pace.handed_out(len(speech.samples))
             return speech
-        segment, self._next = self._next or self._decided(), None
-        if segment is None:
-            return None
+        while self._sentence.eager and self._inbox and self._inbox[0] is not Flush.BREATH:
+            self._read()
+        while (segment := self._segment()) is None:
+            if not self._read():
+                return None
         if segment.silence_s and not segment.breath:
             speech = Speech(np.zeros(0, np.float32), (), self._observation)
         else:
@@ -233,15 +221,6 @@ class Session:
         speech = self._silenced(speech)
         self._pace.handed_out(len(speech.samples))
         return speech
-
-    def _decided(self) -> Segment | None:
-        """What is spoken next, after as much reading as that takes; None if it takes more text than there is."""
-        while self._sentence.eager and self._inbox and self._inbox[0] is not Flush.BREATH:
-            self._read()
-        while (segment := self._segment()) is None:
-            if not self._read():
-                return None
-        return segment
 
     def _silenced(self, speech: Speech) -> Speech:
         """Speech at its time in the session, whose synthesizer knows nothing of breaks, and with the one behind it."""

@@ -237,9 +237,7 @@ class Utterance:
                 # Far ahead of playback, wait: a text that is cancelled then costs little.
                 if (ahead_s := self._pacing.buffered_s() - self._hub.limits.buffered_audio_s) > 0:
                     await asyncio.sleep(ahead_s)
-                if chunk.more or ending:
-                    continue
-            if flush is not None:
+            elif flush is not None:
                 await self._send(m.Flushed(self.name, flush.mark, self.sent_s))
                 flush = None
             elif ending:

@@ -182,21 +182,6 @@ def test_what_was_said_is_counted() -> None:
     assert float(figures["tts_rtf_count"]) >= len(TEXT.split()) - 1
 
 
-def test_a_session_that_waits_for_text_is_not_asked_twice() -> None:
-    async def run(server: Running) -> tuple[int, int]:
-        async with Client(server.ws) as client:
-            speech, words = client.speech(), TEXT.split()
-            for word in words:
-                await speech.push(word + " ")
-                await asyncio.sleep(0.05)
-            return server.hub.pool.steps, len(words)
-
-    with serving() as server:
-        steps, words = asyncio.run(run(server))
-    # A sentence that ends takes one or two more; who asks twice takes two a word.
-    assert steps < 1.5 * words
-
-
 def test_nothing_is_made_too_far_ahead_of_its_playing() -> None:
     async def run(server: Running) -> None:
         async with Client(server.ws) as client:

@@ -43,8 +43,6 @@ class EncodedChunk:
     """Time of the step itself."""
     computed_s: float = 0.0
     """Processor time of all steps since the chunk before."""
-    more: bool = True
-    """Whether the next pull may give something without more text."""
 
 
 class Speaking:
@@ -74,11 +72,10 @@ class Speaking:
     def _step(self, request: float) -> EncodedChunk | None:
         start, computing = time.perf_counter(), time.thread_time()
         chunk = self.session.pull()
-        samples, words, data, loud, more = 0, tuple[WordTiming, ...](), b"", False, True
+        samples, words, data, loud = 0, tuple[WordTiming, ...](), b"", False
         if chunk is not None:
             samples, words = len(chunk.samples), chunk.words
             data, loud = self._encoder.push(chunk.samples), len(audible(chunk.samples)) > 0
-            more = self._more()
         elif self.session.finished and not self._over:
             self._over, data = True, self._encoder.finish()
         computed_s = self._computed_s + time.thread_time() - computing
@@ -87,14 +84,7 @@ class Speaking:
             return None
         self._computed_s = 0.0
         took_s = time.perf_counter() - start
-        return EncodedChunk(data, samples, words, loud, start - request, took_s, computed_s, more)
-
-    def _more(self) -> bool:
-        """Whether another pull has something to do; what fails in it must not take the chunk along."""
-        try:
-            return self.session.ready() or self.session.finished
-        except Exception:
-            return True
+        return EncodedChunk(data, samples, words, loud, start - request, took_s, computed_s)
 
 
 def session_options(voice: Voice, options: m.Options) -> Options:
