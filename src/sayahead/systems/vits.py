@@ -54,7 +54,8 @@ class VitsConfig:
     """Words that stand behind the visible ones of an open sentence: all in its first steps, later the first alone.
     Empty: the sentence's own words do, again."""
     long_steps: int = 2
-    """Steps of a sentence that see all of the tail: what looks like a short sentence begins low."""
+    """Steps of a sentence that see all of the tail, and one more where no word after the spoken ones is visible: what
+    looks like a short sentence begins low."""
     first_frames: int = 8
     """Frames of a sentence that are decoded first, so that its sound begins early."""
     fade_s: float = 0.008
@@ -162,7 +163,9 @@ class VitsAcoustic:
             return np.array([self._config.end], np.int64)
         if segment.predicted:
             return np.zeros(0, np.int64)
-        long = state.steps < self._config.long_steps
+        # What is held back without a lookahead word is rendered again a step later: the third step still begins.
+        blind = segment.speak == len(segment.ids)
+        long = state.steps < self._config.long_steps + blind
         if len(self._tails[0]):
             return self.padded(self._tails[0] if long else self._tails[1])
         return self.padded(np.tile(segment.ids, 4) if long else segment.ids[: segment.speak])
