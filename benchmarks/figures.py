@@ -210,6 +210,12 @@ SHAPES = FromReport(
 
 OWN_VOICE = FromReport("own_voice", "sayahead eval run benchmarks/own_voice.toml", SHAPES.figures[:4])
 
+ANOTHER_VOICE = FromReport(
+    "another_voice",
+    "sayahead eval run benchmarks/another_voice.toml",
+    (*SHAPES.figures[:4], Figure("RTF", "latency-1.csv", "RTF", 3)),
+)
+
 SUMMARY = replace(
     LOOKAHEAD,
     rows={
@@ -466,6 +472,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "fairness": table("server/fairness.md", "python benchmarks/fairness.py"),
     "shapes": SHAPES,
     "own_voice": OWN_VOICE,
+    "another_voice": ANOTHER_VOICE,
     "soak": table("server/soak.md", "python benchmarks/soak.py"),
     "floods": table("server/floods.md", "python benchmarks/floods.py"),
     "aligner": table("aligner.md", "python benchmarks/aligner.py"),
