@@ -196,6 +196,18 @@ LOOKAHEAD = FromReport(
     ),
 )
 
+MA_ADAPTATION = FromReport(
+    "ma/adaptation",
+    "sayahead eval run benchmarks/ma/adaptation.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3),
+        Figure("pitch RMSE, cents", "prosody.csv", "pitch RMSE, cents", 0),
+        Figure("word duration RMSE, ms", "prosody.csv", "word duration RMSE, ms", 0),
+    ),
+)
+
 SHAPES = FromReport(
     "shapes",
     "sayahead eval run benchmarks/shapes.toml",
@@ -457,6 +469,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "blind": table("blind.md", "python benchmarks/blind.py"),
     "lookahead_summary": SUMMARY,
     "ma_quality": MA_QUALITY,
+    "ma_adaptation": MA_ADAPTATION,
     "ma_latency": MA_LATENCY,
     "ma_positions": MA_POSITIONS,
     "ma_shadowing": MA_SHADOWING,
