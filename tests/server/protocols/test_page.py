@@ -381,6 +381,7 @@ def test_a_word_whose_sound_waits_in_the_browser_can_be_another(server: Running,
 
 def test_a_word_that_was_not_spoken_is_revised_where_it_stands(server: Running, browser: Browser) -> None:
     with seated(browser, server.http) as seat:
+        seat.page.select_option("#lookahead", "lookahead:k=1")
         # The last word waits for the next one.
         seat.put("I live in Berlim ")
         seat.until("document.querySelectorAll('#mirror .now').length > 0")

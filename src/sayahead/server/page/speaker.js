@@ -147,6 +147,7 @@ export class Speaker extends Track {
     clearTimeout(this.timer);
     this.feeder?.stop();
     this.feeder = null;
+    this.editing = false;
     if (this.context) this.stream.cancel(this.context.id);
     this.forget();
     this.phrases = [];
@@ -379,7 +380,9 @@ export class Speaker extends Track {
   }
 
   get busy() {
-    return this.feeder !== null || this.pending || this.player.sounding;
+    // What is being edited will be sent when the typist rests.
+    const edited = this.editing && this.arrived < this.text.length;
+    return this.feeder !== null || edited || this.pending || this.player.sounding;
   }
 
   /** Whether the server has all that it needs for more sound. */
