@@ -450,7 +450,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "taught_memory": table("taught_memory.md"),
     "context_streams": table("context_streams.md"),
     "released": table("released.md"),
-    "released_blind": table("released_blind.md"),
+    "spent": table("spent.md"),
     "together": table("together.md"),
     "start": table("start.md"),
     "calls": table("calls.md"),
