@@ -99,10 +99,8 @@ class SourceFilter:
         sums = self._overlap_add(pieces[skip - first :], state.tail, skip)
         self._fade(sums, pieces, state.expected)
         phase = float(turns[final * self.HOP - 1] % 1.0)
-        tail, past = (
-            sums[final : final + self.N_FFT // self.HOP],
-            source[final * self.HOP :][: len(state.source)].copy(),
-        )
+        tail = sums[final : final + self.N_FFT // self.HOP]
+        past = source[final * self.HOP :][: len(state.source)].copy()
         expected = pieces[final:].copy() if self._anew else state.expected
         kept = FilterState(state.frame + final, phase, pitch[final : final + 1], tail, past, expected)
         return sums[:final].reshape(-1), kept

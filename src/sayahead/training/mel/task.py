@@ -103,15 +103,15 @@ class MelVocoderTask(Task[MelVocoder]):
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: each item is cut into crops from a random offset on, and the crops are shuffled."""
         items, frames = self.corpus.split(split), self.data.frames
-        draw = self.draw = np.random.default_rng([seed, 7])
+        draw = np.random.default_rng([seed, 7])
         crops = []
         for number, length in enumerate(items.lengths):
             offset = int(draw.integers(frames))
             crops += [(number, at) for at in range(-offset, int(length) - 1, frames)]
         for _, numbers in shuffled(len(crops), draw, Share(batch_size, rank, ranks)):
-            yield self._batch([(items[crops[i][0]], crops[i][1]) for i in numbers])
+            yield self._batch([(items[crops[i][0]], crops[i][1]) for i in numbers], draw)
 
-    def _batch(self, crops: list[tuple[Item, int]]) -> Batch:
+    def _batch(self, crops: list[tuple[Item, int]], draw: np.random.Generator) -> Batch:
         frames = self.data.frames
         mel = np.zeros((len(crops), frames, self.config.n_mels), np.float32)
         f0, counts = np.zeros((2, len(crops), frames), np.float32)
@@ -121,7 +121,7 @@ class MelVocoderTask(Task[MelVocoder]):
             size = end - first
             mel[row, :size], f0[row, :size] = item.mel[first:end], item.f0[first:end]
             counts[row, self.data.edge if first else 0 : size] = 1
-        known = self._sounds(crops, f0) if self.data.target == "sound" else {"features": self._features(crops)}
+        known = self._sounds(crops, f0, draw) if self.data.target == "sound" else {"features": self._features(crops)}
         return tensors(mel=mel, f0=f0, counts=counts, **known)
 
     def _features(self, crops: list[tuple[Item, int]]) -> Floats:
@@ -134,7 +134,7 @@ class MelVocoderTask(Task[MelVocoder]):
             row[: len(part)] = part
         return features
 
-    def _sounds(self, crops: list[tuple[Item, int]], f0: Floats) -> dict[str, Any]:
+    def _sounds(self, crops: list[tuple[Item, int]], f0: Floats, draw: np.random.Generator) -> dict[str, Any]:
         """Samples (B, S), which of them count, and the spectra of the pulses (B, T, 601)."""
         frames, hop = self.data.frames, self.corpus.info.front_end.hop
         right = sum(self.config.right) + SourceFilter.OVERHANG
@@ -147,7 +147,7 @@ class MelVocoderTask(Task[MelVocoder]):
             audio[row, : len(part)] = part.astype(np.float32) / 32767
             last = end - first if end == len(item.mel) else end - first - right
             heard[row, (self.data.edge if first else 0) * hop : max(0, last) * hop] = 1
-        phases = self.draw.random(len(crops))
+        phases = draw.random(len(crops))
         pulses = np.stack([excitation(pitch, phase) for pitch, phase in zip(f0, phases, strict=True)])
         return {"audio": audio, "heard": heard, "pulses": pulses}
 
