@@ -22,11 +22,7 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = (
-    "abuse corpora heart performance context conversation evaluation policies server "
-    "voices how-to/browser how-to/own-voice papers/ma papers/saeki papers/mohan papers/mohan_agent"
-)
-DOCUMENTS = ("README.md", *(f"docs/{page}.md" for page in PAGES.split()))
+DOCUMENTS = ("README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")))
 
 
 def load(name: str) -> Any:
@@ -450,6 +446,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "taught_memory": table("taught_memory.md"),
     "context_streams": table("context_streams.md"),
     "released": table("released.md"),
+    "server_memory": table("server/memory.md"),
     "spent": table("spent.md"),
     "together": table("together.md"),
     "start": table("start.md"),
