@@ -27,7 +27,8 @@ from sayahead.training.clarinet.network import GaussianIAF, Vocoder
 from sayahead.training.corpus.store import Corpus
 from sayahead.training.loop.trained import load_trained
 from sayahead.types import Floats
-from sayahead.vocoders.clarinet import ClariNetVocoder, pitch_curve, pulse_train
+from sayahead.vocoders.clarinet import ClariNetVocoder
+from sayahead.vocoders.pulses import pitch_curve, pulse_train
 
 STEP = 10
 """Frames of a step: 125 ms."""
@@ -81,8 +82,8 @@ def against_torch(vocoder: ClariNetVocoder, model: GaussianIAF, mel: Floats) -> 
     tensor, hertz, rows = torch.from_numpy(mel), np.zeros(0, np.float32), None
     off = 0.0
     with torch.no_grad():
-        if vocoder._pitch is not None and model.conditioner.pitch is not None:
-            hertz = vocoder._pitch(mel=mel)["f0"]
+        if vocoder._pulses is not None and model.conditioner.pitch is not None:
+            hertz = vocoder._pulses.hertz(mel)
             normalized = model.conditioner.normalized(tensor[None])
             off = float(np.abs(hertz - model.conditioner.pitch.hertz(normalized)[0].numpy()).max())
             curve = pitch_curve(hertz, None, hop=c.hop)

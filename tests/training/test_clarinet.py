@@ -29,7 +29,8 @@ from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.crops import locked_pulses
 from sayahead.training.loop.task import Task
 from sayahead.types import Floats
-from sayahead.vocoders.clarinet import load_clarinet, pitch_curve, pulse_train
+from sayahead.vocoders.clarinet import load_clarinet
+from sayahead.vocoders.pulses import pitch_curve, pulse_train
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "ma"
 TINY = ConditionerConfig(n_mels=6, channels=4, strides=(3, 5), bands=2, level=True, pulses=True, pitch=8)
@@ -476,10 +477,10 @@ def test_graphs_say_what_torch_says_and_stream_exactly(conditioner: ConditionerC
         meant = model.conditioner.signal.join(x, torch.from_numpy(mel)[None]).reshape(37, -1).numpy()
     assert np.abs(said - meant).max() < 1e-4 * np.abs(meant).max()
 
-    if vocoder._pitch is not None:
+    if vocoder._pulses is not None:
         # A pitch that is off by a bit in windows of another length shifts the pulses more and more.
-        hertz = vocoder._pitch(mel=mel)["f0"]
-        parts = [vocoder._pitch(mel=mel[max(0, at - 6) : at + 3])["f0"][min(at, 6)] for at in range(35)]
+        hertz = vocoder._pulses.hertz(mel)
+        parts = [vocoder._pulses.hertz(mel[max(0, at - 6) : at + 3])[min(at, 6)] for at in range(35)]
         assert np.array_equal(hertz[:35], parts)
         assert len(set(parts)) > 10
     for sizes in ([37], [20, 17], [1] * 37, [15, 0, 22]):

@@ -13,7 +13,7 @@ from sayahead.training.corpus.batches import Share, shuffled
 from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.loop.task import Batch, M, Task
 from sayahead.types import Floats
-from sayahead.vocoders.clarinet import VOICED_HZ, pitch_curve, pulse_train
+from sayahead.vocoders.pulses import VOICED_HZ, pitch_curve, pulse_train
 
 FULL_SCALE = np.float32(32767)
 """The 16-bit sample that stands for 1."""

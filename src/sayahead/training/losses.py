@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sayahead.vocoders.clarinet import VOICED_HZ
+from sayahead.vocoders.pulses import VOICED_HZ
 
 REFERENCE_HZ = 200.0
 """Pitch is learned as its logarithm relative to this."""

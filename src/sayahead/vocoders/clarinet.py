@@ -8,15 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.types import Floats
 from sayahead.vocoders.overlap import OverlapState, OverlapVocoder
-
-VOICED_HZ, TOP_HZ = 40.0, 11000.0
-"""Pitch from which on there are pulses, and up to where their harmonics go."""
+from sayahead.vocoders.pulses import PulseModel, Pulses, PulseState
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +48,8 @@ class ClariNetModel:
 class ClariNetState:
     """The past of a sentence."""
 
-    past: Floats
-    """(<= pitch_left, n_mels) the last final frames."""
-    f0: float | None
-    """Pitch of the last of them in Hz; None before a sentence's first frame."""
-    phase: float
-    """Turns of the pulse train where the first frame begins that is not final."""
+    pulses: PulseState | None
+    """The pitch's; None where there are no pulses."""
     overlap: OverlapState
     """What the student is given again."""
 
@@ -68,9 +61,10 @@ class ClariNetVocoder:
         """Load ``student.onnx``, and ``pitch.onnx`` where there are pulses."""
         self.hop_length, self._model = model.hop_length, model
         self._student = OnnxGraph(folder / "student.onnx", threads=threads)
-        self._pitch = OnnxGraph(folder / "pitch.onnx", threads=threads) if model.pulses else None
-        # A frame's pulses depend on the pitch of the frame after it.
-        self.context = model.right + (1 + model.pitch_right if model.pulses else 0)
+        read = PulseModel(model.sample_rate, model.pitch_left, model.pitch_right)
+        sizes = {"n_mels": model.n_mels, "hop_length": model.hop_length}
+        self._pulses = Pulses(read, folder, threads=threads, **sizes) if model.pulses else None
+        self.context = model.right + (self._pulses.context if self._pulses else 0)
         left = model.left if model.delta is None else min(model.delta, model.left)
         self._overlap = OverlapVocoder(
             self._render, hop_length=model.hop_length, left=left, right=model.right, fade=model.fade
@@ -85,7 +79,7 @@ class ClariNetVocoder:
 
     def initial(self, frame: int) -> ClariNetState:
         """See Vocoder."""
-        return ClariNetState(np.zeros((0, self._model.n_mels), np.float32), None, 0.0, self._overlap.initial(frame))
+        return ClariNetState(self._pulses.initial() if self._pulses else None, self._overlap.initial(frame))
 
     def step(
         self, final: Floats, right: Floats, state: ClariNetState, *, seed: int, ended: bool
@@ -94,55 +88,13 @@ class ClariNetVocoder:
         if not len(final):
             return np.zeros(0, np.float32), state
         right = right[:0] if ended else right[: self.context]
-        past, f0, phase = state.past, state.f0, state.phase
-        if self._pitch is not None:
-            hertz = self._pitch(mel=np.concatenate([past, final, right]))["f0"][len(past) :]
-            curve = pitch_curve(hertz, f0, hop=self.hop_length)
-            turns = phase + np.cumsum(curve, dtype=np.float64) / self._model.sample_rate
-            # A frame's pulses, then its quadrature.
-            train = np.hstack([part.reshape(-1, self.hop_length) for part in pulse_train(turns, curve)])
-            f0, phase = float(hertz[len(final) - 1]), float(turns[len(final) * self.hop_length - 1] % 1.0)
-            past = np.concatenate([past, final])[-self._model.pitch_left :]
-            final, right = np.hstack([final, train[: len(final)]]), np.hstack([right, train[len(final) :]])
+        pulses = state.pulses
+        if self._pulses is not None and pulses is not None:
+            final, right, pulses = self._pulses.beside(final, right, pulses)
         samples, overlap = self._overlap.step(final, right, state.overlap, seed=seed, ended=ended)
-        return samples, ClariNetState(past, f0, phase, overlap)
+        return samples, ClariNetState(pulses, overlap)
 
 
 def load_clarinet(table: Mapping[str, Any], folder: Path, threads: int) -> ClariNetVocoder:
     """The student in a voice's folder, by what its ``model`` table has under ``vocoder``."""
     return ClariNetVocoder(from_mapping(ClariNetModel, table, where="model: vocoder"), folder, threads=threads)
-
-
-def pitch_curve(f0: Floats, before: float | None, *, hop: int) -> Floats:
-    """(T * hop,) Hz at each sample, at least 40, for the pitch (T,) of frames, taken in each one's middle.
-
-    ``before`` is the pitch of the frame before the first; at a sentence's ends the pitch is held, and so it is to the
-    edge of a voiced frame beside one that is not: there is no way from 0 Hz to a voice's.
-    """
-    held = np.concatenate([[f0[0] if before is None else before], f0, f0[-1:]]).astype(np.float64)
-    place = (np.arange(len(f0) * hop) + 0.5) / hop + 0.5
-    left = place.astype(np.int64)
-    one, other, share = held[left], held[left + 1], place - left
-    voiced = np.minimum(one, other) > VOICED_HZ
-    curve = np.where(voiced, one + share * (other - one), np.where(share < 0.5, one, other))
-    hertz: Floats = np.maximum(curve, VOICED_HZ).astype(np.float32)
-    return hertz
-
-
-def pulse_train(turns: NDArray[np.float64], hertz: Floats) -> Floats:
-    """(2, S): pulses of unit power once a turn, of all harmonics below 11 kHz, and the same with sines for cosines.
-
-    sum_(h = 1 .. H) cos(h t) = sin((H + 1/2) t) / (2 sin(t / 2)) - 1/2 and
-    sum_(h = 1 .. H) sin(h t) = (cos(t / 2) - cos((H + 1/2) t)) / (2 sin(t / 2)). Nothing where the pitch is 40 Hz.
-    """
-    # From the nearest pulse on and in double precision: high harmonics are many turns away from a rounded phase.
-    angle = 2 * np.pi * (turns - np.round(turns))
-    order = np.floor(TOP_HZ / hertz.astype(np.float64))
-    below = 2 * np.sin(angle / 2)
-    flat = np.abs(below) < 1e-6
-    below[flat] = 1
-    top = (order + 0.5) * angle
-    pulses = np.where(flat, order, np.sin(top) / below - 0.5)
-    quadrature = np.where(flat, 0, (np.cos(angle / 2) - np.cos(top)) / below)
-    heard: Floats = (np.stack([pulses, quadrature]) * np.sqrt(2 / order) * (hertz > VOICED_HZ)).astype(np.float32)
-    return heard

@@ -20,7 +20,7 @@ from sayahead.training.crops import CropTask
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.task import Batch
 from sayahead.training.losses import average, pitch_errors
-from sayahead.vocoders.clarinet import pitch_curve, pulse_train
+from sayahead.vocoders.pulses import pitch_curve, pulse_train
 
 
 @dataclass(frozen=True, slots=True)
