@@ -7,6 +7,7 @@ import hashlib
 import http.server
 import io
 import json
+import shutil
 import tarfile
 import threading
 import zipfile
@@ -20,7 +21,7 @@ import pytest
 from support.command import Command
 from support.whistled import whistled
 
-from sayahead.adding.add import add, for_trade, remove
+from sayahead.adding.add import add, for_trade, pack, remove
 from sayahead.adding.catalogue import catalogue, listing
 from sayahead.adding.measure import TARGET_LUFS, kept, sample
 from sayahead.errors import ConfigError, VoiceError
@@ -85,6 +86,29 @@ def test_an_archive_is_added_under_another_name(silbo: Path, tmp_path: Path, nam
     added = add(str(packed(silbo, tmp_path / name)), name="whistle")
     assert added.config.name == "whistle"
     assert load_voice("whistle").config.name == "whistle"
+
+
+def test_a_voice_is_packed_the_same_every_time(silbo: Path, tmp_path: Path) -> None:
+    archives = [tmp_path / "one.tar.xz", tmp_path / "two.tar.xz"]
+    for archive in archives:
+        assert pack(silbo, archive) == []
+    assert archives[0].read_bytes() == archives[1].read_bytes()
+    with pytest.raises(ConfigError, match="there already"):
+        pack(silbo, archives[0])
+    with pytest.raises(ConfigError, match="no name of an archive"):
+        pack(silbo, tmp_path / "voice.exe")
+    assert add(str(archives[0])).config.name == "silbo"
+
+
+def test_a_packed_voice_takes_files_from_the_package(tmp_path: Path) -> None:
+    heart = installed_voices()["heart"]
+    own = tmp_path / "twin"
+    shutil.copytree(heart, own)
+    about = json.loads((own / "voice.json").read_text())
+    (own / "voice.json").write_text(json.dumps(about | {"name": "twin"}))
+    assert pack(own, tmp_path / "twin.zip") == list(about["files"])
+    assert (tmp_path / "twin.zip").stat().st_size < 40_000
+    assert load_voice(add(str(tmp_path / "twin.zip")).folder).config.files == about["files"]
 
 
 def test_a_name_is_taken_once_and_by_wish_again(silbo: Path) -> None:

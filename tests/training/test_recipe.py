@@ -15,12 +15,12 @@ import pytest
 import torch
 from support.toytask import toy_corpus
 
+from sayahead.adding.archives import write_archive
 from sayahead.cli import main
 from sayahead.errors import ConfigError
 from sayahead.training.loop.curves import Log, draw_losses, read_log, scalar_writer
 from sayahead.training.loop.optimizer import optimizer
 from sayahead.training.loop.parallel import ahead
-from sayahead.training.loop.publish import pack
 from sayahead.training.loop.recipe import Recipe, as_toml, load_recipe, recipe_from
 from sayahead.training.loop.run import train
 from sayahead.training.loop.schedule import Budget
@@ -248,11 +248,11 @@ def test_an_archive_of_runs_is_checked_unpacked_and_begun_with(
         assert main([*publish, *command]) == 2
         assert error in capsys.readouterr().err
     (tmp_path / "release" / "toy" / "log.jsonl").write_text("")
-    pack(tmp_path / "release", tmp_path / f"damaged{ending}")
+    write_archive(tmp_path / "release", tmp_path / f"damaged{ending}")
     assert main([*publish, "--check", str(tmp_path / f"damaged{ending}")]) == 2
     assert "log.jsonl is missing or damaged" in capsys.readouterr().err
     (tmp_path / "two" / "toy").mkdir(parents=True)
-    pack(tmp_path / "two", tmp_path / f"empty{ending}")
+    write_archive(tmp_path / "two", tmp_path / f"empty{ending}")
     with pytest.raises(ConfigError, match="There is no SHA256SUMS"):
         train(
             replace(start, train=replace(start.train, start=str(tmp_path / f"empty{ending}"))), corpus, tmp_path / "x"

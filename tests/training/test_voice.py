@@ -26,7 +26,7 @@ from sayahead.training.loop.trained import load_trained
 from sayahead.training.ma.network import DeepVoice3Config
 from sayahead.training.ma.task import DeepVoice3Task
 from sayahead.training.mel.task import MelVocoderTask
-from sayahead.training.voice import extend_voice, make_voice
+from sayahead.training.voice import exchange_vocoder, extend_voice, make_voice
 
 HEART = installed_voices()["heart"]
 
@@ -138,6 +138,33 @@ def test_a_student_comes_from_another_voice(tmp_path: Path) -> None:
     for name in ("distilled.onnx", "words.npz"):
         assert config["files"][name] == theirs["files"][name]
         assert (tmp_path / name).read_bytes() == (HEART / name).read_bytes()
+
+
+def test_an_installed_voice_is_heard_with_another_vocoder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vocoder = tiny.trained("mel", tiny.vocoder("mel"))
+    for lender in ("ma-lj", "saeki-lj"):
+        folder = tmp_path / lender
+        exchange_vocoder(lender, vocoder, folder, name=f"{lender}-tiny")
+        config, theirs = load_voice(folder).config, load_voice(lender).config
+        assert config.model["acoustic"] == theirs.model["acoustic"]
+        assert (config.defaults, config.distilled) == (theirs.defaults, theirs.distilled)
+        assert {name for name in config.files if config.files[name] != theirs.files.get(name)} == {"vocoder.onnx"}
+        assert "the mel vocoder" in config.source
+        assert len(load_voice(folder).synthesize("Heard anew.")) > 12_000
+    with pytest.raises(ConfigError, match="does not make mel frames"):
+        exchange_vocoder("heart", vocoder, tmp_path / "heart", name="tiny")
+    other = tiny.trained("mel", tiny.vocoder("mel"), front_end=FrontEnd(hop=256))
+    with pytest.raises(ConfigError, match="are not those of the run"):
+        exchange_vocoder("ma-lj", other, tmp_path / "other", name="tiny")
+    monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path / "added"))
+    packed = tmp_path / "tiny.tar.gz"
+    assert main(["voices", "pack", str(tmp_path / "saeki-lj"), "-o", str(packed)]) == 0
+    assert "Left out, as the package has them: context.onnx" in capsys.readouterr().out
+    assert main(["voices", "add", str(packed)]) == 0
+    added = load_voice("saeki-lj-tiny").config
+    assert added.files == load_voice(tmp_path / "saeki-lj").config.files
 
 
 def trained_pair(**info: Any) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from sayahead.adding.archives import ENDINGS, is_archive, unpack
+from sayahead.adding.archives import ENDINGS, is_archive, unpack, write_archive
 from sayahead.adding.catalogue import CARD, catalogue
 from sayahead.adding.fetch import Digest, Progress, fetch, is_address
 from sayahead.adding.graph import read_graph
@@ -183,7 +183,7 @@ def within(folder: Path) -> Path:
 
 
 def copy(found: Path, folder: Path) -> None:
-    """A voice's own files, and nothing that a link leads to."""
+    """A voice's own files, and nothing that a link leads to; those of a packaged voice may be missing."""
     if not found.is_dir():
         make(found, None, folder)
         return
@@ -194,6 +194,34 @@ def copy(found: Path, folder: Path) -> None:
         path = found / name
         if path.is_file() and not path.is_symlink() and path.name == name:
             shutil.copyfile(path, folder / name)
+        elif name in config.files and not path.exists() and (lent := packaged_files().get(config.files[name])):
+            shutil.copyfile(lent, folder / name)
+
+
+def packaged_files() -> dict[str, Path]:
+    """The files of the packaged voices by their SHA-256, as their descriptions have it."""
+    return {
+        digest: folder / name
+        for folder in packaged_voices().values()
+        for name, digest in read_config(folder).files.items()
+    }
+
+
+def pack(voice: Path, archive: Path) -> list[str]:
+    """Write a voice's folder as an archive for ``add``, without the files of packaged voices; the names of these.
+
+    ConfigError where the archive is there already, or its name is not that of an archive.
+    """
+    config, known = read_config(voice), packaged_files()
+    left = [name for name, digest in config.files.items() if digest in known]
+    with tempfile.TemporaryDirectory() as work:
+        folder = Path(work) / config.name
+        folder.mkdir()
+        for name in (*config.files, "voice.json", "LICENSE", "NOTICE", CARD):
+            if name not in left and (voice / name).is_file():
+                shutil.copyfile(voice / name, folder / name)
+        write_archive(Path(work), archive)
+    return left
 
 
 def checked_name(folder: Path, name: str | None, *, replace: bool) -> str:

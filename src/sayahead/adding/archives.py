@@ -1,4 +1,4 @@
-"""Archives of voices, unpacked with bounds."""
+"""Archives of voices and runs: written the same every time, unpacked with bounds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tarfile
 import zipfile
 from pathlib import Path, PurePosixPath
 
-from sayahead.errors import VoiceError
+from sayahead.errors import ConfigError, VoiceError
 
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz")
 MOST_FILES, MOST_BYTES = 200, 4 << 30
@@ -43,3 +43,33 @@ def check(entries: list[tuple[str, int]], archive: Path) -> None:
         path = PurePosixPath(name.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or ":" in path.parts[:1]:
             raise VoiceError(f"{archive} holds {name[:80]!r}, which lies outside of it: it was not unpacked.")
+
+
+def write_archive(folder: Path, archive: Path) -> None:
+    """Write all files below a folder into an archive, its format by its name, in order and without times.
+
+    ConfigError where it is there already, or its name is not that of an archive.
+    """
+    if not is_archive(archive):
+        raise ConfigError(f"{archive} is no name of an archive: it must end in {', '.join(ENDINGS)}.")
+    if archive.exists():
+        raise ConfigError(f"{archive} is there already: name another file, or remove it.")
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    partial = archive.with_name(f".{archive.name}")
+    if archive.name.lower().endswith(".zip"):
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as zipped:
+            for path in files:
+                zipped.writestr(zipfile.ZipInfo(path.relative_to(folder).as_posix()), path.read_bytes())
+    else:
+        kind = {".gz": "w:gz", ".tgz": "w:gz", ".xz": "w:xz"}.get(archive.suffix.lower(), "w")
+        with tarfile.open(str(partial), kind) as packed:  # type: ignore[call-overload]
+            for path in files:
+                packed.add(path, path.relative_to(folder).as_posix(), filter=plain)
+    partial.replace(archive)
+
+
+def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    """An entry without owner and time."""
+    entry.uid = entry.gid = entry.mtime = 0
+    entry.uname = entry.gname = ""
+    return entry

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
 from sayahead.policies.learned import Network
-from sayahead.training.voice import extend_voice, make_heart, make_voice
+from sayahead.training.voice import exchange_vocoder, extend_voice, make_heart, make_voice
 from sayahead.voice import load_voice
 from sayahead.voices import installed_voices
 
@@ -26,6 +26,10 @@ The vocoder can be another voice's, used in place; a context student is added wi
 
   sayahead train voice --acoustic runs/guided-small --vocoder ma-lj --student runs/student-medium --name saeki-lj \
     -o voices/saeki-lj
+
+An installed voice can be heard with another vocoder:
+
+  sayahead train voice --acoustic ma-lj --vocoder runs/clarinet-small --name ma-clarinet -o voices/ma-clarinet
 
 The default voice, as imported from hibari-tts, and with what it has learned since:
 
@@ -44,7 +48,7 @@ A student, a policy or an agent can be added to an existing voice:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = EPILOG
     add = parser.add_argument
-    add("--acoustic", metavar="RUN", type=Path, help="the acoustic model's run, or one of its checkpoints")
+    add("--acoustic", metavar="RUN", type=Path, help="the acoustic model's run or checkpoint, or a voice's name")
     add("--vocoder", metavar="RUN", type=Path, help="the vocoder's run, or a voice's name for its vocoder")
     add("--heart", metavar="VOICE.toml", type=Path, help="make the default voice, with these settings")
     add("--student", metavar="RUN", type=Path, help="a context student's run, or a voice for its student")
@@ -92,10 +96,16 @@ def make(arguments: argparse.Namespace) -> None:
         return
     if arguments.vocoder is None or arguments.name is None:
         raise ConfigError("--acoustic needs --vocoder (a run or a voice's name) and --name.")
-    acoustic, vocoder = load(arguments.acoustic), str(arguments.vocoder)
-    second = vocoder if vocoder in installed_voices() else load(arguments.vocoder)
     about = {key: getattr(arguments, key) for key in ("name", "description", "license")}
-    make_voice(acoustic, second, arguments.out, **about, **extras)
+    acoustic, vocoder, voices = str(arguments.acoustic), str(arguments.vocoder), installed_voices()
+    if acoustic in voices:
+        refuse(
+            given & set(extras) | ({"vocoder"} if vocoder in voices else set()), "an installed voice's acoustic model"
+        )
+        exchange_vocoder(acoustic, load(arguments.vocoder), arguments.out, **about)
+        return
+    second = vocoder if vocoder in voices else load(arguments.vocoder)
+    make_voice(load(arguments.acoustic), second, arguments.out, **about, **extras)
 
 
 def refuse(options: set[str], what: str) -> None:

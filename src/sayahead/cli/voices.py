@@ -28,6 +28,7 @@ PARTS = {
     "shape": "sayahead.cli.voices_shape",
     "try": "sayahead.cli.voices_try",
     "catalogue": "sayahead.cli.voices_catalogue",
+    "pack": "sayahead.cli.voices_pack",
 }
 COLUMNS = ("name", "language", "speakers", "rate", "size", "cost", "licence", "description")
 

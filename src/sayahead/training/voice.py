@@ -163,6 +163,43 @@ SPOKEN = "AIOWYbdfhijklmnpstuvwzæðŋɑɔəɛɜɡɪɹʃʊʌʒʤʧθ"
 """Phonemes without which English cannot be read."""
 
 
+def exchange_vocoder(
+    voice: str, vocoder: Run, folder: Path, *, name: str, description: str | None = None, license: str | None = None
+) -> None:
+    """Write a folder with an installed voice's acoustic model, policies and contexts, and a run's vocoder.
+
+    ConfigError for a voice whose second stage is not a vocoder of mel frames, and for frames that differ.
+    """
+    lender = installed_voices()[voice]
+    config = json.loads((lender / "voice.json").read_text(encoding="utf-8"))
+    old = config["model"].get("vocoder")
+    if old is None or "n_mels" not in config["model"].get("acoustic", {}):
+        raise ConfigError(f"The voice {voice} does not make mel frames: no other vocoder can stand behind it.")
+    front, title = vocoder.corpus.info.front_end, part(vocoder, VOCODERS, "a vocoder").title
+    theirs = (config["sample_rate"], config["hop_length"], config["model"]["acoustic"]["n_mels"])
+    if theirs != (front.sample_rate, front.hop, front.n_mels):
+        raise ConfigError(
+            f"The frames of the voice {voice} (sample rate, hop, bands: {theirs}) are not those of the run: {front}."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    files = list[Path]()
+    for file in config["files"]:
+        if not file.startswith("vocoder"):
+            shutil.copyfile(lender / file, folder / file)
+            files.append(folder / file)
+    second = second_stage(vocoder, front)
+    more, table = second.write(folder)
+    config["model"]["vocoder"] = table
+    config |= {
+        "name": name,
+        "description": description or f"{voice} with {title}",
+        "license": license or config["license"],
+        "source": f"The acoustic model of the voice {voice} and {second.source}.",
+    }
+    notice = NOTICE.format(name=name, license=config["license"], see=" (see LICENSE)", source=config["source"])
+    write_voice(folder, config, [*files, *more], notice=notice if second.taught else "")
+
+
 def check_phonemes(phonemes: Mapping[str, int]) -> None:
     """ConfigError where a corpus has phonemes that the front end lacks, or lacks some that it has.
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import tarfile
 import tempfile
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +17,7 @@ from typing import Any
 
 import torch
 
-from sayahead.adding.archives import is_archive, unpack
+from sayahead.adding.archives import is_archive, unpack, write_archive
 from sayahead.errors import ConfigError
 from sayahead.training.loop import checkpoint as checkpoints
 from sayahead.training.loop.trained import DESCRIPTION
@@ -36,11 +34,9 @@ def publish(runs: Sequence[Path], out: Path) -> list[Path]:
     checkpoint, or a name that exists already.
     """
     if is_archive(out):
-        if out.exists():
-            raise ConfigError(f"{out} is there already: name another file, or remove it.")
         with tempfile.TemporaryDirectory() as place:
             publish(runs, Path(place))
-            pack(Path(place), out)
+            write_archive(Path(place), out)
         return [out]
     written = list[Path]()
     for run in runs:
@@ -68,29 +64,6 @@ def reduced(state: dict[str, Any]) -> dict[str, Any]:
     weights = state["model"] if state["ema"] is None else state["ema"]
     small = {name: value.half() if value.dtype == torch.float32 else value for name, value in weights.items()}
     return {**state, "model": small, "ema": None, "optimizer": {}, "rng": []}
-
-
-def pack(folder: Path, archive: Path) -> None:
-    """Write all files below a folder into an archive, its format by its name, in order and without times."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file())
-    partial = archive.with_name(f".{archive.name}")
-    if archive.name.lower().endswith(".zip"):
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as zipped:
-            for path in files:
-                zipped.writestr(zipfile.ZipInfo(path.relative_to(folder).as_posix()), path.read_bytes())
-    else:
-        kind = {".gz": "w:gz", ".tgz": "w:gz", ".xz": "w:xz"}.get(archive.suffix.lower(), "w")
-        with tarfile.open(str(partial), kind) as packed:  # type: ignore[call-overload]
-            for path in files:
-                packed.add(path, path.relative_to(folder).as_posix(), filter=plain)
-    partial.replace(archive)
-
-
-def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """An entry without owner and time."""
-    entry.uid = entry.gid = entry.mtime = 0
-    entry.uname = entry.gname = ""
-    return entry
 
 
 @contextmanager
