@@ -18,6 +18,7 @@ PARTS = {
     "corpus": "sayahead.cli.corpus",
     "voice": "sayahead.cli.make_voice",
     "futures": "sayahead.cli.futures",
+    "predicted": "sayahead.cli.predicted",
     "publish": "sayahead.cli.publish",
     "tables": "sayahead.cli.tables",
     "vectors": "sayahead.cli.vectors",

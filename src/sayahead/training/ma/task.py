@@ -23,6 +23,7 @@ from sayahead.training.loop.task import Batch, Task, logged
 from sayahead.training.losses import average, stop_error
 from sayahead.training.ma.network import Decoded, DeepVoice3, DeepVoice3Config, generate
 from sayahead.training.ma.shipped import read_deepvoice3
+from sayahead.types import Floats
 from sayahead.voices import VoiceConfig
 
 
@@ -154,6 +155,15 @@ class DeepVoice3Task(Task[DeepVoice3]):
         total = total + data.alignment_weight * (parts["alignment1"] + parts["alignment2"])
         total = total + data.guided_weight * (parts["guided1"] + parts["guided2"])
         return total, logged(parts)
+
+    @torch.no_grad()
+    def predicted(self, model: DeepVoice3, item: Item) -> Floats:
+        """Log mel (T, n_mels) of an item, each step after the item's own frames before it."""
+        batch = self.batch([(0, item)], None)
+        inputs = (batch[name] for name in ("ids", "lengths", "frames", "attended", "stayed"))
+        frames = model(*inputs).frames.float().view(-1, self.config.n_mels)[: len(item.mel)]
+        mel: Floats = (frames * model.std + model.mean).numpy()
+        return mel
 
     @torch.no_grad()
     def samples(self, model: DeepVoice3, folder: Path) -> None:

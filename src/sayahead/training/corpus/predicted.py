@@ -1,0 +1,112 @@
+"""A corpus whose mel is an acoustic model's: each frame predicted after the true ones, as long as these.
+
+A vocoder that has heard only true mel meets another one in a voice: smoother, with harmonics blurred. Trained further
+on a corpus of this kind, it hears what it will be given, beside the sound that belongs there (Shen et al. 2018, 3.1, train
+Tacotron 2's vocoder so).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from sayahead.errors import ConfigError
+from sayahead.training.corpus.frontend import FrontEnd
+from sayahead.training.corpus.making import Texts
+from sayahead.training.corpus.store import Corpus, CorpusInfo, Item
+from sayahead.training.loop.trained import Trained, load_trained
+from sayahead.types import Floats
+
+
+@runtime_checkable
+class Predicts(Protocol):
+    """A task whose model predicts mel."""
+
+    def predicted(self, model: object, item: Item) -> Floats:
+        """Log mel (T, n_mels) of an item, each step after the item's own frames before it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedSpec:
+    """See Spec: the same items as another corpus, but for their mel."""
+
+    run: Path
+    """The acoustic model's run."""
+    corpus: Path
+    """The corpus with the true mel and the sound."""
+
+    @property
+    def info(self) -> CorpusInfo:
+        """The other corpus's description."""
+        return Corpus(self.corpus).info
+
+    @property
+    def front_end(self) -> FrontEnd:
+        """See Spec."""
+        return self.info.front_end
+
+    @property
+    def punctuation(self) -> str:
+        """See Spec."""
+        return self.info.punctuation
+
+    @property
+    def seed(self) -> int:
+        """See Spec."""
+        return self.info.seed
+
+    @property
+    def inventory(self) -> tuple[dict[str, int], int]:
+        """See Spec."""
+        return self.info.phonemes, self.info.pad
+
+    def describe(self) -> dict[str, str]:
+        """See Spec."""
+        run = self.open().run
+        return {**self.info.source, "mel": f"{run.recipe.name}, {run.step} steps"}
+
+    def open(self) -> Predictions:
+        """See Spec; ConfigError for a run that predicts no mel, or of another front end."""
+        return opened(self)
+
+    def splits(self) -> Mapping[str, Texts]:
+        """Name and text of each item."""
+        corpus = Corpus(self.corpus)
+        return {name: [(item.name, item.text) for item in corpus.split(name)] for name in corpus.info.splits}
+
+
+class Predictions:
+    """See Source."""
+
+    def __init__(self, spec: PredictedSpec) -> None:
+        self.run: Trained[object, object] = load_trained(spec.run)
+        self.task, corpus = self.run.task, Corpus(spec.corpus)
+        if not isinstance(self.task, Predicts):
+            raise ConfigError(f"{spec.run} is a run of {self.run.recipe.task}, which predicts no mel.")
+        theirs, ours = self.run.corpus.info, corpus.info
+        if (theirs.front_end, theirs.phonemes, theirs.pad) != (ours.front_end, ours.phonemes, ours.pad):
+            raise ConfigError(f"{spec.run} has other frames or phonemes than the corpus {spec.corpus}.")
+        self._items = {
+            item.name: (split, number) for split in ours.splits for number, item in enumerate(corpus.split(split))
+        }
+        self._splits = {split: corpus.split(split) for split in ours.splits}
+
+    def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
+        """See Source."""
+        assert isinstance(self.task, Predicts)
+        split, number = self._items[name]
+        item = self._splits[split][number]
+        mel = self.task.predicted(self.run.model, item)
+        return [replace(item, mel=mel.astype(np.float16))], []
+
+
+@functools.lru_cache(maxsize=1)
+def opened(spec: PredictedSpec) -> Predictions:
+    """The source, loaded once a process."""
+    return Predictions(spec)
