@@ -1,8 +1,8 @@
 """A corpus whose mel is an acoustic model's: each frame predicted after the true ones, as long as these.
 
 A vocoder that has heard only true mel meets another one in a voice: smoother, with harmonics blurred. Trained further
-on a corpus of this kind, it hears what it will be given, beside the sound that belongs there (Shen et al. 2018, 3.1, train
-Tacotron 2's vocoder so).
+on a corpus of this kind, it hears what it will be given, beside the sound that belongs there (as Shen et al. 2018, 3.1,
+train the vocoder of Tacotron 2).
 """
 
 from __future__ import annotations
