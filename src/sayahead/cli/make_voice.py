@@ -97,12 +97,12 @@ def make(arguments: argparse.Namespace) -> None:
     if arguments.vocoder is None or arguments.name is None:
         raise ConfigError("--acoustic needs --vocoder (a run or a voice's name) and --name.")
     about = {key: getattr(arguments, key) for key in ("name", "description", "license")}
-    acoustic, vocoder, voices = str(arguments.acoustic), str(arguments.vocoder), installed_voices()
-    if acoustic in voices:
+    first, vocoder, voices = str(arguments.acoustic), str(arguments.vocoder), installed_voices()
+    if first in voices:
         refuse(
             given & set(extras) | ({"vocoder"} if vocoder in voices else set()), "an installed voice's acoustic model"
         )
-        exchange_vocoder(acoustic, load(arguments.vocoder), arguments.out, **about)
+        exchange_vocoder(first, load(arguments.vocoder), arguments.out, **about)
         return
     second = vocoder if vocoder in voices else load(arguments.vocoder)
     make_voice(load(arguments.acoustic), second, arguments.out, **about, **extras)

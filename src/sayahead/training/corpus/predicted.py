@@ -11,7 +11,7 @@ import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from sayahead.types import Floats
 class Predicts(Protocol):
     """A task whose model predicts mel."""
 
-    def predicted(self, model: object, item: Item) -> Floats:
+    def predicted(self, model: Any, item: Item) -> Floats:
         """Log mel (T, n_mels) of an item, each step after the item's own frames before it."""
         ...
 
@@ -85,10 +85,11 @@ class Predictions:
     """See Source."""
 
     def __init__(self, spec: PredictedSpec) -> None:
-        self.run: Trained[object, object] = load_trained(spec.run)
-        self.task, corpus = self.run.task, Corpus(spec.corpus)
-        if not isinstance(self.task, Predicts):
+        self.run: Trained[Any, Any] = load_trained(spec.run)
+        task, corpus = self.run.task, Corpus(spec.corpus)
+        if not isinstance(task, Predicts):
             raise ConfigError(f"{spec.run} is a run of {self.run.recipe.task}, which predicts no mel.")
+        self.task: Predicts = task
         theirs, ours = self.run.corpus.info, corpus.info
         if (theirs.front_end, theirs.phonemes, theirs.pad) != (ours.front_end, ours.phonemes, ours.pad):
             raise ConfigError(f"{spec.run} has other frames or phonemes than the corpus {spec.corpus}.")
@@ -99,7 +100,6 @@ class Predictions:
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
         """See Source."""
-        assert isinstance(self.task, Predicts)
         split, number = self._items[name]
         item = self._splits[split][number]
         mel = self.task.predicted(self.run.model, item)
