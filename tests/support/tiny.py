@@ -25,7 +25,7 @@ from sayahead.training.loop.trained import Trained
 from sayahead.training.ma.network import DeepVoice3, DeepVoice3Config
 from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
 from sayahead.training.voice import make_voice
-from sayahead.training.waveglow.network import WaveGlow, WaveGlowConfig
+from sayahead.training.waveglow.network import Bands, Groups, WaveGlow, WaveGlowConfig
 from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig
 from sayahead.voice import Voice
 
@@ -67,6 +67,11 @@ SAMPLED = WaveRNNConfig(n_mels=80, strides=(15, 20), blocks=1, channels=8, aux=8
 
 # A row of 8 samples: two frames of 300 make whole rows, one does not.
 GLOWING = WaveGlowConfig(flows=3, group=8, early_every=2, early_size=2, layers=2, channels=6)
+GLOWING_BANDS = replace(
+    GLOWING,
+    group=4,
+    conditioner=ConditionerConfig(channels=4, strides=(5, 15), bands=4, level=True, pulses=True, pitch=8),
+)
 
 
 def deepvoice3(config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0, scale: float = 1.0) -> DeepVoice3:
@@ -113,8 +118,11 @@ def waveglow(config: WaveGlowConfig = GLOWING) -> WaveGlow:
             if is_parametrized(layer):
                 remove_parametrizations(layer, "weight")
             layer.weight = nn.Parameter(rounded)
-    model.mean.fill_(-4.0)
-    model.std.fill_(1.5)
+    if isinstance(model.rows, Bands):
+        nn.init.uniform_(model.rows.conditioner.signal.level)
+    scale = model.rows if isinstance(model.rows, Groups) else model.rows.conditioner
+    scale.mean.fill_(-4.0)
+    scale.std.fill_(1.5)
     return model
 
 
@@ -131,10 +139,17 @@ def trained(task: str, model: nn.Module, **info: Any) -> Trained[Any, Any]:
     return Trained(None, model, Recipe("tiny", task, Settings(1, 1)), corpus, 1)
 
 
-def tiny_voice(folder: Path, task: str = "mel", config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0) -> Voice:
-    """A voice of Deep Voice 3 and the vocoder of a task."""
+def tiny_voice(
+    folder: Path,
+    task: str = "mel",
+    config: DeepVoice3Config = ACOUSTIC,
+    *,
+    seed: int = 0,
+    network: nn.Module | None = None,
+) -> Voice:
+    """A voice of Deep Voice 3 and the vocoder of a task, or the ``network`` given."""
     acoustic = trained("ma", deepvoice3(config, seed=seed))
-    make_voice(acoustic, trained(task, vocoder(task)), folder, name="tiny")
+    make_voice(acoustic, trained(task, network or vocoder(task)), folder, name="tiny")
     return load_voice(folder)
 
 

@@ -1,4 +1,4 @@
-"""WaveGlow: the published size, that it is invertible, that its likelihood is one, a training step."""
+"""WaveGlow: the published size, that it is invertible, that its likelihood is one, a training step; and in bands."""
 
 from __future__ import annotations
 
@@ -10,28 +10,29 @@ import numpy as np
 import pytest
 import torch
 from support.lessons import lessons
-from support.tiny import GLOWING, waveglow
-from support.tones import Tones
+from support.tiny import GLOWING, GLOWING_BANDS, trained, waveglow
+from support.tones import Hummed, Tones
 
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.frontend import PRESETS
 from sayahead.training.corpus.making import make_corpus
 from sayahead.training.corpus.store import Corpus, Item
 from sayahead.training.loop.recipe import load_recipe
-from sayahead.training.waveglow.export import export, reach
-from sayahead.training.waveglow.network import WaveGlow, WaveGlowConfig, negative_log_likelihood
+from sayahead.training.waveglow.export import PART, export
+from sayahead.training.waveglow.network import Bands, WaveGlow, WaveGlowConfig, negative_log_likelihood
 from sayahead.training.waveglow.task import WaveGlowTask
 from sayahead.vocoders.overlap import noise
 from sayahead.vocoders.waveglow import load_waveglow
 
-TINY = WaveGlowConfig(n_mels=3, hop=4, window=16, flows=5, group=4, early_every=2, early_size=1, layers=2, channels=6)
+TINY = WaveGlowConfig(n_mels=3, hop=6, window=16, flows=5, group=6, early_every=2, early_size=2, layers=2, channels=6)
+RECIPES = Path(__file__).parents[2] / "recipes" / "saeki"
 
 
 def tiny(*, seed: int = 0) -> WaveGlow:
     """A network whose couplings do something."""
     torch.manual_seed(seed)
-    model = WaveGlow(replace(TINY, group=6, hop=6, early_size=2)).eval()
-    for coupling in model.couplings:
+    model = WaveGlow(TINY).eval()
+    for coupling in model.flows.couplings:
         for weight in coupling.end.parameters():  # type: ignore[union-attr]
             torch.nn.init.normal_(weight, std=0.2)
     return model
@@ -69,7 +70,7 @@ def test_likelihood_counts_how_much_space_is_stretched() -> None:
 @pytest.mark.parametrize("group", [4, 8])
 def test_the_graph_makes_the_samples_of_torch(group: int, tmp_path: Path) -> None:
     model = waveglow(replace(GLOWING, group=group))
-    _, table = export(model, tmp_path)
+    _, table = export(model, tmp_path, sample_rate=24000)
     vocoder = load_waveglow(table, tmp_path, 1)
     mel = np.random.default_rng(0).normal(-4, 1, (9, 80)).astype(np.float32)
     found, _ = vocoder.step(mel, mel[:0], vocoder.initial(3), seed=5, ended=True)
@@ -82,9 +83,28 @@ def test_the_graph_makes_the_samples_of_torch(group: int, tmp_path: Path) -> Non
     assert np.abs(found - meant).max() < 1e-4 * np.abs(meant).max()
 
 
-def test_steps_equal_the_whole_with_all_context_and_not_with_less(tmp_path: Path) -> None:
-    _, table = export(waveglow(), tmp_path)
-    mel = np.random.default_rng(0).normal(-4, 1, (30, 80)).astype(np.float32)
+def test_the_graph_in_bands_makes_the_samples_of_torch(tmp_path: Path) -> None:
+    model = waveglow(GLOWING_BANDS)
+    paths, table = export(model, tmp_path, sample_rate=24000)
+    assert [path.name for path in paths] == ["waveglow.onnx", "pitch.onnx"]
+    vocoder, draw = load_waveglow(table, tmp_path, 1), np.random.default_rng(0)
+    mel = draw.normal(-4, 1, (9, 80)).astype(np.float32)
+    z, pulses = (draw.normal(size=(9, size)).astype(np.float32) for size in (300, 600))
+    found = vocoder._render(np.hstack([mel, pulses]), z)
+    rows = torch.from_numpy(0.6 * z).reshape(1, -1, 4).transpose(1, 2)
+    train = torch.from_numpy(pulses).reshape(9, 2, 300).transpose(0, 1).reshape(1, 2, -1)
+    meant = model.infer(torch.from_numpy(mel)[None], rows, train).reshape(9, 300).numpy()
+    assert np.abs(found - meant).max() < 1e-4 * np.abs(meant).max()
+
+
+@pytest.mark.parametrize("config", [GLOWING, GLOWING_BANDS], ids=["groups", "bands"])
+def test_steps_equal_the_whole_with_all_context_and_not_with_less(config: WaveGlowConfig, tmp_path: Path) -> None:
+    model = waveglow(config)
+    if isinstance(model.rows, Bands) and model.rows.conditioner.pitch is not None:
+        # Voiced everywhere: a pulse that is off is heard.
+        torch.nn.init.constant_(model.rows.conditioner.pitch.last.get_parameter("bias"), 0.5)
+    _, table = export(model, tmp_path, sample_rate=24000)
+    mel = np.random.default_rng(0).normal(-4, 1, (60, 80)).astype(np.float32)
 
     def render(sizes: list[int], **changes: int) -> Any:
         vocoder, at, out = load_waveglow({**table, **changes}, tmp_path, 1), 0, []
@@ -97,13 +117,14 @@ def test_steps_equal_the_whole_with_all_context_and_not_with_less(tmp_path: Path
             at += size
         return np.concatenate(out)
 
-    whole = render([30])
-    assert np.abs(render([7, 1, 9, 13]) - whole).max() < 1e-4
-    assert np.abs(render([7, 1, 9, 13], delta=0) - whole).max() > 1e-2
+    whole = render([60])
+    largest = np.abs(whole).max()
+    assert np.abs(render([17, 1, 19, 23]) - whole).max() < 1e-4 * largest
+    assert np.abs(render([17, 1, 19, 23], delta=0) - whole).max() > 1e-2 * largest
 
 
 def test_reach_at_the_published_size_is_a_second() -> None:
-    assert reach(WaveGlowConfig(hop=256, window=1024)) == (100, 96)
+    assert WaveGlowConfig(hop=256, window=1024).reach == (100, 96)
 
 
 class Sounding(Tones):
@@ -128,7 +149,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 @pytest.mark.parametrize("preset", [pytest.param("paper", marks=pytest.mark.slow), "tiny"])
 def test_a_training_step(preset: str, corpus: Corpus, tmp_path: Path) -> None:
-    recipe = load_recipe(Path(__file__).parents[2] / "recipes" / "saeki" / "waveglow-paper.toml")
+    recipe = load_recipe(RECIPES / "waveglow-paper.toml")
     sizes = dict(recipe.model) | ({} if preset == "paper" else {"channels": 4, "layers": 2})
     task = WaveGlowTask(sizes, {**recipe.data, "frames": 2, "samples": 1}, corpus)
     torch.manual_seed(0)
@@ -141,7 +162,120 @@ def test_a_training_step(preset: str, corpus: Corpus, tmp_path: Path) -> None:
         assert len(list(tmp_path.glob("*.wav"))) == 1
 
 
+# In bands
+
+
+def heard(model: WaveGlow, frames: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Sound, mel and pulses of so many frames, for a network in bands."""
+    samples = frames * model.config.hop
+    return torch.randn(1, samples), torch.randn(1, frames, 80) - 4, torch.randn(1, 2, samples)
+
+
+@torch.no_grad()
+def test_rows_in_bands_come_back_from_their_noise_and_hear_the_pulses() -> None:
+    model = waveglow(GLOWING_BANDS)
+    audio, mel, pulses = heard(model, 8)
+    latent = model(audio, mel, pulses)
+    assert latent.z.shape == (1, 4, 8 * 75)
+    again = model(audio, mel, pulses, latent.z).rendered
+    # The filter bank gives back what it has split, but for its edges.
+    assert (again - audio)[:, 50:-50].abs().max() < 0.01
+    assert torch.equal(again, model.infer(mel, latent.z, pulses))
+    assert (model.infer(mel, latent.z, -pulses) - again).abs().max() > 1e-2
+
+
+def test_the_first_guess_is_the_filtered_train_and_the_flows_add_to_it() -> None:
+    model = WaveGlow(GLOWING_BANDS).eval()
+    audio, mel, pulses = heard(model, 4)
+    assert isinstance(model.rows, Bands)
+    conditions = model.rows.conditions(mel, pulses)
+    with torch.no_grad():
+        # Untrained couplings change nothing: without noise there is the voice alone.
+        silent = model.infer(mel, torch.zeros(1, 4, 300), pulses)
+        voice = model.rows.conditioner.signal.join(model.rows.conditioner.expected(conditions), mel)
+        latent = model(audio, mel, pulses)
+        rows = model.rows.split(audio, mel, conditions)
+    assert torch.allclose(silent, voice, atol=1e-6)
+    assert torch.allclose(latent.z.square().sum(1), rows.square().sum(1), rtol=1e-3)
+
+
+@pytest.fixture(scope="module")
+def hummed(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    path = tmp_path_factory.mktemp("hummed")
+    texts = [(str(i), "abc dab.") for i in range(4)]
+    make_corpus(path, Hummed(PRESETS["ma"]), {"train": texts, "val": texts[:1]}, shard_texts=8)
+    return Corpus(path)
+
+
+def small(corpus: Corpus, **data: Any) -> WaveGlowTask:
+    recipe = load_recipe(RECIPES / "waveglow-small.toml")
+    sizes = {**recipe.model, "channels": 6, "layers": 2, "flows": 2}
+    return WaveGlowTask(sizes, {**recipe.data, "frames": 12, **data}, corpus)
+
+
+def test_a_training_step_in_bands_learns_all_that_is_weighed(hummed: Corpus, tmp_path: Path) -> None:
+    task = small(hummed, samples=1)
+    torch.manual_seed(0)
+    model = task.model()
+    batch = next(task.batches("train", batch_size=2, seed=0, rank=0, ranks=1))
+    first, *_, last = lessons(task, model, [batch] * 12, 3e-3)
+    assert set(first) == {"nll", "pitch", "voicing", "log_frame", "loss"}
+    assert all(last[name] < first[name] for name in first)
+    weighed = first["nll"] + first["pitch"] + first["voicing"] + task.data.log_frame * first["log_frame"]
+    assert first["loss"] == pytest.approx(weighed, rel=1e-5)
+    task.samples(model.eval(), tmp_path)
+    assert len(list(tmp_path.glob("*.wav"))) == 1
+
+
+def test_spectra_are_rendered_where_they_are_weighed_alone(hummed: Corpus) -> None:
+    task = small(hummed, log_frame=0.0)
+    batch = next(task.batches("train", batch_size=1, seed=0, rank=0, ranks=1))
+    _, parts = task.loss(task.model(), batch, 0)
+    assert set(parts) == {"nll", "pitch", "voicing"}
+
+
+def test_dither_bounds_the_likelihood_of_silence(hummed: Corpus) -> None:
+    batch = dict(next(small(hummed).batches("train", batch_size=1, seed=0, rank=0, ranks=1)))
+    batch["audio"] = torch.zeros_like(batch["audio"])
+    found = []
+    for dither in (0.0, 0.1):
+        task = small(hummed, dither=dither, log_frame=0.0)
+        torch.manual_seed(0)
+        model = task.model()
+        assert isinstance(model.rows, Bands)
+        assert model.rows.conditioner.voice is not None
+        for weight in model.rows.conditioner.voice.parameters():
+            torch.nn.init.zeros_(weight)
+        with torch.no_grad():
+            # Couplings do nothing yet: the noise is as large as the rows.
+            found.append(task.loss(model, batch, 0)[1]["nll"] * 2 * task.data.deviation**2)
+    assert found == pytest.approx([0.0, 0.01], abs=2e-3)
+
+
+def test_the_temperature_of_the_recipe_is_the_voice_s(tmp_path: Path) -> None:
+    run = trained("waveglow", waveglow(GLOWING_BANDS))
+    assert PART.write(run, tmp_path)[1]["temperature"] == 0.6
+    run = replace(run, recipe=replace(run.recipe, data={"temperature": 0.4}))
+    assert PART.write(run, tmp_path)[1]["temperature"] == 0.4
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"group": 6}, "a group of 6: they must be the same"),
+        ({"hop": 256}, "a hop of 300 and 4 bands, but"),
+        ({"group": 5}, "A group of 5 is odd"),
+        ({"early_size": 4}, "not more than the 4 channels"),
+    ],
+)
+def test_sizes_that_do_not_go_together_are_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        replace(GLOWING_BANDS, **changes)
+
+
 def test_what_does_not_fit_is_named(corpus: Corpus) -> None:
+    with pytest.raises(ConfigError, match=r"wants a \[model.conditioner\]"):
+        WaveGlowTask({"hop": 256}, {"dither": 0.1}, corpus)
     with pytest.raises(ConfigError, match="whole groups of 10"):
         WaveGlowTask({"hop": 256, "group": 10}, {"frames": 53}, corpus)
     with pytest.raises(ConfigError, match="hop of 256"):

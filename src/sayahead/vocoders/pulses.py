@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sayahead.config import check_whole
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.types import Floats
+from sayahead.vocoders.overlap import OverlapState, OverlapVocoder
 
 VOICED_HZ, TOP_HZ = 40.0, 11000.0
 """Pitch from which on there are pulses, and up to where their harmonics go."""
@@ -77,6 +78,41 @@ class Pulses:
         past = np.concatenate([past, final])
         after = PulseState(past[max(0, len(past) - self._model.left) :], f0, phase)
         return np.hstack([final, train[: len(final)]]), np.hstack([right, train[len(final) :]]), after
+
+
+@dataclass(frozen=True, slots=True)
+class PulsedState:
+    """The past of a sentence."""
+
+    pulses: PulseState | None
+    """The pitch's; None where there are no pulses."""
+    overlap: OverlapState
+    """What is rendered again."""
+
+
+class PulsedOverlap:
+    """See Vocoder: OverlapVocoder, whose frames of log mel have pulses beside them where the vocoder hears any."""
+
+    def __init__(self, overlap: OverlapVocoder, pulses: Pulses | None) -> None:
+        self.hop_length, self._overlap, self._pulses = overlap.hop_length, overlap, pulses
+        self.context = overlap.context + (pulses.context if pulses else 0)
+
+    def initial(self, frame: int) -> PulsedState:
+        """See Vocoder."""
+        return PulsedState(self._pulses.initial() if self._pulses else None, self._overlap.initial(frame))
+
+    def step(
+        self, final: Floats, right: Floats, state: PulsedState, *, seed: int, ended: bool
+    ) -> tuple[Floats, PulsedState]:
+        """See Vocoder; frames are log mel."""
+        if not len(final):
+            return np.zeros(0, np.float32), state
+        right = right[:0] if ended else right[: self.context]
+        pulses = state.pulses
+        if self._pulses is not None and pulses is not None:
+            final, right, pulses = self._pulses.beside(final, right, pulses)
+        samples, overlap = self._overlap.step(final, right, state.overlap, seed=seed, ended=ended)
+        return samples, PulsedState(pulses, overlap)
 
 
 def pitch_curve(f0: Floats, before: float | None, *, hop: int) -> Floats:

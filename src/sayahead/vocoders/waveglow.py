@@ -1,7 +1,8 @@
 """WaveGlow at run time: mel frames and noise to samples, in windows that overlap (Prenger et al. 2018).
 
 The network is not causal: it sees a second to each side at its published size. With all of that around each step, steps
-make the samples of the whole; ``delta`` takes less of it, as Saeki et al. do, at the price of the joins.
+make the samples of the whole; ``delta`` takes less of it, as Saeki et al. do, at the price of the joins. A small one
+hears pulses at the pitch beside the mel.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import numpy as np
 from sayahead.config import check_number, check_whole, from_mapping
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.types import Floats
-from sayahead.vocoders.overlap import OverlapState, OverlapVocoder
+from sayahead.vocoders.overlap import OverlapVocoder
+from sayahead.vocoders.pulses import PulsedOverlap, PulseModel, Pulses
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class WaveGlowModel:
     hop_length: int
     """Samples a frame."""
     group: int
-    """Samples of a row: a window begins and ends with whole rows."""
+    """Samples of a row, all bands of a step together: a window begins and ends with whole rows."""
     left: int
     """Frames on the left that make a difference."""
     right: int
@@ -38,6 +40,8 @@ class WaveGlowModel:
     """Frames on both sides that are rendered with the new ones (Ma's delta); None: all that make a difference."""
     temperature: float = 0.6
     """Deviation of the noise."""
+    pulses: PulseModel | None = None
+    """How ``pitch.onnx`` reads the pitch of the pulses; None: the network hears none."""
 
     def __post_init__(self) -> None:
         for name in ("n_mels", "hop_length", "group"):
@@ -49,37 +53,31 @@ class WaveGlowModel:
         check_number("model: vocoder: temperature", self.temperature, 0.0, 10.0)
 
 
-class WaveGlowVocoder:
+class WaveGlowVocoder(PulsedOverlap):
     """See Vocoder; frames are log mel."""
 
     def __init__(self, model: WaveGlowModel, folder: Path, *, threads: int = 1) -> None:
-        """Load ``waveglow.onnx``."""
-        self.hop_length, self._model = model.hop_length, model
+        """Load ``waveglow.onnx``, and ``pitch.onnx`` where there are pulses."""
+        self._model, hop = model, model.hop_length
         self._graph = OnnxGraph(folder / "waveglow.onnx", threads=threads)
-        self._multiple = model.group // math.gcd(model.hop_length, model.group)
+        self._multiple = model.group // math.gcd(hop, model.group)
         left, right = (side if model.delta is None else min(side, model.delta) for side in (model.left, model.right))
-        self.context = right
-        self._overlap = OverlapVocoder(
-            self._render, hop_length=model.hop_length, left=left, right=right, multiple=self._multiple
-        )
-
-    def initial(self, frame: int) -> OverlapState:
-        """See Vocoder."""
-        return self._overlap.initial(frame)
-
-    def step(
-        self, final: Floats, right: Floats, state: OverlapState, *, seed: int, ended: bool
-    ) -> tuple[Floats, OverlapState]:
-        """See Vocoder."""
-        return self._overlap.step(final, right, state, seed=seed, ended=ended)
+        overlap = OverlapVocoder(self._render, hop_length=hop, left=left, right=right, multiple=self._multiple)
+        sizes = {"n_mels": model.n_mels, "hop_length": hop, "threads": threads}
+        super().__init__(overlap, None if model.pulses is None else Pulses(model.pulses, folder, **sizes))
 
     def _render(self, frames: Floats, noise: Floats) -> Floats:
-        """Samples (T, hop) of frames (T, n_mels); the last frame is repeated where whole rows need another."""
-        missing = -len(frames) % self._multiple
-        mel = np.concatenate([frames, np.repeat(frames[-1:], missing, axis=0)]).astype(np.float32)
+        """Samples (T, hop) of frames (T, n_mels), or with pulses (T, n_mels + 2 * hop).
+
+        The last frame is repeated where whole rows need another.
+        """
+        missing, n_mels = -len(frames) % self._multiple, self._model.n_mels
+        rows = np.concatenate([frames, np.repeat(frames[-1:], missing, axis=0)]).astype(np.float32)
         z = np.concatenate([noise, np.zeros((missing, self.hop_length), np.float32)])
-        samples = self._graph(mel=mel, z=np.float32(self._model.temperature) * z)["samples"]
-        return samples[: len(frames)]
+        inputs = {"mel": rows[:, :n_mels], "z": np.float32(self._model.temperature) * z}
+        if self._model.pulses is not None:
+            inputs["pulses"] = rows[:, n_mels:]
+        return self._graph(**inputs)["samples"][: len(frames)]
 
 
 def load_waveglow(table: Mapping[str, Any], folder: Path, threads: int) -> WaveGlowVocoder:

@@ -10,19 +10,15 @@ import numpy as np
 import torch
 from torch import nn
 
+from sayahead.config import from_mapping
+from sayahead.training.clarinet.writer import ConditionWriter, write_pitch
 from sayahead.training.graph.builder import Graph
 from sayahead.training.graph.recurrent import array, halved
+from sayahead.training.loop.trained import Trained
 from sayahead.training.part import Part, Written
-from sayahead.training.waveglow.network import Coupling, WaveGlow, WaveGlowConfig
+from sayahead.training.waveglow.network import SOFTER, Bands, Coupling, Flows, Groups, WaveGlow
+from sayahead.training.waveglow.task import WaveGlowData
 from sayahead.vocoders.waveglow import WaveGlowModel
-
-
-def reach(config: WaveGlowConfig) -> tuple[int, int]:
-    """Frames to the left and to the right of a frame on which its samples depend."""
-    rows = config.flows * (config.kernel // 2) * (2**config.layers - 1)
-    frames = -(-rows * config.group // config.hop)
-    # A mel frame spreads over a window of samples, from its own first one on.
-    return frames + -(-config.window // config.hop), frames
 
 
 def convolved(g: Graph, x: str, layer: nn.Module, *, dilation: int = 1) -> str:
@@ -36,7 +32,7 @@ def convolved(g: Graph, x: str, layer: nn.Module, *, dilation: int = 1) -> str:
 
 
 def coupling(g: Graph, x: str, conditions: str, layer: Coupling) -> tuple[str, str]:
-    """Coupling: shift and log scale (1, half, U) of x (1, half, U) and conditions (1, n_mels * G, U)."""
+    """Coupling: shift and log scale (1, half, U) of x (1, half, U) and conditions (1, K, U)."""
     x = convolved(g, x, layer.start)
     given = g.op("Split", convolved(g, conditions, layer.condition), outputs=layer.layers, axis=1)
     given, total = [given] if layer.layers == 1 else given, ""
@@ -51,13 +47,13 @@ def coupling(g: Graph, x: str, conditions: str, layer: Coupling) -> tuple[str, s
     return str(shift), str(log_scale)
 
 
-def rows_of(g: Graph, mel: str, model: WaveGlow) -> str:
-    """WaveGlow.conditions (1, n_mels * G, U) of log mel (T, n_mels)."""
-    c = model.config
-    normal = g.op("Div", g.op("Sub", mel, g.constant(array(model.mean))), g.constant(array(model.std)))
+def rows_of(g: Graph, mel: str, rows: Groups) -> str:
+    """Groups.conditions (1, n_mels * G, U) of log mel (T, n_mels)."""
+    c = rows.config
+    normal = g.op("Div", g.op("Sub", mel, g.constant(array(rows.mean))), g.constant(array(rows.std)))
     x = g.op("Unsqueeze", g.op("Transpose", normal, perm=[1, 0]), g.constant(np.array([0])))
-    assert model.upsample.bias is not None
-    weights = halved(g, array(model.upsample.weight)), g.constant(array(model.upsample.bias))
+    assert rows.upsample.bias is not None
+    weights = halved(g, array(rows.upsample.weight)), g.constant(array(rows.upsample.bias))
     samples = g.op("ConvTranspose", x, *weights, strides=[c.hop])
     frames = g.op("Slice", g.op("Shape", mel), g.constant(np.array([0])), g.constant(np.array([1])))
     end = g.op("Mul", frames, g.constant(np.array([c.hop])))
@@ -67,36 +63,67 @@ def rows_of(g: Graph, mel: str, model: WaveGlow) -> str:
     return str(g.op("Reshape", turned, g.constant(np.array([1, c.n_mels * c.group, -1]))))
 
 
-def waveglow_graph(model: WaveGlow) -> Graph:
-    """mel (T, n_mels), z (T, hop) noise -> ``samples`` (T, hop); T * hop makes whole rows."""
-    g, c = Graph(), model.config
-    mel, z = g.input("mel", np.float32, ["T", c.n_mels]), g.input("z", np.float32, ["T", c.hop])
-    conditions = rows_of(g, mel, model)
+def inverse(g: Graph, conditions: str, flows: Flows) -> str:
+    """Flows.inverse of the input ``z`` (T, hop) under conditions (1, K, U): rows (1, G, U)."""
+    c = flows.config
+    z = g.input("z", np.float32, ["T", c.hop])
     x = str(g.op("Transpose", g.op("Reshape", z, g.constant(np.array([1, -1, c.group]))), perm=[0, 2, 1]))
-    leaving = [flow for flow in range(c.flows) if model.leaves(flow)]
-    sizes = g.constant(np.array([*[c.early_size] * len(leaving), model.remaining]))
+    leaving = [flow for flow in range(c.flows) if flows.leaves(flow)]
+    sizes = g.constant(np.array([*[c.early_size] * len(leaving), flows.remaining]))
     *early, x = g.op("Split", x, sizes, outputs=len(leaving) + 1, axis=1) if leaving else [x]
     for flow in reversed(range(c.flows)):
-        layer, mixing = model.couplings[flow], model.mixings[flow]
+        layer, mixing = flows.couplings[flow], flows.mixings[flow]
         assert isinstance(layer, Coupling)
         kept, changed = g.op("Split", x, outputs=2, axis=1)
         shift, log_scale = coupling(g, kept, conditions, layer)
         changed = g.op("Mul", g.op("Sub", changed, shift), g.op("Exp", g.op("Neg", log_scale)))
-        inverse = g.constant(array(torch.linalg.inv(mixing.detach().double()).float())[..., None])
-        x = str(g.op("Conv", g.op("Concat", kept, changed, axis=1), inverse))
-        if model.leaves(flow):
+        unmixing = g.constant(array(torch.linalg.inv(mixing.detach().double()).float())[..., None])
+        x = str(g.op("Conv", g.op("Concat", kept, changed, axis=1), unmixing))
+        if flows.leaves(flow):
             x = str(g.op("Concat", early.pop(), x, axis=1))
-    flat = g.op("Transpose", x, perm=[0, 2, 1])
-    g.output(g.op("Reshape", flat, g.constant(np.array([-1, c.hop]))), "samples", np.float32, ["T", c.hop])
+    return x
+
+
+def waveglow_graph(model: WaveGlow) -> Graph:
+    """mel (T, n_mels), z (T, hop) noise, pulses (T, 2 * hop), if any -> ``samples`` (T, hop).
+
+    T * hop makes whole rows.
+    """
+    c, rows = model.config, model.rows
+    if isinstance(rows, Groups):
+        g = Graph()
+        mel = g.input("mel", np.float32, ["T", c.n_mels])
+        x = inverse(g, rows_of(g, mel, rows), model.flows)
+        samples = str(g.op("Reshape", g.op("Transpose", x, perm=[0, 2, 1]), g.constant(np.array([-1, c.hop]))))
+    else:
+        writer = ConditionWriter(rows, rows.conditioner)
+        g, mel = writer.g, writer.mel()
+        conditions, voice = writer.conditions(mel)
+        x = inverse(g, conditions, model.flows)
+        samples = writer.joined(str(g.op("Add", x, voice)) if voice else x, mel)
+    g.output(samples, "samples", np.float32, ["T", c.hop])
     return g
 
 
-def export(model: WaveGlow, folder: Path) -> Written:
-    """Write ``waveglow.onnx``; its path, and what a voice's ``model`` table says of it under ``vocoder``."""
-    path, c = folder / "waveglow.onnx", model.config
-    waveglow_graph(model.eval().cpu()).save(str(path))
-    about: dict[str, Any] = asdict(WaveGlowModel(c.n_mels, c.hop, c.group, *reach(c)))
-    return [path], {key: value for key, value in about.items() if value is not None}
+def export(model: WaveGlow, folder: Path, *, sample_rate: int, temperature: float = SOFTER) -> Written:
+    """Write ``waveglow.onnx``, and ``pitch.onnx`` where the network hears pulses.
+
+    Returned: their paths, and what a voice's ``model`` table says of them under ``vocoder``, WaveGlowModel's fields.
+    """
+    c, rows, paths, pulses = model.config, model.eval().cpu().rows, [folder / "waveglow.onnx"], None
+    waveglow_graph(model).save(str(paths[0]))
+    if isinstance(rows, Bands) and rows.conditioner.pitch is not None:
+        paths.append(folder / "pitch.onnx")
+        pulses = write_pitch(rows, rows.conditioner, paths[1], sample_rate=sample_rate)
+    about = WaveGlowModel(c.n_mels, c.hop, c.group, *c.reach, temperature=temperature, pulses=pulses)
+    return paths, {key: value for key, value in asdict(about).items() if value is not None}
 
 
-PART: Part[WaveGlow] = Part("waveglow", "WaveGlow", lambda run, folder: export(run.model, folder))
+def write(run: Trained[Any, WaveGlow], folder: Path) -> Written:
+    """See Part."""
+    data = from_mapping(WaveGlowData, run.recipe.data, where="[data]")
+    rate = run.corpus.info.front_end.sample_rate
+    return export(run.model, folder, sample_rate=rate, temperature=data.temperature)
+
+
+PART: Part[WaveGlow] = Part("waveglow", "WaveGlow", write)
