@@ -82,7 +82,6 @@ def test_a_command_says_what_a_corpus_has(tmp_path: Path) -> None:
         (["--teacher", shlex.join([sys.executable, "-c", "print('no sound')"])], "no WAV file"),
         (["--teacher", shlex.join([sys.executable, "-c", "raise SystemExit(3)"])], "ended with code 3"),
         (["--teacher", "heart", "--features"], "leave it out, or --teacher"),
-        (["--teacher", "heart", "--punctuation", "all"], "leave it out, or --teacher"),
         (["--teacher", "heart", "--alignments", "somewhere"], "needs --recordings"),
         (["--teacher", "heart", "--recordings", "somewhere"], "applies to the voice"),
     ],

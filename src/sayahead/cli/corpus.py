@@ -72,8 +72,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument_group("the voice").add_argument
     add("--teacher", metavar="VOICE", help="another voice by name or folder, or a command that writes WAV")
-    marks, explained = one_of("all", "final"), "all (default), or only the sentence's last (Ma 5.1)"
-    add("--punctuation", metavar="all|final", type=marks, help=explained)
+    explained = "all, or only the sentence's last (Ma 5.1; default where the package's aligner finds the phonemes)"
+    add("--punctuation", metavar="all|final", type=one_of("all", "final"), help=explained)
     add("--seed", metavar="N", type=number(int, 0), help="seed of its noise (default: 0)")
     add("--features", action="store_true", help="also store its features, from which the mel vocoder learns (large)")
     add = parser.add_argument_group("recordings").add_argument
@@ -128,19 +128,19 @@ def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
 
 def from_teacher(arguments: argparse.Namespace) -> Spec:
     """The voice or command that was asked for; ConfigError where it is neither."""
-    for name, wrong in (("features", arguments.features), ("punctuation all", arguments.punctuation == "all")):
-        if wrong:
-            raise ConfigError(f"--{name} applies to the default voice's own network: leave it out, or --teacher.")
+    if arguments.features:
+        raise ConfigError("--features applies to the default voice's own network: leave it out, or --teacher.")
     options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")}
     spec = SpokenSpec(PRESETS[arguments.front_end], audio=not arguments.no_audio, noise=arguments.seed or 0, **options)
-    spec = replace(spec, aligner=arguments.aligner or FOLDER)
+    spec = replace(spec, aligner=arguments.aligner or FOLDER, inner_marks=arguments.punctuation == "all")
     spec.open()
     return spec
 
 
 def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
     """The recordings that were asked for, and their texts: one of 20 is for validation unless splits are named."""
-    for name in ("punctuation", "seed", "features", "teacher"):
+    foreign = ("punctuation",) if arguments.alignments is not None else ()
+    for name in (*foreign, "seed", "features", "teacher"):
         if getattr(arguments, name):
             raise ConfigError(f"--{name} applies to the voice, not to recordings: leave it out.")
     if arguments.alignments is not None and arguments.aligner is not None:
@@ -161,6 +161,7 @@ def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Text
     options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing")}
     front_end, options["audio"] = PRESETS[arguments.front_end], not arguments.no_audio
     if arguments.alignments is None:
+        options["inner_marks"] = arguments.punctuation == "all"
         return AlignedSpec(front_end, arguments.recordings, arguments.aligner or FOLDER, **options), splits
     spec = RecordingSpec(front_end, arguments.recordings, arguments.alignments, **options)
     return scan(spec, [name for script in splits.values() for name, _ in script]), splits

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -31,11 +31,13 @@ class AlignedSpec(RecordedSpec):
 
     aligner: Path = FOLDER
     """Folder of the aligner."""
+    inner_marks: bool = field(default=False, kw_only=True)
+    """Whether all punctuation is kept, not only the sentence's last mark."""
 
     @property
     def punctuation(self) -> str:
-        """Only the sentence's last mark."""
-        return "final"
+        """Which marks are among the phonemes."""
+        return "all" if self.inner_marks else "final"
 
     @property
     def inventory(self) -> tuple[dict[str, int], int]:
@@ -78,7 +80,7 @@ class AlignedRecordings:
 
     def __init__(self, spec: AlignedSpec, sound: Sound | None = None) -> None:
         """``sound``: source of the sound, if not the spec's folder."""
-        self.spec, self._reader = spec, load_reader(False)
+        self.spec, self._reader = spec, load_reader(spec.inner_marks)
         self._sound = sound or (lambda name, text, rate: read_recording(spec.folder, name, rate))
         self._symbols = {number: symbol for symbol, number in spec.inventory[0].items()}
 
