@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
 from sayahead.policies.learned import Network
-from sayahead.training.voice import exchange_vocoder, extend_voice, make_heart, make_voice
+from sayahead.training.voice import exchange_vocoder, extend_voice, make_heart, make_speaker, make_voice
 from sayahead.voice import load_voice
 from sayahead.voices import installed_voices
 
@@ -38,6 +38,10 @@ The default voice, as imported from hibari-tts, and with what it has learned sin
     --student runs/heart-student-voice --policy runs/heart-policy -o voices/heart
   sayahead train voice --heart recipes/heart/voice.toml --acoustic runs/memory \
     --student heart --policy FOLDER/policy.npz -o voices/heart
+
+Another speaker in the default voice's networks, which need no vocoder (recipes/heart/another-voice.toml):
+
+  sayahead train voice --acoustic runs/another-voice --name mine --license ID -o voices/mine
 
 A student, a policy or an agent can be added to an existing voice:
 
@@ -94,10 +98,17 @@ def make(arguments: argparse.Namespace) -> None:
             raise ConfigError("Nothing to make: give --acoustic and --vocoder, --heart, or what to add to a voice.")
         extend_voice(arguments.out, **extras)
         return
-    if arguments.vocoder is None or arguments.name is None:
-        raise ConfigError("--acoustic needs --vocoder (a run or a voice's name) and --name.")
     about = {key: getattr(arguments, key) for key in ("name", "description", "license")}
     first, vocoder, voices = str(arguments.acoustic), str(arguments.vocoder), installed_voices()
+    if arguments.vocoder is None and arguments.name is not None and first not in voices:
+        run = load(arguments.acoustic)
+        if run.recipe.task == "heart-voice":
+            refuse(given & {"agent"}, "a voice with the default voice's networks")
+            del extras["agent"]
+            make_speaker(run, arguments.out, **about, **extras)
+            return
+    if arguments.vocoder is None or arguments.name is None:
+        raise ConfigError("--acoustic needs --vocoder (a run or a voice's name) and --name.")
     if first in voices:
         refuse(
             given & set(extras) | ({"vocoder"} if vocoder in voices else set()), "an installed voice's acoustic model"

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import json
 import shutil
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -31,6 +32,12 @@ NOTICE = """The voice "{name}", {license}{see}.
 {source}
 Taught by speech of hibari-tts 0.2.1, Copyright 2026 Maureese Williams, Apache-2.0, whose voice "heart" was distilled
 from Kokoro-82M (voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are Kokoro's.
+"""
+BEGUN = """The voice "{name}", {license}{see}.
+
+{source}
+Begun with the voice "heart": hibari-tts 0.2.1, Copyright 2026 Maureese Williams, Apache-2.0, distilled from Kokoro-82M
+(voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are Kokoro's.
 """
 ACOUSTICS = {
     "ma": ("sayahead.training.ma.export", "PART"),
@@ -252,6 +259,65 @@ def make_heart(
     config["model"] |= table
     config |= {**tables, "phonemes": json.loads((assets() / "vocab.json").read_text(encoding="utf-8"))}
     write_voice(folder, config, [*files, *others], notice=(FOLDER / "heart" / "NOTICE").read_text(encoding="utf-8"))
+
+
+def make_speaker(
+    run: Run,
+    folder: Path,
+    *,
+    name: str,
+    description: str | None = None,
+    license: str | None = None,
+    student: Run | str | None = None,
+    policy: Network | None = None,
+    observed: int = 16,
+) -> None:
+    """Write the voice of a run of the task ``heart-voice``: the default voice's kind, another speaker.
+
+    The linear layers are computed in integers by what they are given in ``observed`` sentences of the run's corpus; in
+    float32 where the corpus is gone. ``student``, ``policy``: see ``extras``. ConfigError without a licence.
+    """
+    from sayahead.training.heart.export import export
+    from sayahead.training.heart.ranges import observe
+
+    if license is None:
+        raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")
+    info = run.corpus.info
+    check_phonemes(info.phonemes)
+    config = json.loads((FOLDER / "heart" / "voice.json").read_text(encoding="utf-8"))
+    for key in ("files", "distilled", "learned"):
+        config.pop(key, None)
+    source = f"{sourced('the networks of the voice heart', run)}."
+    config |= {
+        "name": name,
+        "description": description or "American English; the default voice's networks, 24 kHz",
+        "license": license,
+        "source": source + (f" Speech by {info.source['voice']}." if "voice" in info.source else ""),
+        "inner_punctuation": info.punctuation == "all",
+        "phonemes": info.phonemes,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    others, tables = extras(folder, student=student, policy=policy)
+    texts, ranges = some_texts(run, observed), None
+    if texts:
+        with tempfile.TemporaryDirectory() as passing:
+            files, table = export(run, Path(passing), observed=True)
+            write_voice(Path(passing), config | {"model": config["model"] | table}, files)
+            ranges = observe(Path(passing), texts)
+    files, table = export(run, folder, ranges=ranges)
+    config["model"] |= table
+    see = " (see LICENSE)" if license == "Apache-2.0" else ""
+    notice = BEGUN.format(name=name, license=license, see=see, source=config["source"])
+    write_voice(folder, config | tables, [*files, *others], notice=notice)
+
+
+def some_texts(run: Run, count: int) -> list[str]:
+    """So many texts of a run's corpus, of its validation where it has any; none where only its description is left."""
+    for split in ("val", "train"):
+        if split in run.corpus.info.splits and (run.corpus.path / split).is_dir():
+            texts = [text for shard in run.corpus.split(split).shards for text in shard.texts]
+            return texts[:: max(1, len(texts) // count)][:count]
+    return []
 
 
 def extend_voice(

@@ -16,9 +16,10 @@ import numpy as np
 
 from sayahead.errors import ConfigError
 from sayahead.training.graph.builder import Array, Graph, Range, Weights
+from sayahead.training.heart.decoder import DecoderWeights, HeartVoice
 from sayahead.training.heart.network import DILATIONS, SYMBOLS, Heart
 from sayahead.training.heart.weights import TrainedWeights
-from sayahead.training.hibari import Teacher, heart_weights
+from sayahead.training.hibari import heart_weights
 from sayahead.training.loop.trained import Trained
 from sayahead.training.part import Written
 
@@ -205,7 +206,7 @@ def expect_graph(t: Weights) -> Graph:
     return g
 
 
-def decoder_graph(t: Teacher, *, ranges: Ranges = None, observed: bool = False) -> Graph:
+def decoder_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> Graph:
     """sound encoding (T, 128), f0 (T,), energy (T,), rows, commit, caches -> spectrum (rows, 3005), caches.
 
     Rows are as in ``prosody_graph``.
@@ -238,21 +239,26 @@ def decoder_graph(t: Teacher, *, ranges: Ranges = None, observed: bool = False) 
 
 
 def export(run: Trained[Any, Any] | None, folder: Path, *, ranges: Ranges = None, observed: bool = False) -> Written:
-    """Write the graphs, with the weights of a run of the task ``heart`` or hibari's.
+    """Write the graphs, with the weights of a run of the tasks ``heart`` or ``heart-voice``, or hibari's.
 
     ``ranges``: of what linear layers are given (``ranges.observe``), which computes them in integers; ``observed``: see
     Graph. Their paths, and what the voice's ``model`` table says of the future tokens. ConfigError for a run of another
     task.
     """
     teacher, table, weights = heart_weights(), dict[str, Any](), None
+    decoder: Weights = teacher
     if run is not None:
-        if not isinstance(run.model, Heart):
+        heart: object = run.model
+        if isinstance(heart, HeartVoice):
+            decoder = DecoderWeights(heart.decoder)
+            heart = heart.heart
+        if not isinstance(heart, Heart):
             raise ConfigError(f"{run.recipe.name} is a run of {run.recipe.task}, but one of heart is needed.")
-        weights, futures = TrainedWeights(run.model), run.model.config.futures
-        table = {"futures": list(range(SYMBOLS, SYMBOLS + futures)), "context": run.model.config.context}
+        weights, futures = TrainedWeights(heart), heart.config.futures
+        table = {"futures": list(range(SYMBOLS, SYMBOLS + futures)), "context": heart.config.context}
     own, told = weights or teacher, weights is not None
     graphs = {
-        "decoder": decoder_graph(teacher, ranges=ranges, observed=observed),
+        "decoder": decoder_graph(decoder, ranges=ranges, observed=observed),
         "prosody": prosody_graph(own, ranges=ranges, observed=observed),
         "text": text_graph(own, expects=told, ranges=ranges, observed=observed),
     }

@@ -140,7 +140,7 @@ class HeartMemory(HeartPrefixes):
         return self.weighed(parts), logged(parts)
 
     def stream_targets(self, batch: Batch, taught: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The teacher's output for the same rows and units, and their weights."""
+        """What was ``taught`` of whole sentences, for the same rows and units, and their weights."""
         row, total = batch["row"], batch["lengths"][:, None]
         there = row.clamp(max=batch["whole"].shape[1] - 1)
         token = batch["ids"] >= self.teacher.sound.emb.num_embeddings
@@ -149,11 +149,14 @@ class HeartMemory(HeartPrefixes):
         weight = torch.where(before, HELD_WEIGHT, torch.where(spoken, 1.0, AHEAD_WEIGHT))
         weight = torch.where(token, TOKEN_WEIGHT, weight) * real
         owner, begin = batch["view_owner"], batch["view_begin"]
+        sound = {}
+        if "sound" in taught:
+            wide = there[..., None].expand(-1, -1, taught["sound"].shape[-1])
+            sound = {"sound": taught["sound"].gather(1, wide), "sound_weight": weight}
         return {
+            **sound,
             "log_units": taught["log_units"].gather(1, there),
-            "sound": taught["sound"].gather(1, there[..., None].expand(-1, -1, taught["sound"].shape[-1])),
             "row_weight": weight,
-            "sound_weight": weight,
             "prosody": taught["prosody"][owner],
             "total": taught["units"].sum(1)[owner],
             "offset": (taught["units"].cumsum(1) - taught["units"])[owner, begin],

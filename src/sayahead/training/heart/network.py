@@ -176,7 +176,10 @@ class Heart(nn.Module):
         return out | {"context": context}
 
     def stream(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The same for all steps of streams (``memory.HeartMemory.unfolded``); prosody of the steps that are spoken."""
+        """The same for all steps of streams (``memory.HeartMemory.unfolded``); prosody of the steps that are spoken.
+
+        ``rows`` (B, W): where each unit's row is in its view; -1: none.
+        """
         sentences, steps = batch["future_lengths"].shape
         context = self.expect(batch["future"].flatten(0, 1), batch["future_lengths"].flatten())
         unfolded = Steps(batch["number"], batch["neighbours"], batch["seen"])
@@ -193,7 +196,8 @@ class Heart(nn.Module):
         seen = (rows >= 0).to(text.dtype)
         spread = text[owner[:, None], index.gather(1, rows.clamp(min=0))] * seen[..., None]
         prosody = self.prosody(spread, seen)
-        return {"sound": sound, "log_units": logs, "prosody": prosody, "at": number, "weight": weight}
+        out = {"sound": sound, "log_units": logs, "prosody": prosody, "at": number, "weight": weight}
+        return out | {"rows": rows}
 
 
 REACH, HELD, BEHIND = 54, 4, 12

@@ -157,23 +157,26 @@ class HeartPrefixes(Task[Heart]):
     def errors(
         self, out: dict[str, Tensor], inputs: Mapping[str, Tensor], target: Mapping[str, Tensor]
     ) -> dict[str, Tensor]:
-        """The mean absolute errors, by the name of their weight."""
+        """The mean absolute errors, by the name of their weight; of the sound encoding where the target has one."""
+        rows = target["row_weight"]
+        wrong_rows = (out["log_units"].float() - target["log_units"]).abs()
+        # A sentence's first pad is never as long as the teacher's.
+        rows = rows * ((inputs["ids"] > 0) | (torch.arange(rows.shape[1], device=rows.device)[None] > 0))
+        found = {"durations": average(wrong_rows, rows), **self.prosody_errors(out, target)}
+        if "sound" in target:
+            wrong_sound = (out["sound"].float() - target["sound"]).abs().mean(-1)
+            found["sound"] = average(wrong_sound, target["sound_weight"])
+        return found
+
+    @staticmethod
+    def prosody_errors(out: Mapping[str, Tensor], target: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The errors of pitch and energy, unit by unit."""
         weight, at = out["weight"], out["at"] + target["offset"][:, None]
         weight = weight * (at < target["total"][:, None]) * (out["at"] >= 0)
         index = at.clamp(min=0, max=target["prosody"].shape[1] - 1)[..., None].expand(-1, -1, 4)
         wrong = (out["prosody"].float() - target["prosody"].gather(1, index)).abs() * weight[..., None]
         units = weight.sum().clamp(min=1)
-        rows, sounds = target["row_weight"], target["sound_weight"]
-        wrong_rows = (out["log_units"].float() - target["log_units"]).abs()
-        # A sentence's first pad is never as long as the teacher's.
-        rows = rows * ((inputs["ids"] > 0) | (torch.arange(rows.shape[1], device=rows.device)[None] > 0))
-        wrong_sound = (out["sound"].float() - target["sound"]).abs().mean(-1)
-        return {
-            "durations": average(wrong_rows, rows),
-            "pitch": wrong[..., :2].mean(-1).sum() / units,
-            "energy": wrong[..., 2:].mean(-1).sum() / units,
-            "sound": average(wrong_sound, sounds),
-        }
+        return {"pitch": wrong[..., :2].mean(-1).sum() / units, "energy": wrong[..., 2:].mean(-1).sum() / units}
 
 
 def make_cutter(cutting: Cutting, corpus: Corpus, futures: str) -> Cutter:

@@ -144,6 +144,7 @@ class TaskMaker(Protocol):
 TASKS = {
     "heart": ("sayahead.training.heart.task", "HeartPrefixes"),
     "heart-memory": ("sayahead.training.heart.memory", "HeartMemory"),
+    "heart-voice": ("sayahead.training.heart.voice", "HeartVoiceTask"),
     "heart-student": ("sayahead.training.heart.student", "HeartStudent"),
     "ma": ("sayahead.training.ma.task", "DeepVoice3Task"),
     "mel": ("sayahead.training.mel.task", "MelVocoderTask"),
