@@ -26,8 +26,9 @@ from sayahead.training.loop.recipe import load_recipe
 from sayahead.training.mohan.agent_export import agent_graph
 from sayahead.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
 from sayahead.training.mohan.network import ModifiedTacotronConfig
-from sayahead.training.wavernn.export import runtime
+from sayahead.training.wavernn.export import export
 from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig
+from sayahead.vocoders.wavernn import load_wavernn
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
 RATES = {"wavernn-small": 24_000, "wavernn-paper": 22_050}
@@ -40,7 +41,10 @@ def measured(preset: str, frames: int) -> dict[str, float]:
     config = from_mapping(WaveRNNConfig, load_recipe(RECIPES / f"{preset}.toml").model, where=preset)
     torch.manual_seed(0)
     model = WaveRNN(config).eval()
-    vocoder, given = runtime(model), np.zeros((frames + 2, config.n_mels), np.float32)
+    with tempfile.TemporaryDirectory() as folder:
+        _, table = export(model, Path(folder), sample_rate=RATES[preset])
+        vocoder = load_wavernn(table, Path(folder), 1)
+    given = np.zeros((frames + vocoder.context, config.n_mels), np.float32)
     state, spent = vocoder.initial(0), list[float]()
     for _ in range(TIMES + 1):
         begun = time.process_time()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tiny import GLOWING_BANDS, tiny_voice, waveglow
+from support.tiny import tiny_voice
 from support.tiny_saeki import tiny_saeki
 from support.tiny_vits import added_vits
 from support.toy import HOP, ToyAcoustic, ToyVocoder
@@ -27,8 +27,6 @@ Voices = dict[str, Voice]
 def voices(heart: Voice, tmp_path_factory: pytest.TempPathFactory) -> Voices:
     """Voices of all kinds."""
     small = {task: tiny_voice(tmp_path_factory.mktemp(task), task) for task in VOCODERS}
-    bands = tiny_voice(tmp_path_factory.mktemp("bands"), "waveglow", network=waveglow(GLOWING_BANDS))
-    small["waveglow in bands"] = bands
     saeki = tiny_saeki(tmp_path_factory.mktemp("saeki"))
     vits = added_vits(tmp_path_factory.mktemp("vits"))
     return {"heart": heart, "saeki": saeki, "vits": vits, **{f"ma {task}": voice for task, voice in small.items()}}
@@ -59,10 +57,8 @@ def segment(ids: list[int], speak: int, *, ends: bool) -> Segment:
 
 
 SENTENCE = [50, 83, 54, 156, 31, 16, 81, 156, 86, 123, 4]
-VOCODERS = ("mel", "clarinet", "wavernn", "waveglow")
-VOICES = pytest.mark.parametrize(
-    "name", ["toy", "heart", "saeki", "vits", *(f"ma {task}" for task in (*VOCODERS, "waveglow in bands"))]
-)
+VOCODERS = ("mel", "clarinet", "wavernn", "wavernn in bands", "waveglow", "waveglow in bands")
+VOICES = pytest.mark.parametrize("name", ["toy", "heart", "saeki", "vits", *(f"ma {task}" for task in VOCODERS)])
 
 
 def same(a: Any, b: Any) -> bool:

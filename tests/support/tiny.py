@@ -64,6 +64,7 @@ STUDENT = IAFConfig(
     conditioner=ConditionerConfig(channels=4, strides=(10, 15), bands=2, pulses=True, pitch=8),
 )
 SAMPLED = WaveRNNConfig(n_mels=80, strides=(15, 20), blocks=1, channels=8, aux=8, rnn=8, dense=8, bits=4)
+BANDED = replace(SAMPLED, strides=(10, 15), bands=2, past=3, pitch=8)
 
 # A row of 8 samples: two frames of 300 make whole rows, one does not.
 GLOWING = WaveGlowConfig(flows=3, group=8, early_every=2, early_size=2, layers=2, channels=6)
@@ -97,10 +98,10 @@ def vocoder(task: str) -> nn.Module:
     torch.manual_seed(1)
     if task == "clarinet":
         return GaussianIAF(STUDENT).eval()
-    if task == "wavernn":
-        return WaveRNN(SAMPLED).eval()
-    if task == "waveglow":
-        return waveglow()
+    if task.startswith("wavernn"):
+        return WaveRNN(BANDED if task.endswith("bands") else SAMPLED).eval()
+    if task.startswith("waveglow"):
+        return waveglow(GLOWING_BANDS if task.endswith("bands") else GLOWING)
     model = MelVocoder(VOCODER).eval()
     model.get_buffer("mean").fill_(-4.0)
     model.get_buffer("std").fill_(1.5)
@@ -139,17 +140,10 @@ def trained(task: str, model: nn.Module, **info: Any) -> Trained[Any, Any]:
     return Trained(None, model, Recipe("tiny", task, Settings(1, 1)), corpus, 1)
 
 
-def tiny_voice(
-    folder: Path,
-    task: str = "mel",
-    config: DeepVoice3Config = ACOUSTIC,
-    *,
-    seed: int = 0,
-    network: nn.Module | None = None,
-) -> Voice:
-    """A voice of Deep Voice 3 and the vocoder of a task, or the ``network`` given."""
+def tiny_voice(folder: Path, task: str = "mel", config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0) -> Voice:
+    """A voice of Deep Voice 3 and the vocoder of a task, which may name a variant of it after a blank."""
     acoustic = trained("ma", deepvoice3(config, seed=seed))
-    make_voice(acoustic, trained(task, network or vocoder(task)), folder, name="tiny")
+    make_voice(acoustic, trained(task.split()[0], vocoder(task)), folder, name="tiny")
     return load_voice(folder)
 
 

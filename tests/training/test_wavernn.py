@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from support.lessons import lessons
-from support.tones import Tones
-from torch import nn
+from support.tones import Hummed, Tones
+from torch import Tensor, nn
 
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.training.corpus.making import make_corpus
@@ -18,10 +20,16 @@ from sayahead.training.loop.recipe import load_recipe
 from sayahead.training.wavernn.export import about, export, runtime
 from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig, decoded, encoded
 from sayahead.training.wavernn.task import WaveRNNTask
+from sayahead.types import Floats
+from sayahead.vocoders.pulses import pitch_curve, pulse_train
 from sayahead.vocoders.wavernn import WaveRNNVocoder, load_wavernn
+from sayahead.vocoders.wavernn_bands import BandsVocoder
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
 TINY = WaveRNNConfig(n_mels=5, strides=(2, 3), left=2, right=1, blocks=2, channels=6, aux=8, rnn=10, dense=9, bits=5)
+BANDED = replace(TINY, strides=(3, 5), bands=4, past=3, pitch=6)
+RATE = 24_000
+BOTH = pytest.mark.parametrize("config", [TINY, BANDED], ids=["samples", "bands"])
 
 
 def tiny(config: WaveRNNConfig = TINY) -> WaveRNN:
@@ -39,8 +47,25 @@ def tiny(config: WaveRNNConfig = TINY) -> WaveRNN:
                 layer.running_var.uniform_(0.5, 2.0)
         for kernel in model.conditions.kernels:
             kernel += 0.1 * torch.rand_like(kernel)
-        model.output.weight.mul_(8)
+        model.output.weight.mul_(8 if model.guide is None else 1)
+        if model.guide is not None:
+            model.guide.signal.level.uniform_(0, 0.1)
+            # Voiced most of the time, at any pitch.
+            last = model.guide.pitch.last
+            last.weight.mul_(3)
+            last.get_parameter("bias").copy_(torch.tensor([0.0, 1.0]))
+            for weight in model.parameters():
+                weight.copy_(weight.half().float())
     return model
+
+
+def banded(folder: Path) -> tuple[WaveRNN, BandsVocoder]:
+    """A network in bands, with weights that float16 holds, and its runtime."""
+    model = tiny(BANDED)
+    _, table = export(model, folder, sample_rate=RATE)
+    vocoder = load_wavernn(table, folder, 1)
+    assert isinstance(vocoder, BandsVocoder)
+    return model, vocoder
 
 
 def mel(frames: int, *, seed: int = 1) -> torch.Tensor:
@@ -101,9 +126,72 @@ def test_the_runtime_draws_from_what_torch_expects() -> None:
     assert len(set(classes.tolist())) > 5
 
 
-@pytest.mark.parametrize("cuts", [[1, 2, 4], [5], [1, 1, 1, 1, 1, 1, 1], [3, 4]])
-def test_streamed_is_as_whole_to_the_bit(cuts: list[int]) -> None:
-    vocoder, given = runtime(tiny()), mel(sum(cuts))[0].numpy()
+def test_a_step_of_bands_sees_no_later_one_and_its_conditions_change_it() -> None:
+    model, given = tiny(BANDED), mel(6)
+    before, pulses = torch.randn(1, 90, 4), torch.randn(1, 2, 6 * BANDED.hop)
+    changed = before.clone()
+    changed[0, 40:] += 1
+    with torch.no_grad():
+        (mean, deviation, _), (other, other_deviation, _) = model(before, given, pulses), model(changed, given, pulses)
+        unpulsed, _, _ = model(before, given, torch.zeros_like(pulses))
+    assert mean.shape == deviation.shape == before.shape
+    assert torch.equal(mean[0, :40], other[0, :40])
+    assert torch.equal(deviation[0, :40], other_deviation[0, :40])
+    assert not torch.equal(mean[0, 40], other[0, 40])
+    assert (unpulsed - mean).abs().min(-1).values.max() > 1e-3
+
+
+@torch.no_grad()
+def spoken(model: WaveRNN, given: Tensor, noise: Floats) -> Floats:
+    """Samples (T * hop,) of log mel (1, T, n_mels) as torch has them, whose steps are drawn with noise (S, bands)."""
+    assert model.guide is not None
+    hertz = model.guide.pitch.hertz(model.conditions.normalized(given))[0].numpy()
+    assert (hertz > 0).any()
+    curve = pitch_curve(hertz, None, hop=BANDED.hop)
+    pulses = torch.from_numpy(pulse_train(np.cumsum(curve, dtype=np.float64) / RATE, curve))[None]
+    x = torch.zeros(1, len(noise) + 1, BANDED.bands)
+    for step, draw in enumerate(noise):
+        mean, deviation, _ = model(x[:, :-1], given, pulses)
+        x[0, step + 1] = mean[0, step] + deviation[0, step].exp() * torch.from_numpy(draw)
+    samples: Floats = model.guide.signal.join(x[:, 1:].transpose(1, 2), given)[0].numpy()
+    return samples
+
+
+def test_the_runtime_draws_bands_as_torch_does(tmp_path: Path) -> None:
+    model, vocoder = banded(tmp_path)
+    given = mel(9, seed=4)
+    made, _ = vocoder.step(given[0].numpy(), given[0, :0].numpy(), vocoder.initial(3), seed=11, ended=True)
+    shape = (BANDED.steps, BANDED.bands)
+    draws = [np.random.default_rng([11, 3 + at]).standard_normal(shape, dtype=np.float32) for at in range(9)]
+    meant = spoken(model, given, np.concatenate(draws))
+    assert len(made) == 9 * BANDED.hop
+    assert np.abs(made - meant).max() < 1e-4 * np.abs(meant).max()
+
+
+def test_temperature_is_a_factor_on_what_is_drawn(tmp_path: Path) -> None:
+    model = tiny(BANDED)
+    _, table = export(model, tmp_path, sample_rate=RATE)
+    given = mel(5)
+    table["bands"]["temperature"] = 0.0
+    cold = load_wavernn(table, tmp_path, 1)
+    made, _ = cold.step(given[0].numpy(), given[0, :0].numpy(), cold.initial(0), seed=1, ended=True)
+    meant = spoken(model, given, np.zeros((5 * BANDED.steps, BANDED.bands), np.float32))
+    assert np.abs(made - meant).max() < 1e-4 * np.abs(meant).max()
+    table["bands"]["temperature"] = -1.0
+    with pytest.raises(ConfigError, match="temperature"):
+        load_wavernn(table, tmp_path, 1)
+
+
+def test_bands_want_frames_of_many_steps() -> None:
+    with pytest.raises(ValueError, match="at least 14"):
+        WaveRNN(replace(BANDED, strides=(13,)))
+
+
+@BOTH
+@pytest.mark.parametrize("cuts", [[1, 2, 4], [5], [1] * 14, [3, 4]])
+def test_streamed_is_as_whole_to_the_bit(config: WaveRNNConfig, cuts: list[int], tmp_path: Path) -> None:
+    vocoder: Any = runtime(tiny()) if config is TINY else banded(tmp_path)[1]
+    given = mel(sum(cuts))[0].numpy()
     nothing = given[:0]
     whole, ended = vocoder.step(given, nothing, vocoder.initial(0), seed=2, ended=True)
     state, parts, at = vocoder.initial(0), [], 0
@@ -123,7 +211,7 @@ def test_streamed_is_as_whole_to_the_bit(cuts: list[int]) -> None:
 
 def test_a_folder_has_what_is_needed(tmp_path: Path) -> None:
     model = tiny()
-    (path,), table = export(model, tmp_path)
+    (path,), table = export(model, tmp_path, sample_rate=RATE)
     assert path == tmp_path / "wavernn.npz"
     vocoder, given = load_wavernn(table, tmp_path, 1), mel(3)[0].numpy()
     assert isinstance(vocoder, WaveRNNVocoder)
@@ -152,11 +240,18 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     return Corpus(folder)
 
 
+@pytest.fixture(scope="module")
+def hummed(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    folder = tmp_path_factory.mktemp("hummed") / "corpus"
+    texts = [(str(number), "ab cd.") for number in range(6)]
+    make_corpus(folder, Hummed(), {"train": texts[:4], "val": texts[4:]})
+    return Corpus(folder)
+
+
 @pytest.mark.parametrize(("steps", "left"), [(3, 0.97), pytest.param(12, 0.85, marks=pytest.mark.slow)])
 def test_the_task_learns_and_says_what_does_not_fit(corpus: Corpus, tmp_path: Path, steps: int, left: float) -> None:
-    small = load_recipe(RECIPES / "wavernn-small.toml")
-    data = {**small.data, "sample_frames": 2}
-    task = WaveRNNTask({**small.model, "rnn": 16, "dense": 16, "channels": 8, "aux": 8, "bits": 6}, data, corpus)
+    sizes: dict[str, Any] = {"n_mels": 80, "strides": [5, 6, 10], "blocks": 3, "channels": 8, "aux": 8, "rnn": 16}
+    task = WaveRNNTask({**sizes, "dense": 16, "bits": 6}, {"sample_frames": 2}, corpus)
     torch.manual_seed(0)
     model = task.model()
     batch = next(task.batches("train", batch_size=2, seed=0, rank=0, ranks=1))
@@ -168,7 +263,23 @@ def test_the_task_learns_and_says_what_does_not_fit(corpus: Corpus, tmp_path: Pa
     with pytest.raises(ConfigError, match="a hop of 256"):
         WaveRNNTask({"n_mels": 80}, {}, corpus)
     with pytest.raises(ConfigError, match="at least 8 more"):
-        WaveRNNTask(small.model, {"frames": 9}, corpus)
+        WaveRNNTask(sizes, {"frames": 9}, corpus)
+
+
+def test_the_small_recipe_learns_likelihood_and_pitch(hummed: Corpus, tmp_path: Path) -> None:
+    small = load_recipe(RECIPES / "wavernn-small.toml")
+    sizes = {**small.model, "rnn": 24, "dense": 16, "channels": 8, "aux": 8, "pitch": 8}
+    task = WaveRNNTask(sizes, {**small.data, "frames": 12, "sample_frames": 2}, hummed)
+    torch.manual_seed(0)
+    model = task.model()
+    assert model.guide is not None
+    assert model.guide.signal.level.max() > 0
+    batch = next(task.batches("train", batch_size=4, seed=0, rank=0, ranks=1))
+    losses = lessons(task, model.train(), [batch] * 12, 1e-2)
+    for name in ("nll", "pitch", "voicing"):
+        assert losses[-1][name] < losses[0][name] - 0.05, name
+    task.samples(model.eval(), tmp_path)
+    assert len(list(tmp_path.glob("*.wav"))) == 1
 
 
 @pytest.mark.slow

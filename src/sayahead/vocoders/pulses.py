@@ -72,11 +72,16 @@ class Pulses:
         past = state.past
         hertz = self.hertz(np.concatenate([past, final, right]))[len(past) :]
         curve = pitch_curve(hertz, state.f0, hop=self._hop)
-        turns = state.phase + np.cumsum(curve, dtype=np.float64) / self._model.sample_rate
-        train = np.hstack([part.reshape(-1, self._hop) for part in pulse_train(turns, curve)])
-        f0, phase = float(hertz[len(final) - 1]), float(turns[len(final) * self._hop - 1] % 1.0)
+        turns = np.cumsum(curve.reshape(-1, self._hop), axis=1, dtype=np.float64) / self._model.sample_rate
+        # From frame to frame, so that the phase is the same to the bit, however many of them come at once.
+        phases = [state.phase]
+        for end in turns[:, -1].tolist():
+            phases.append((phases[-1] + end) % 1.0)
+        train = pulse_train((turns + np.array(phases[:-1])[:, None]).reshape(-1), curve)
+        train = np.hstack([part.reshape(-1, self._hop) for part in train])
         past = np.concatenate([past, final])
-        after = PulseState(past[max(0, len(past) - self._model.left) :], f0, phase)
+        kept = past[max(0, len(past) - self._model.left) :]
+        after = PulseState(kept, float(hertz[len(final) - 1]), phases[len(final)])
         return np.hstack([final, train[: len(final)]]), np.hstack([right, train[len(final) :]]), after
 
 
@@ -122,12 +127,13 @@ def pitch_curve(f0: Floats, before: float | None, *, hop: int) -> Floats:
     edge of a voiced frame beside one that is not: there is no way from 0 Hz to a voice's.
     """
     held = np.concatenate([[f0[0] if before is None else before], f0, f0[-1:]]).astype(np.float64)
-    place = (np.arange(len(f0) * hop) + 0.5) / hop + 0.5
-    left = place.astype(np.int64)
-    one, other, share = held[left], held[left + 1], place - left
+    place = (np.arange(hop) + 0.5) / hop + 0.5
+    share = place % 1.0
+    left = np.arange(len(f0))[:, None] + place.astype(np.int64)
+    one, other = held[left], held[left + 1]
     voiced = np.minimum(one, other) > VOICED_HZ
     curve = np.where(voiced, one + share * (other - one), np.where(share < 0.5, one, other))
-    hertz: Floats = np.maximum(curve, VOICED_HZ).astype(np.float32)
+    hertz: Floats = np.maximum(curve, VOICED_HZ).astype(np.float32).reshape(-1)
     return hertz
 
 

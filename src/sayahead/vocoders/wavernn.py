@@ -1,7 +1,8 @@
 """WaveRNN at run time: mel frames to samples, one after the other, in numpy, with all that it remembers as a state.
 
 Frame by frame the few mel frames around it become what the recurrent layers hear; everything of a sample that does not
-wait for the one before is made once a frame. So frames make the same samples however they come, to the bit.
+wait for the one before is made once a frame. So frames make the same samples however they come, to the bit. The module
+``wavernn_bands`` has those that speak in bands.
 """
 
 from __future__ import annotations
@@ -14,24 +15,13 @@ from typing import Any
 import numpy as np
 
 from sayahead.config import from_mapping
+from sayahead.engine.stages import Vocoder
 from sayahead.errors import VoiceError
 from sayahead.types import Floats
+from sayahead.vocoders.recurrent import Conditions, WaveRNNModel, Weights, gru
+from sayahead.vocoders.wavernn_bands import BandsModel, BandsVocoder
 
-Weights = Mapping[str, Floats]
-
-
-@dataclass(frozen=True, slots=True)
-class WaveRNNModel:
-    """What a voice's ``model`` table says of its WaveRNN under ``vocoder``."""
-
-    n_mels: int
-    """Mel bands."""
-    hop_length: int
-    """Samples a frame."""
-    left: int
-    """Frames on the left of one that its samples hear."""
-    right: int
-    """Frames on the right."""
+WHERE = "model: vocoder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +46,7 @@ class WaveRNNVocoder:
     def __init__(self, model: WaveRNNModel, weights: Weights) -> None:
         self.hop_length, self.context, self._model = model.hop_length, model.right, model
         self._w = {name: np.ascontiguousarray(value, np.float32) for name, value in weights.items()}
-        self._blocks = sum(name.endswith(".first") for name in weights)
+        self._conditions = Conditions(self._w)
         self._values = self._w["values"]
 
     def initial(self, frame: int) -> WaveRNNState:
@@ -79,37 +69,19 @@ class WaveRNNVocoder:
         sound, width = list[Floats](), model.left + 1 + model.right
         last, first, second = state.last, state.first, state.second
         for at in range(len(final)):
-            heard = self._heard(rows[at : at + width])
+            beside = self._conditions(rows[at : at + width])
             drawn = np.random.default_rng([seed, state.frame + at]).random(model.hop_length)
-            samples, last, first, second = self._frame(heard, drawn, last, first, second)
+            samples, last, first, second = self._frame(beside, drawn, last, first, second)
             sound.append(samples)
         past = rows[len(final) : len(final) + model.left]
         return np.concatenate(sound), WaveRNNState(state.frame + len(final), past, last, first, second)
 
-    def _heard(self, window: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """What one frame's samples hear, of the normalized frames (left + 1 + right, n_mels) around it.
-
-        Beside the input (hop, D), already turned into the first GRU's gates as well (hop, 3 D); beside the second
-        GRU (3 D), the first dense layer and the second one, side by side.
-        """
-        w = self._w
-        x = np.maximum(window[w["sight"].astype(bool)].reshape(-1) @ w["entry"] + w["entry.bias"], 0)
-        for block in range(self._blocks):
-            inner = np.maximum(x @ w[f"block{block}.first"] + w[f"block{block}.first.bias"], 0)
-            x = x + inner @ w[f"block{block}.second"] + w[f"block{block}.second.bias"]
-        beside = x @ w["parts"] + w["parts.bias"]
-        a, b, c, d = np.split(beside, 4)
-        joined = w["spread"] @ (window @ w["input.mel"]) + (a @ w["input.part"] + w["input.bias"])
-        gates = joined @ w["first.inner"] + w["first.inner.bias"]
-        second = b @ w["second.part"] + w["second.inner.bias"]
-        later = np.concatenate([c @ w["dense0.part"] + w["dense0.bias"], d @ w["dense1.part"] + w["dense1.bias"]])
-        return joined, gates, second, later
-
     def _frame(
-        self, heard: tuple[Floats, Floats, Floats, Floats], drawn: Any, last: float, first: Floats, second: Floats
+        self, conditions: tuple[Floats, Floats, Floats], drawn: Any, last: float, first: Floats, second: Floats
     ) -> tuple[Floats, float, Floats, Floats]:
         """One frame's samples (hop,), the last of them, and the states of both GRUs."""
-        w, (joined, gates, beside, later) = self._w, heard
+        w, (joined, beside, later) = self._w, conditions
+        gates = joined @ w["first.inner"] + w["first.inner.bias"]
         wide, deep = len(first), w["dense0"].shape[1]
         sample, sample_gates = w["input.sample"], w["input.sample.gates"]
         outer, outer_bias = (w["first.outer"], w["second.outer"]), (w["first.outer.bias"], w["second.outer.bias"])
@@ -131,17 +103,7 @@ class WaveRNNVocoder:
         return samples, float(last), first, second
 
 
-def gru(inner: Floats, outer: Floats, was: Floats, wide: int) -> Floats:
-    """The next state (D,) of a GRU: gates (3 D,) of reset, update and new, from its input and from its state."""
-    both = inner[: 2 * wide] + outer[: 2 * wide]
-    # The logistic function by way of tanh, which does not overflow.
-    both = 0.5 * np.tanh(0.5 * both) + 0.5
-    new = np.tanh(inner[2 * wide :] + both[:wide] * outer[2 * wide :])
-    after: Floats = new + both[wide:] * (was - new)
-    return after
-
-
-def load_wavernn(table: Mapping[str, Any], folder: Path, threads: int) -> WaveRNNVocoder:
+def load_wavernn(table: Mapping[str, Any], folder: Path, threads: int) -> Vocoder[Any]:
     """The WaveRNN in a voice's folder, in ``wavernn.npz``; it computes in one thread."""
     path = folder / "wavernn.npz"
     try:
@@ -149,4 +111,8 @@ def load_wavernn(table: Mapping[str, Any], folder: Path, threads: int) -> WaveRN
             weights = {name: file[name] for name in file.files}
     except (OSError, ValueError) as error:
         raise VoiceError(f"{path} cannot be read: {error}. Install the voice again.") from error
-    return WaveRNNVocoder(from_mapping(WaveRNNModel, table, where="model: vocoder"), weights)
+    model = from_mapping(WaveRNNModel, {key: value for key, value in table.items() if key != "bands"}, where=WHERE)
+    if "bands" not in table:
+        return WaveRNNVocoder(model, weights)
+    bands = from_mapping(BandsModel, table["bands"], where=f"{WHERE}: bands")
+    return BandsVocoder(model, bands, weights, folder, threads=threads)
