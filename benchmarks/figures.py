@@ -340,6 +340,19 @@ MA_CLARINET = FromReport(
     beside={"MOS in the paper": MA_QUALITY.beside["MOS in the paper"]},
 )
 
+MOHAN_WAVERNN = FromReport(
+    "mohan/wavernn",
+    "sayahead eval run benchmarks/mohan/wavernn.toml",
+    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    rows={
+        "ground truth": "ground truth",
+        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
+        "ground truth mel, WaveRNN": "ground truth mel",
+        "wait-end, mel vocoder": "wait-end, mel vocoder",
+        "wait-end, WaveRNN": "wait-end, WaveRNN",
+    },
+)
+
 SAEKI_QUALITY = FromReport(
     "saeki/quality",
     "sayahead eval run benchmarks/saeki/quality.toml",
@@ -495,6 +508,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "mohan_latency": MOHAN_LATENCY,
     "mohan_environment": table("mohan/environment.md"),
     "mohan_speed": table("mohan/speed.md"),
+    "mohan_wavernn": MOHAN_WAVERNN,
+    "mohan_vocoders": table("mohan/vocoders.md", "python benchmarks/vocoders.py"),
     "saeki_processing": table("saeki/processing.md", "python benchmarks/saeki/processing.py"),
 }
 

@@ -50,19 +50,19 @@ def tiny(config: WaveRNNConfig = TINY) -> WaveRNN:
         model.output.weight.mul_(8 if model.guide is None else 1)
         if model.guide is not None:
             model.guide.signal.level.uniform_(0, 0.1)
-            # Voiced most of the time, at any pitch.
-            last = model.guide.pitch.last
-            last.weight.mul_(3)
-            last.get_parameter("bias").copy_(torch.tensor([0.0, 1.0]))
+            # Voiced half of the time, at any pitch.
+            model.guide.pitch.last.weight.mul_(3)
+            model.guide.pitch.last.get_parameter("bias").zero_()
             for weight in model.parameters():
                 weight.copy_(weight.half().float())
     return model
 
 
-def banded(folder: Path) -> tuple[WaveRNN, BandsVocoder]:
-    """A network in bands, with weights that float16 holds, and its runtime."""
+def banded(folder: Path, **changed: float) -> tuple[WaveRNN, BandsVocoder]:
+    """A network in bands, with weights that float16 holds, and its runtime; ``changed`` are entries of BandsModel."""
     model = tiny(BANDED)
     _, table = export(model, folder, sample_rate=RATE)
+    table["bands"] |= changed
     vocoder = load_wavernn(table, folder, 1)
     assert isinstance(vocoder, BandsVocoder)
     return model, vocoder
@@ -142,13 +142,15 @@ def test_a_step_of_bands_sees_no_later_one_and_its_conditions_change_it() -> Non
 
 
 @torch.no_grad()
-def spoken(model: WaveRNN, given: Tensor, noise: Floats) -> Floats:
+def spoken(model: WaveRNN, given: Tensor, noise: Floats, *, voiced: float, temperature: float) -> Floats:
     """Samples (T * hop,) of log mel (1, T, n_mels) as torch has them, whose steps are drawn with noise (S, bands)."""
     assert model.guide is not None
     hertz = model.guide.pitch.hertz(model.conditions.normalized(given))[0].numpy()
-    assert (hertz > 0).any()
+    assert set((hertz > 0).tolist()) == {True, False}
     curve = pitch_curve(hertz, None, hop=BANDED.hop)
     pulses = torch.from_numpy(pulse_train(np.cumsum(curve, dtype=np.float64) / RATE, curve))[None]
+    voice = model.guide.voice(model.conditions.normalized(given), model.guide.signal, pulses)[0].T.numpy()
+    noise = noise * np.where(voice.any(1, keepdims=True), voiced, temperature).astype(np.float32)
     x = torch.zeros(1, len(noise) + 1, BANDED.bands)
     for step, draw in enumerate(noise):
         mean, deviation, _ = model(x[:, :-1], given, pulses)
@@ -157,29 +159,21 @@ def spoken(model: WaveRNN, given: Tensor, noise: Floats) -> Floats:
     return samples
 
 
-def test_the_runtime_draws_bands_as_torch_does(tmp_path: Path) -> None:
-    model, vocoder = banded(tmp_path)
+@pytest.mark.parametrize(("voiced", "temperature"), [(1.0, 1.0), (0.5, 1.0), (0.7, 0.0)])
+def test_the_runtime_draws_bands_as_torch_does(voiced: float, temperature: float, tmp_path: Path) -> None:
+    model, vocoder = banded(tmp_path, voiced=voiced, temperature=temperature)
     given = mel(9, seed=4)
     made, _ = vocoder.step(given[0].numpy(), given[0, :0].numpy(), vocoder.initial(3), seed=11, ended=True)
     shape = (BANDED.steps, BANDED.bands)
     draws = [np.random.default_rng([11, 3 + at]).standard_normal(shape, dtype=np.float32) for at in range(9)]
-    meant = spoken(model, given, np.concatenate(draws))
+    meant = spoken(model, given, np.concatenate(draws), voiced=voiced, temperature=temperature)
     assert len(made) == 9 * BANDED.hop
     assert np.abs(made - meant).max() < 1e-4 * np.abs(meant).max()
 
 
-def test_temperature_is_a_factor_on_what_is_drawn(tmp_path: Path) -> None:
-    model = tiny(BANDED)
-    _, table = export(model, tmp_path, sample_rate=RATE)
-    given = mel(5)
-    table["bands"]["temperature"] = 0.0
-    cold = load_wavernn(table, tmp_path, 1)
-    made, _ = cold.step(given[0].numpy(), given[0, :0].numpy(), cold.initial(0), seed=1, ended=True)
-    meant = spoken(model, given, np.zeros((5 * BANDED.steps, BANDED.bands), np.float32))
-    assert np.abs(made - meant).max() < 1e-4 * np.abs(meant).max()
-    table["bands"]["temperature"] = -1.0
-    with pytest.raises(ConfigError, match="temperature"):
-        load_wavernn(table, tmp_path, 1)
+def test_a_temperature_below_zero_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="bands: voiced"):
+        banded(tmp_path, voiced=-1.0)
 
 
 def test_bands_want_frames_of_many_steps() -> None:

@@ -32,11 +32,14 @@ class BandsModel:
     pulses: PulseModel
     """The pitch, which is read from the mel by ``pitch.onnx``."""
     temperature: float = 1.0
-    """Factor on the deviation of what is drawn."""
+    """Factor on the deviation of what is drawn, where there is no pitch."""
+    voiced: float = 0.3
+    """The same where there is one: what the network is not sure of is then seldom noise (as in LPCNet, Valin 2019)."""
 
     def __post_init__(self) -> None:
         check_whole("model: vocoder: bands: count", self.count, 2, 1000)
-        check_number("model: vocoder: bands: temperature", self.temperature, 0.0, 10.0)
+        for name in ("temperature", "voiced"):
+            check_number(f"model: vocoder: bands: {name}", getattr(self, name), 0.0, 10.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +111,7 @@ class BandsVocoder:
             before = state.train if at == 0 else train[at - 1]
             voice = self._voice(voices[at : at + 2], [before, *train[at : at + 2]])
             beside = self._conditions(rows[at : at + model.left + 1 + model.right])
-            drawn = np.random.default_rng([seed, state.frame + at])
-            noise = drawn.standard_normal((self._steps, self._bands.count), dtype=np.float32)
+            noise = self._noise(seed, state.frame + at, voice)
             steps, now = self._frame(beside, voice, noise, now, self._steps if at < count else self._side)
             sound.append(steps * np.exp(self._between(levels[at : at + 2])[: len(steps)]))
             if at < count:
@@ -120,6 +122,13 @@ class BandsVocoder:
         kept = rows[count : count + model.left]
         state = BandsState(state.frame + count, kept, pulses, train[count - 1], *after, tail)
         return self._joined(scaled, count), state
+
+    def _noise(self, seed: int, frame: int, voice: Floats) -> Floats:
+        """(S, bands) what is drawn in a frame, by its number in the session, with a voice (S, bands) or none."""
+        drawn = np.random.default_rng([seed, frame]).standard_normal(voice.shape, dtype=np.float32)
+        pitched = voice.any(1, keepdims=True)
+        noise: Floats = drawn * np.where(pitched, self._bands.voiced, self._bands.temperature).astype(np.float32)
+        return noise
 
     def _voices(self, rows: Floats, count: int) -> list[Floats]:
         """Each frame's weights of the pulses, of normalized frames that begin ``left`` before it: count + 1, the last
@@ -180,7 +189,6 @@ class BandsVocoder:
         heard, wide, deep, (past, bands) = w["input.step"], len(first), w["dense0"].shape[1], last.shape
         outer, outer_bias = (w["first.outer"], w["second.outer"]), (w["first.outer.bias"], w["second.outer.bias"])
         inner, dense0, dense1, out, bias = w["second.inner"], w["dense0"], w["dense1"], w["out"], w["out.bias"]
-        noise = noise * np.float32(self._bands.temperature)
         made = np.concatenate([last, np.empty((count, bands), np.float32)])
         line = made.reshape(-1)
         for at in range(count):

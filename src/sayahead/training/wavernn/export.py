@@ -21,6 +21,7 @@ from sayahead.types import Floats
 from sayahead.vocoders.pulses import PulseModel
 from sayahead.vocoders.recurrent import WaveRNNModel
 from sayahead.vocoders.wavernn import WaveRNNVocoder
+from sayahead.vocoders.wavernn_bands import BandsModel
 
 EXACT = ("level", "split", "join")
 """What a WaveRNN in bands keeps in float32: the levels of quiet bands and the filter bank are finer than float16."""
@@ -153,7 +154,7 @@ def export(model: WaveRNN, folder: Path, *, sample_rate: int) -> Written:
     if model.guide is not None:
         paths.append(folder / "pitch.onnx")
         read = pitch(model.guide, model.conditions, paths[1], sample_rate=sample_rate)
-        table["bands"] = {"count": model.config.bands, "pulses": asdict(read)}
+        table["bands"] = asdict(BandsModel(model.config.bands, read))
     return paths, table
 
 
