@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from calls import MEMORY
 from tell import tell
 
 from sayahead.engine.onnx import Array, OnnxGraph, count
@@ -45,7 +46,7 @@ def main() -> None:
     arguments = parser.parse_args()
     folder = installed_voices()["heart"]
     text, decoder = OnnxGraph(folder / "text.onnx"), OnnxGraph(folder / "decoder.onnx")
-    past = zeros(sound_memory=(16, 80, 64), memory=(24, 80, 96), recent=(2, 832), context=(64,))
+    past = zeros(**MEMORY, recent=(2, 832), context=(64,))
     caches = zeros(input_cache=(3, 130), cache=(24, 256))
 
     def encode(rows: int) -> Callable[[], object]:

@@ -69,6 +69,8 @@ def same(a: Any, b: Any) -> bool:
         return np.array_equal(a, b)
     if isinstance(a, tuple):
         return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(value, b[name]) for name, value in a.items())
     return bool(a == b)
 
 

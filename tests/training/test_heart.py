@@ -34,6 +34,8 @@ from sayahead.training.heart.task import HeartPrefixes
 from sayahead.training.heart.weights import TrainedWeights, imported, linear_names
 from sayahead.training.hibari import Teacher, assets, heart_weights
 
+PAST = {**HeartAcoustic.MEMORY, "recent": HeartAcoustic.RECENT}
+
 
 @pytest.fixture(scope="module")
 def task() -> HeartPrefixes:
@@ -54,13 +56,7 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def nothing_before() -> dict[str, Any]:
     """The past of a sentence that begins, as the text graph takes it."""
-    sound, prosody, recent, _ = begun()
-    return {"sound_memory": sound, "memory": prosody, "recent": recent}
-
-
-def begun() -> list[Any]:
-    shapes = (*HeartAcoustic.MEMORY, HeartAcoustic.RECENT, HeartAcoustic.CACHE)
-    return [np.zeros(shape, np.float32) for shape in shapes]
+    return {name: np.zeros(shape, np.float32) for name, shape in PAST.items()}
 
 
 def test_torch_is_the_imported_voice(graphs: Path) -> None:

@@ -105,8 +105,8 @@ def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def encoded(reference: dict[str, Array], exact: Path) -> dict[str, Array]:
     """What the text graph says of the sentence, all at once."""
-    sound, prosody = (np.zeros(shape, np.float32) for shape in HeartAcoustic.MEMORY)
-    past = {"sound_memory": sound, "memory": prosody, "recent": np.zeros(HeartAcoustic.RECENT, np.float32)}
+    sizes = {**HeartAcoustic.MEMORY, "recent": HeartAcoustic.RECENT}
+    past = {name: np.zeros(size, np.float32) for name, size in sizes.items()}
     return OnnxGraph(exact / "text.onnx")(ids=reference["ids"], speed=np.ones(1, np.float32), **past)
 
 
@@ -124,7 +124,9 @@ def test_observed_layers_one_by_one_are_the_layers_in_a_loop(tmp_path: Path) -> 
         text_graph(heart_weights(), ranges=ranges, observed=observed).save(str(tmp_path / f"{observed}.onnx"))
         graphs[observed] = OnnxGraph(tmp_path / f"{observed}.onnx")
     for memory in (0, 9):
-        sizes = {"sound_memory": (16, memory, 64), "memory": (24, memory, 96), "recent": (2, 832)}
+        sizes: dict[str, tuple[int, ...]] = {"recent": HeartAcoustic.RECENT}
+        for name, (layers, batch, heads, _, width) in HeartAcoustic.MEMORY.items():
+            sizes[name] = (layers, batch, heads, memory, width)
         past = {name: draw.normal(size=size).astype(np.float32) for name, size in sizes.items()}
         past["speed"], ids = np.ones(1, np.float32), draw.integers(20, 120, 11)
         looped, single = (graphs[observed](ids=ids, **past) for observed in (False, True))

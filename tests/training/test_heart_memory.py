@@ -14,14 +14,14 @@ from support.sentences import ITEMS, PAD, PHONEMES, SPACE
 
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.errors import ConfigError
-from sayahead.systems.heart import HeartAcoustic
+from sayahead.systems.heart import HeartAcoustic, remembered
 from sayahead.training.graph.builder import Graph, Range, quantized
 from sayahead.training.heart import export as importer
 from sayahead.training.heart.memory import HeartMemory
 from sayahead.training.heart.network import SYMBOLS, Heart
 from sayahead.training.heart.prefixes import word_starts
 from sayahead.training.heart.ranges import Observer, load_ranges, save_ranges
-from sayahead.training.heart.shipped import load_shipped
+from sayahead.training.heart.shipped import load_shipped, renewed
 from sayahead.training.heart.streams import Streaming
 from sayahead.training.heart.weights import TrainedWeights, linear_names
 from sayahead.training.hibari import heart_weights
@@ -63,20 +63,17 @@ def test_a_stream_in_one_pass_is_the_graph_step_by_step(
         out = model({**batch, "taught_units": task.teach(batch["whole"], batch["lengths"])["units"]})
     importer.text_graph(TrainedWeights(model), expects=True).save(str(tmp_path / "text.onnx"))
     graph = OnnxGraph(tmp_path / "text.onnx")
-    sound, prosody = (np.zeros(shape, np.float32) for shape in HeartAcoustic.MEMORY)
+    memory = {name: np.zeros(shape, np.float32) for name, shape in HeartAcoustic.MEMORY.items()}
     recent = np.zeros(HeartAcoustic.RECENT, np.float32)
     plain = {"speed": np.ones(1, np.float32), "context": np.zeros(64, np.float32)}
     for number, step in enumerate(stream.steps):
         rows = np.flatnonzero(stream.number == number)
-        made = graph(ids=stream.ids[rows], sound_memory=sound, memory=prosody, recent=recent, **plain)
+        made = graph(ids=stream.ids[rows], recent=recent, **memory, **plain)
         assert np.abs(made["sound_encoding"] - out["sound"][0, rows].numpy()).max() < 1e-4
         assert np.abs(made["durations"] - torch.expm1(out["log_units"])[0, rows].numpy()).max() < 1e-3
         last = number + 1 == len(stream.steps)
         final = len(rows) if last else stream.steps[number + 1].first - step.first
-        sound, prosody = (
-            np.concatenate([past, made[name][:, :final]], axis=1)[:, -window:]
-            for past, name in ((sound, "next_sound_memory"), (prosody, "next_memory"))
-        )
+        memory = {name: remembered(past, made[f"next_{name}"][:, :, :final], window) for name, past in memory.items()}
         recent = np.concatenate([recent, made["next_recent"][:final]])[-2:]
 
 
@@ -183,6 +180,20 @@ def test_a_shipped_voice_is_read_back_and_written_again(task: HeartMemory, tmp_p
     with torch.no_grad():
         found = model.expect(torch.from_numpy(ids)[None], length)[0].numpy()
     np.testing.assert_allclose(found, shipped(ids=ids)["context"], atol=1e-4)
+
+
+def test_graphs_are_renewed_with_the_same_weights(tmp_path: Path) -> None:
+    """To the byte, where they are written as they are today."""
+    shipped, ranges = packaged_voices()["heart"], load_ranges(RECIPES / "ranges.json")
+    files, table = renewed(shipped, tmp_path, ranges)
+    assert {path.name: path.read_bytes() for path in files} == {
+        path.name: (shipped / path.name).read_bytes() for path in files
+    }
+    model = read_config(shipped).model
+    assert table == {name: model[name] for name in ("futures", "context")}
+    assert len(files) == 4
+    with pytest.raises(ConfigError, match="other weights"):
+        renewed(shipped, tmp_path)
 
 
 def test_graphs_of_other_ranges_or_another_kind_cannot_be_read_back(task: HeartMemory, tmp_path: Path) -> None:

@@ -39,6 +39,11 @@ The default voice, as imported from hibari-tts, and with what it has learned sin
   sayahead train voice --heart recipes/heart/voice.toml --acoustic runs/memory \
     --student heart --policy FOLDER/policy.npz -o voices/heart
 
+and the same weights in graphs as they are written today, to the bit:
+
+  sayahead train voice --heart recipes/heart/voice.toml --acoustic heart --student heart --policy FOLDER/policy.npz \
+    -o voices/heart
+
 Another speaker in the default voice's networks, which need no vocoder (recipes/heart/another-voice.toml):
 
   sayahead train voice --acoustic runs/another-voice --name mine --license ID -o voices/mine
@@ -88,7 +93,7 @@ def make(arguments: argparse.Namespace) -> None:
     }
     if arguments.heart is not None:
         refuse(given & {"vocoder", "name", "description", "license", "agent"}, "--heart")
-        acoustic = None if arguments.acoustic is None else load(arguments.acoustic)
+        acoustic = None if arguments.acoustic is None else named_or_run(arguments.acoustic)
         make_heart(arguments.heart, arguments.out, acoustic=acoustic, **extras)
         return
     extras["agent"] = None if arguments.agent is None else load(arguments.agent)

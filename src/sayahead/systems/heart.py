@@ -36,9 +36,9 @@ class HeartState:
     """Units at the end of ``units`` that are not final yet."""
     done: int
     """Units that are final, over the whole sentence."""
-    memory: tuple[Floats, Floats]
-    """(16, M, 64) and (24, M, 96): keys and values of the last final phonemes, as they were when they became final,
-    in each layer and head of the two text encoders."""
+    memory: Mapping[str, Floats]
+    """(4, 1, 2, M, 64) and (6, 1, 2, M, 96), by the graph's names: keys and values of the last final phonemes, as they
+    were when they became final, in each layer and head of the two text encoders."""
     recent: Floats
     """(2, 832) what the text encoders' convolutions see of the last two; the prosody encoding comes last."""
     cache: Floats
@@ -84,7 +84,10 @@ class HeartAcoustic:
     # Units that the prosody convolutions see to each side.
     REACH = 54
     CACHE = (54, 192)
-    MEMORY, RECENT = ((16, 0, 64), (24, 0, 96)), (2, 832)
+    MEMORY = dict.fromkeys(("sound_keys", "sound_values"), (4, 1, 2, 0, 64)) | dict.fromkeys(
+        ("keys", "values"), (6, 1, 2, 0, 96)
+    )
+    RECENT = (2, 832)
     FEATURES, PITCH = 130, 128
 
     def __init__(
@@ -105,8 +108,9 @@ class HeartAcoustic:
 
     def initial(self) -> HeartState:
         empty, speeds = np.zeros(0, np.int64), np.zeros(0, np.float32)
-        sound, prosody, recent, cache = (np.zeros(size, np.float32) for size in (*self.MEMORY, self.RECENT, self.CACHE))
-        return HeartState(empty, empty, speeds, 0, 0, (sound, prosody), recent, cache)
+        memory = {name: np.zeros(size, np.float32) for name, size in self.MEMORY.items()}
+        recent, cache = np.zeros(self.RECENT, np.float32), np.zeros(self.CACHE, np.float32)
+        return HeartState(empty, empty, speeds, 0, 0, memory, recent, cache)
 
     def step(
         self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
@@ -128,7 +132,7 @@ class HeartAcoustic:
         # Of the first phoneme, this much is final already.
         past = int(left_units.sum()) - held
         seen |= {"speed": np.array([rendering.speed], np.float32), "recent": state.recent}
-        text = self._text(ids=ids, sound_memory=state.memory[0], memory=state.memory[1], **seen)
+        text = self._text(ids=ids, **state.memory, **seen)
         lasting = np.asarray(text["durations"] / speeds, np.float32)
         lasting[: len(left)] *= np.float32(segment.stretch)
         # Held-back sound may be lengthened by what is known now. It is never shortened: its end has been reported.
@@ -159,10 +163,10 @@ class HeartAcoustic:
             speeds=speeds[final:end],
             held=spoken - past - commit,
             done=state.done + commit,
-            memory=(
-                self._remembered(state.memory[0], text["next_sound_memory"][:, :final]),
-                self._remembered(state.memory[1], text["next_memory"][:, :final]),
-            ),
+            memory={
+                name: remembered(known, text[f"next_{name}"][:, :, :final], self._window)
+                for name, known in state.memory.items()
+            },
             recent=np.concatenate([state.recent, text["next_recent"][:final]])[-2:],
             cache=cache,
             pitch=float(features[cut - 1, self.PITCH]) if cut else state.pitch,
@@ -195,13 +199,6 @@ class HeartAcoustic:
         energy = prosody["energy"][again * self.FRAMES_PER_UNIT :]
         f0 = self._glided(prosody["f0"], again * self.FRAMES_PER_UNIT, state.pitch)
         return np.concatenate([sound[frames], f0[:, None], energy[:, None]], axis=1), prosody["next_cache"]
-
-    def _remembered(self, before: Floats, new: Floats) -> Floats:
-        """(K, M, D) the last keys and values (K, N, D) of all."""
-        most = self._window - new.shape[1]
-        if most <= 0:
-            return np.ascontiguousarray(new[:, -self._window :])
-        return np.concatenate([before[:, max(0, before.shape[1] - most) :], new], axis=1)
 
     def _heard(self, units: Ids, begin: int) -> Ids:
         """(P + 1,) frames at which phonemes of these durations audibly begin, and at which the last one ends.
@@ -239,6 +236,18 @@ class HeartAcoustic:
         if embedding is None or closed:
             embedding = np.zeros(self._context, np.float32)
         return np.concatenate([left, real, tail]), {"context": embedding}
+
+
+def remembered(before: Floats, rows: Floats, window: int) -> Floats:
+    """The last ``window`` keys or values of those before, (L, 1, H, M, C), and of rows (L, 1, N, H C) behind them."""
+    layers, _, heads, known, channels = before.shape
+    if not rows.shape[2]:
+        return before
+    new = rows.reshape(layers, 1, -1, heads, channels).swapaxes(2, 3)
+    most = window - new.shape[3]
+    if most <= 0:
+        return np.ascontiguousarray(new[:, :, :, -window:])
+    return np.concatenate([before[:, :, :, max(0, known - most) :], new], axis=3)
 
 
 def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:
@@ -279,7 +288,7 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
 
     def stages(*loaded: OnnxGraph) -> Stages:
         graphs = {graph.name: graph for graph in loaded}
-        if "memory" not in graphs["text"].inputs:
+        if not graphs["text"].inputs >= HeartAcoustic.MEMORY.keys():
             raise VoiceError(
                 f"{folder} was made by an earlier version: make it again with `sayahead train voice --heart`."
             )

@@ -19,7 +19,7 @@ from sayahead.training.corpus.teacher import voice_config
 from sayahead.training.part import Acoustic, Part, Written
 from sayahead.vocoders import Borrowed
 from sayahead.voice import load_voice
-from sayahead.voices import FOLDER, FORMAT, installed_voices
+from sayahead.voices import FOLDER, FORMAT, installed_voices, read_config
 
 if TYPE_CHECKING:
     from sayahead.training.corpus.frontend import FrontEnd
@@ -230,18 +230,20 @@ def make_heart(
     settings: Path,
     folder: Path,
     *,
-    acoustic: Run | None = None,
+    acoustic: Run | str | None = None,
     student: Run | str | None = None,
     policy: Network | None = None,
 ) -> None:
     """Write the default voice: as in hibari-tts, or as a run of the task ``heart`` has trained it on prefixes.
 
-    ``settings``: a TOML file of further entries of voice.json, recipes/heart/voice.toml; its ``ranges`` names a file
-    beside it, with which the linear layers are computed in integers. ``student``, ``policy``: see ``extras``.
-    ConfigError for a run of another task, and settings that cannot be read.
+    ``acoustic``: that run, or a trained voice, whose graphs are written anew with the same weights. ``settings``: a
+    TOML file of further entries of voice.json, recipes/heart/voice.toml; its ``ranges`` names a file beside it, with
+    which the linear layers are computed in integers. ``student``, ``policy``: see ``extras``. ConfigError for a run of
+    another task, and settings that cannot be read.
     """
     from sayahead.training.heart.export import export
     from sayahead.training.heart.ranges import load_ranges
+    from sayahead.training.heart.shipped import renewed
     from sayahead.training.hibari import assets
 
     try:
@@ -255,7 +257,10 @@ def make_heart(
     ranges = None if named is None else load_ranges(settings.parent / named)
     # First the other voice's parts: it may be the one to be overwritten.
     others, tables = extras(folder, student=student, policy=policy)
-    files, table = export(acoustic, folder, ranges=ranges)
+    if isinstance(acoustic, str):
+        files, table = renewed(installed_voices().get(acoustic, Path(acoustic)), folder, ranges)
+    else:
+        files, table = export(acoustic, folder, ranges=ranges)
     config["model"] |= table
     config |= {**tables, "phonemes": json.loads((assets() / "vocab.json").read_text(encoding="utf-8"))}
     write_voice(folder, config, [*files, *others], notice=(FOLDER / "heart" / "NOTICE").read_text(encoding="utf-8"))
@@ -363,7 +368,8 @@ def extras(
 
 def borrow_student(voice: str, folder: Path) -> Written:
     """Copy another voice's student and its word vectors; ConfigError for a voice that has none."""
-    about, other = load_voice(voice).config.distilled, installed_voices().get(voice, Path(voice))
+    other = installed_voices().get(voice, Path(voice))
+    about = read_config(other).distilled
     if about is None:
         raise ConfigError(f"The voice {voice} has no student of context to take over.")
     files = [about.graph, about.vectors]

@@ -61,6 +61,8 @@ class Range(NamedTuple):
 
 Turn = Callable[[str, Sequence[str]], Sequence[str]]
 """What makes the next x of x and what a turn is given, and then what else the turn makes."""
+LINE = 2
+"""The axis of the rows in an image of one line."""
 LEVELS = 127
 """Of inputs to integer products. With all 255, processors without VNNI overflow where two products are added; what
 lies above the range still has its level."""
@@ -121,10 +123,18 @@ class Graph:
         """Rows (or columns) ``[first, end)``; both are names of (1,) int64 values."""
         return str(self.op("Slice", x, first, end, self.constant(np.array([axis]))))
 
-    def head(self, x: str, rows: str, more: int) -> str:
+    def head(self, x: str, rows: str, more: int, axis: int = 0) -> str:
         """The first ``rows + more`` rows of x, or all where there are fewer; ``rows`` names a (1,) int64 value."""
         end = self.op("Add", rows, self.constant(np.array([more])))
-        return self.cut(x, self.constant(np.array([0])), str(end))
+        return self.cut(x, self.constant(np.array([0])), str(end), axis)
+
+    def image(self, x: str) -> str:
+        """Rows (T, D) as an image of one line (1, 1, T, D), whose rows are on the axis ``LINE``."""
+        return str(self.op("Unsqueeze", x, self.constant(np.array([0, 1]))))
+
+    def flat(self, x: str) -> str:
+        """The rows (T, D) of an image of one line."""
+        return str(self.op("Squeeze", x, self.constant(np.array([0, 1]))))
 
     def linear(self, x: str, quantized: Array, scale: Array, bias: Array | None, name: str = "") -> str:
         """x W + b for int8 weights (K, N) with one scale per column (N,): rows are independent.
@@ -155,11 +165,19 @@ class Graph:
             inputs.append(self.constant(bias))
         return str(self.op("MatMulIntegerToFloat", *inputs, domain="com.microsoft"))
 
-    def turns(self, x: str, count: int, given: Sequence[str], layers: Sequence[str], body: Turn) -> list[str]:
+    def turns(
+        self,
+        x: str,
+        count: int,
+        given: Sequence[str],
+        layers: Sequence[str],
+        body: Turn,
+        shapes: Sequence[Sequence[int | str]],
+    ) -> list[str]:
         """x (N, D) after ``count`` times ``body`` with the same weights, and what else each turn made, stacked.
 
         ``given`` (count, ...) are cut by turns. ``layers`` are names of the linear layers in ``body``; each turn has
-        ranges of its own for them, under ``NAME@TURN``.
+        ranges of its own for them, under ``NAME@TURN``. ``shapes``: of x, and of what else a turn makes.
         """
         if self.observed:
             return self._unrolled(x, count, given, body)
@@ -178,7 +196,7 @@ class Graph:
             inner,
             "turn",
             [value_info(name, kind) for name, kind in zip((x_now, *own), kinds, strict=True)],
-            [value_info(name, np.float32) for name in made],
+            [value_info(name, np.float32, shape) for name, shape in zip(made, shapes, strict=True)],
         )
         return list(self.op("Scan", x, *inputs, outputs=len(made), body=graph, num_scan_inputs=len(inputs)))
 
@@ -205,21 +223,29 @@ class Graph:
         return str(self.op("Gelu", x, domain="com.microsoft"))
 
     def conv(
-        self, x: str, weight: Array, bias: Array, *, group: int = 1, dilation: int = 1, behind: int | None = None
+        self,
+        x: str,
+        weight: Array,
+        bias: Array,
+        *,
+        group: int = 1,
+        dilation: int = 1,
+        behind: int | None = None,
+        axis: int = 0,
     ) -> str:
-        """Convolution over the rows of x (T, D), of which there are as many after it.
+        """Convolution over the rows of x (T, D), or of an image with them on ``LINE``; there are as many after it.
 
         With ``behind``, so many rows of zeros follow and none go before: T shrinks by the rest of the receptive field.
         """
-        axes = self.constant(np.array([0, 1]))
         margin = dilation * (weight.shape[2] - 1) // 2
         before, after = (margin, margin) if behind is None else (0, behind)
         # As an image of one line: ONNX Runtime has a layout for images in which depthwise convolutions are fast.
-        turned = self.op("Transpose", self.op("Unsqueeze", x, axes), perm=[0, 3, 1, 2])
+        turned = self.op("Transpose", x if axis == LINE else self.image(x), perm=[0, 3, 1, 2])
         inputs = (turned, self.constant(weight[:, :, None]), self.constant(bias))
         pads, shape = [0, before, 0, after], [1, weight.shape[2]]
         done = self.op("Conv", *inputs, group=group, kernel_shape=shape, dilations=[1, dilation], pads=pads)
-        return str(self.op("Squeeze", self.op("Transpose", done, perm=[0, 2, 3, 1]), axes))
+        turned = str(self.op("Transpose", done, perm=[0, 2, 3, 1]))
+        return turned if axis == LINE else self.flat(turned)
 
     def streaming_conv(
         self,
@@ -232,6 +258,7 @@ class Graph:
         group: int = 1,
         dilation: int = 1,
         right: int | None = None,
+        axis: int = 0,
     ) -> tuple[str, str]:
         """Convolution with its past in ``cache`` (m, D) and zeros on the right; also the cache at row ``commit``.
 
@@ -239,10 +266,10 @@ class Graph:
         """
         reach = dilation * (weight.shape[2] - 1)
         right = reach // 2 if right is None else right
-        rows = self.op("Concat", cache, x, axis=0)
+        rows = self.op("Concat", cache, x, axis=axis)
         end = self.op("Add", commit, self.constant(np.array([reach - right])))
-        done = self.conv(rows, weight, bias, group=group, dilation=dilation, behind=right)
-        return done, self.cut(rows, commit, end)
+        done = self.conv(rows, weight, bias, group=group, dilation=dilation, behind=right, axis=axis)
+        return done, self.cut(rows, commit, end, axis)
 
     def pointwise(self, weights: Weights, x: str, name: str) -> str:
         """norm, linear, GELU, linear, scale: the half of a block that acts on each row by itself."""

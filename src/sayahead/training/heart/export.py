@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sayahead.errors import ConfigError
-from sayahead.training.graph.builder import Array, Graph, Range, Weights
+from sayahead.training.graph.builder import LINE, Array, Graph, Range, Weights
 from sayahead.training.heart.decoder import DecoderWeights, HeartVoice
 from sayahead.training.heart.network import DILATIONS, SYMBOLS, Heart
 from sayahead.training.heart.weights import TrainedWeights
@@ -28,8 +28,8 @@ LAYERS = {"m": 4, "pn": 6}
 """Applications of the attention layer of the sound's text encoder, and of prosody's."""
 WIDTHS = {"m": 128, "pn": 192}
 HEADS = 2
-MEMORIES = {"m": "sound_", "pn": ""}
-"""Prefixes of the names of the encoders' memories."""
+MEMORIES = {"m": ("sound_keys", "sound_values"), "pn": ("keys", "values")}
+"""Names of the encoders' memories."""
 RECENT = [WIDTHS["m"]] * 2 + [WIDTHS["pn"]] * 3
 """Inputs of the convolutions: two blocks of each encoder, and the durations'."""
 Ranges = Mapping[str, Range] | None
@@ -39,65 +39,77 @@ class Past(NamedTuple):
     """An encoder's memory of earlier rows."""
 
     inputs: Sequence[str]
-    """Of each convolution block, (2, D)."""
-    keys: str
-    """Keys, then values of each attention layer: (2 L H, M, D / H)."""
+    """Of each convolution block, (1, 1, 2, D)."""
+    memory: Sequence[str]
+    """Keys, and values of each attention layer: (L, 1, H, M, D / H)."""
 
 
 class Encoded(NamedTuple):
     """An encoder's output for its rows, and what later rows need of them."""
 
     rows: str
-    """(N, D)"""
+    """(1, 1, N, D)"""
     inputs: Sequence[str]
-    """(N, D) of each convolution block."""
-    keys: str
-    """Keys, then values of each attention layer: (2 L H, N, D / H)."""
+    """(1, 1, N, D) of each convolution block."""
+    memory: Sequence[str]
+    """Keys, and values of each attention layer: (L, 1, N, D)."""
 
 
-def encoder(g: Graph, t: Weights, ids: str, part: str, past: Past, context: str | None) -> Encoded:
-    """Embedding, two convolution blocks, and one attention layer applied several times."""
+class Futures(NamedTuple):
+    """What is known of the future tokens."""
+
+    context: str
+    """(1, C) the context embedding."""
+    tokens: str
+    """(N,) which of the tokens stands in a row, from 1; 0 where there is none."""
+
+
+def embedded(g: Graph, t: Weights, ids: str, part: str, futures: Futures | None) -> str:
+    """(1, 1, N, D) the vectors of phonemes, and of future tokens with what the context embedding adds to them."""
     table = g.constant(t[f"{part}.text.emb.weight"])
-    if context is not None:
-        # The future tokens: their learned vectors, and the context embedding's contribution.
-        tokens = t[f"{part}.text.future"]
-        # A matrix on the right is packed once; on the left, at every call.
-        meaning = g.constant(np.ascontiguousarray(t[f"{part}.text.context"].T))
-        expected = g.op("MatMul", g.op("Unsqueeze", context, g.constant(np.array([0]))), meaning)
-        expected = g.op("Add", g.op("Reshape", expected, g.constant(np.array(tokens.shape))), g.constant(tokens))
-        table = str(g.op("Concat", table, expected, axis=0))
-    x, inputs = g.op("Gather", table, ids), list[str]()
+    if futures is None:
+        return g.image(g.op("Gather", table, ids))
+    # A matrix on the right is packed once; on the left, at every call.
+    meaning = g.constant(np.ascontiguousarray(t[f"{part}.text.context"].T))
+    tokens = t[f"{part}.text.future"]
+    table = str(g.op("Concat", table, g.constant(tokens), axis=0))
+    expected = g.op("Reshape", g.op("MatMul", futures.context, meaning), g.constant(np.array(tokens.shape)))
+    expected = g.op("Concat", g.constant(np.zeros_like(tokens[:1])), expected, axis=0)
+    return g.image(g.op("Add", g.op("Gather", table, ids), g.op("Gather", expected, futures.tokens)))
+
+
+def encoder(g: Graph, t: Weights, x: str, part: str, past: Past) -> Encoded:
+    """Two convolution blocks, and one attention layer applied several times."""
+    inputs = list[str]()
     for i, before in enumerate(past.inputs):
         name = f"{part}.text.convs.{i}"
         weight = t[f"{name}.dw.weight"]
         inputs.append(x)
-        rows, width = g.op("Concat", before, x, axis=0), weight.shape[0]
-        mixed = g.conv(rows, weight, t[f"{name}.dw.bias"], group=width, behind=weight.shape[2] // 2)
+        rows, width = g.op("Concat", before, x, axis=LINE), weight.shape[0]
+        mixed = g.conv(rows, weight, t[f"{name}.dw.bias"], group=width, behind=weight.shape[2] // 2, axis=LINE)
         x = g.op("Add", x, g.pointwise(t, mixed, name))
-    x, keys = attention(g, t, x, part, past.keys)
-    return Encoded(g.norm(x, t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"]), inputs, keys)
-
-
-def attention(g: Graph, t: Weights, x: str, part: str, past: str) -> tuple[str, str]:
-    """The rows x (N, D) after one attention layer applied several times, and keys and values of each of these.
-
-    A loop in the graph, not copies of the layer: its weights are packed once, and stay in the processor's cache.
-    """
-    size, count, name = WIDTHS[part] // HEADS, LAYERS[part], f"{part}.text.attn"
-    known = g.op("Shape", past, start=1, end=2)
-    each = g.op("Concat", g.constant(np.array([count, 2 * HEADS])), known, g.constant(np.array([size])), axis=0)
-    before = g.op("Reshape", past, each, allowzero=1)
+    # One attention layer in a loop, not copies of it: its weights are packed once, and stay in the processor's cache.
+    name, first = f"{part}.text.attn", g.constant(np.array([0]))
     layers = [f"{name}.{layer}" for layer in ("self_attn.in_proj", "self_attn.out_proj", "linear1", "linear2")]
-    x, own = g.turns(x, count, [before], layers, lambda x, given: attention_layer(g, t, x, name, given[0]))
-    return x, str(g.op("Reshape", own, g.constant(np.array([2 * HEADS * count, -1, size]))))
+    shape: list[int | str] = [1, "N", WIDTHS[part]]
+    x, *own = g.turns(
+        g.op("Squeeze", x, first),
+        LAYERS[part],
+        past.memory,
+        layers,
+        lambda *to: attention_layer(g, t, name, *to),
+        [shape] * 3,
+    )
+    x = g.norm(g.op("Unsqueeze", x, first), t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"])
+    return Encoded(x, inputs, own)
 
 
-def attention_layer(g: Graph, t: Weights, x: str, name: str, before: str) -> tuple[str, str]:
-    """The rows x (N, D) after attention to themselves and those ``before``, and their own keys and values.
+def attention_layer(g: Graph, t: Weights, name: str, x: str, past: Sequence[str]) -> list[str]:
+    """The rows x (1, N, D) after attention to themselves and those of the past; their own keys and values (1, N, D).
 
-    Keys, then values are (2 H, N, D / H), those of the rows before (2 H, M, D / H).
+    The past's are (1, H, M, D / H).
     """
-    width, heads = t[f"{name}.norm1.weight"].shape[0], HEADS
+    width = t[f"{name}.norm1.weight"].shape[0]
 
     def linear(x: str, layer_name: str, bias: str, scale: Array | float = 1.0) -> str:
         weight, scales = t.linears[f"{name}.{layer_name}"]
@@ -106,88 +118,99 @@ def attention_layer(g: Graph, t: Weights, x: str, name: str, before: str) -> tup
 
     normed = g.norm(x, t[f"{name}.norm1.weight"], t[f"{name}.norm1.bias"])
     # The scale of the dot product is in the projection of the queries.
-    scaled = np.repeat(np.array([(width // heads) ** -0.5, 1, 1], np.float32), width)
+    scaled = np.repeat(np.array([(width // HEADS) ** -0.5, 1, 1], np.float32), width)
     projected = linear(normed, "self_attn.in_proj", "self_attn.in_proj_bias", scaled)
-    # Heads first, so that memories only have to be joined: (3 H, N, D / H), queries, keys and values.
-    turned = g.op("Reshape", projected, g.constant(np.array([0, 3 * heads, width // heads])))
-    turned = g.op("Transpose", turned, perm=[1, 0, 2])
-    q, own = g.op("Split", turned, g.constant(np.array([heads, 2 * heads])), outputs=2, axis=0)
-    k, v = g.op("Split", g.op("Concat", before, own, axis=1), outputs=2, axis=0)
-    agreed = g.op("FusedMatMul", q, k, transB=1, domain="com.microsoft")
-    seen = g.op("MatMul", g.op("Softmax", agreed, axis=-1), v)
-    seen = g.op("Reshape", g.op("Transpose", seen, perm=[1, 0, 2]), g.constant(np.array([0, width])))
+    q, k, v = g.op("Split", projected, outputs=3, axis=2)
+    given, options = (q, k, v, "", "", "", *past), {"num_heads": HEADS, "scale": 1.0}
+    seen, *_ = g.op("MultiHeadAttention", *given, outputs=3, domain="com.microsoft", **options)
     x = g.op("Add", x, linear(seen, "self_attn.out_proj", "self_attn.out_proj.bias"))
     normed = g.norm(x, t[f"{name}.norm2.weight"], t[f"{name}.norm2.bias"])
     hidden = g.gelu(linear(normed, "linear1", "linear1.bias"))
-    return str(g.op("Add", x, linear(hidden, "linear2", "linear2.bias"))), own
+    return [str(g.op("Add", x, linear(hidden, "linear2", "linear2.bias"))), k, v]
 
 
 def memory_shape(part: str, rows: str) -> list[int | str]:
-    """The shape of an encoder's memory: keys and values of each layer and head."""
-    return [2 * HEADS * LAYERS[part], rows, WIDTHS[part] // HEADS]
+    """The shape of an encoder's memory, of keys and of values: layers, a batch of one, heads, rows, channels."""
+    return [LAYERS[part], 1, HEADS, rows, WIDTHS[part] // HEADS]
 
 
 def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, observed: bool = False) -> Graph:
     """ids (N,), speed and the past -> encodings (N, 128), (N, 192), durations (N,), and each row's part of the past.
 
-    The past: ``sound_memory`` (16, M, 64) and ``memory`` (24, M, 96), keys and values of every attention layer and
-    head; ``recent`` (2, 832), inputs of the convolutions, zeros at a sentence's begin, where M is 0. Where the graph
-    ``expects``, a context embedding (C,) is an input too. Durations are in units of 25 ms.
+    The past: ``sound_keys``, ``sound_values`` (4, 1, 2, M, 64), ``keys``, ``values`` (6, 1, 2, M, 96) of every
+    attention layer and head, of which each row adds its own, (4, 1, N, 128) and (6, 1, N, 192); ``recent`` (2, 832),
+    inputs of the convolutions, zeros at a sentence's begin, where M is 0. Where the graph ``expects``, a context
+    embedding (C,) is an input too. Durations are in units of 25 ms.
     """
     g = Graph(ranges, observed=observed)
     ids, speed = g.input("ids", np.int64, ["P"]), g.input("speed", np.float32, [1])
     recent = g.input("recent", np.float32, [2, sum(RECENT)])
-    context = g.input("context", np.float32, ["C"]) if expects else None
-    memories = {part: g.input(f"{name}memory", np.float32, memory_shape(part, "M")) for part, name in MEMORIES.items()}
-    inputs = g.op("Split", recent, g.constant(np.array(RECENT)), outputs=len(RECENT), axis=1)
-    sound = encoder(g, t, ids, "m", Past(inputs[:2], memories["m"]), context)
-    prosody = encoder(g, t, ids, "pn", Past(inputs[2:4], memories["pn"]), context)
-    g.output(sound.rows, "sound_encoding", np.float32, ["N", WIDTHS["m"]])
-    g.output(prosody.rows, "prosody_encoding", np.float32, ["N", WIDTHS["pn"]])
+    memories = {
+        part: [g.input(name, np.float32, memory_shape(part, "M")) for name in names] for part, names in MEMORIES.items()
+    }
+    futures = None
+    if expects:
+        context = g.op("Unsqueeze", g.input("context", np.float32, ["C"]), g.constant(np.array([0])))
+        before = g.constant(np.array(len(t["m.text.emb.weight"]) - 1))
+        futures = Futures(context, g.op("Max", g.op("Sub", ids, before), g.constant(np.array(0))))
+    inputs = g.op("Split", g.image(recent), g.constant(np.array(RECENT)), outputs=len(RECENT), axis=3)
+    sound = encoder(g, t, embedded(g, t, ids, "m", futures), "m", Past(inputs[:2], memories["m"]))
+    prosody = encoder(g, t, embedded(g, t, ids, "pn", futures), "pn", Past(inputs[2:4], memories["pn"]))
+    g.output(g.flat(sound.rows), "sound_encoding", np.float32, ["N", WIDTHS["m"]])
+    g.output(g.flat(prosody.rows), "prosody_encoding", np.float32, ["N", WIDTHS["pn"]])
     # The durations' convolution sees one row to each side.
-    last = g.cut(inputs[4], g.constant(np.array([1])), g.constant(np.array([2])))
-    rows = g.op("Concat", last, prosody.rows, axis=0)
-    hidden = g.gelu(g.conv(rows, t["pn.dur.0.weight"], t["pn.dur.0.bias"], behind=1))
+    last = g.cut(inputs[4], g.constant(np.array([1])), g.constant(np.array([2])), LINE)
+    rows = g.op("Concat", last, prosody.rows, axis=LINE)
+    hidden = g.gelu(g.flat(g.conv(rows, t["pn.dur.0.weight"], t["pn.dur.0.bias"], behind=1, axis=LINE)))
     weight = g.constant(np.ascontiguousarray(t["pn.dur.2.weight"][0]))
     logs = g.op("Add", g.op("MatMul", hidden, weight), g.constant(t["pn.dur.2.bias"]))
     flat = g.op("Squeeze", logs, g.constant(np.array([1])))
     units = g.op("Div", g.op("Sub", g.op("Exp", flat), g.constant(np.float32(1))), speed)
     g.output(units, "durations", np.float32, ["N"])
     for part, made in (("m", sound), ("pn", prosody)):
-        g.output(made.keys, f"next_{MEMORIES[part]}memory", np.float32, memory_shape(part, "N"))
-    seen = g.op("Concat", *sound.inputs, *prosody.inputs, prosody.rows, axis=1)
-    g.output(seen, "next_recent", np.float32, ["N", sum(RECENT)])
+        for name, known in zip(MEMORIES[part], made.memory, strict=True):
+            g.output(known, f"next_{name}", np.float32, [LAYERS[part], 1, "N", WIDTHS[part]])
+    seen = g.op("Concat", *sound.inputs, *prosody.inputs, prosody.rows, axis=3)
+    g.output(g.flat(seen), "next_recent", np.float32, ["N", sum(RECENT)])
     return g
+
+
+def cut_where_it_pays(g: Graph, x: str, mixed: str, rows: str, more: int) -> tuple[str, str]:
+    """Both images without what lies ``more`` rows and further behind the first ``rows``, which no later layer sees.
+
+    A word is followed by a dozen rows: to cut one or two of them costs more than what it saves.
+    """
+    return (x, mixed) if more > 9 else (g.head(x, rows, more, LINE), g.head(mixed, rows, more, LINE))
 
 
 def prosody_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> Graph:
     """prosody encoding (U, 192), rows, commit, cache -> f0 (2 rows,) Hz, energy (2 rows,), cache (54, 192).
 
-    Each layer computes no more rows than those after it can see: of the right context, half.
+    The last layers compute no more rows than those after them can see.
     """
     g = Graph(ranges, observed=observed)
     x = g.input("prosody_encoding", np.float32, ["U", 192])
     rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
     margins = [3 * d for d in DILATIONS]
     cache = g.input("cache", np.float32, [sum(margins), 192])
-    parts = g.op("Split", cache, g.constant(np.array(margins)), outputs=len(margins), axis=0)
+    parts = g.op("Split", g.image(cache), g.constant(np.array(margins)), outputs=len(margins), axis=LINE)
     x = g.op("Add", g.op("MatMul", x, g.constant(t["pn.pro_in.weight"][:, :, 0].T)), g.constant(t["pn.pro_in.bias"]))
-    caches = []
+    x, caches = g.image(x), []
     for i, (dilation, part) in enumerate(zip(DILATIONS, parts, strict=True)):
         name = f"pn.pro.{i}"
         depthwise = (t[f"{name}.dw.weight"], t[f"{name}.dw.bias"])
-        mixed, kept = g.streaming_conv(x, *depthwise, part, commit, group=192, dilation=dilation)
+        mixed, kept = g.streaming_conv(x, *depthwise, part, commit, group=192, dilation=dilation, axis=LINE)
         caches.append(kept)
-        more = sum(margins[i + 1 :])
-        x = g.op("Add", g.head(x, rows, more), g.pointwise(t, g.head(mixed, rows, more), name))
-    weight = g.constant(t["pn.pro_out.weight"][:, :, 0].T)
+        x, mixed = cut_where_it_pays(g, x, mixed, rows, sum(margins[i + 1 :]))
+        x = g.op("Add", x, g.pointwise(t, mixed, name))
+    x, weight = g.flat(x), g.constant(t["pn.pro_out.weight"][:, :, 0].T)
     out = g.op("Add", g.op("MatMul", x, weight), g.constant(t["pn.pro_out.bias"]))
     # Columns: pitch of the unit's two frames, then energy of the two.
     f0, energy = g.op("Split", out, outputs=2, axis=1)
     flat = g.constant(np.array([-1]))
     g.output(g.op("Mul", g.op("Reshape", f0, flat), g.constant(np.float32(100))), "f0", np.float32, ["T"])
     g.output(g.op("Mul", g.op("Reshape", energy, flat), g.constant(np.float32(5))), "energy", np.float32, ["T"])
-    g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [sum(margins), 192])
+    g.output(g.flat(g.op("Concat", *caches, axis=LINE)), "next_cache", np.float32, [sum(margins), 192])
     return g
 
 
@@ -222,18 +245,20 @@ def decoder_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) 
     pitch = g.op("Div", g.op("Unsqueeze", pitch, column), g.constant(t["/Constant_172_output_0"]))
     loud = g.op("Div", g.op("Unsqueeze", energy, column), g.constant(t["/Constant_174_output_0"]))
     x = g.op("Concat", encoding, pitch, loud, axis=1)
-    x, kept = g.streaming_conv(x, t["m.dec_in.weight"], t["m.dec_in.bias"], input_cache, commit)
-    g.output(kept, "next_input_cache", np.float32, [3, 130])
-    parts = g.op("Split", cache, outputs=BLOCKS, axis=0)
+    first = (t["m.dec_in.weight"], t["m.dec_in.bias"], g.image(input_cache), commit)
+    x, kept = g.streaming_conv(g.image(x), *first, axis=LINE)
+    g.output(g.flat(kept), "next_input_cache", np.float32, [3, 130])
+    parts = g.op("Split", g.image(cache), outputs=BLOCKS, axis=LINE)
     caches = []
     for i, part in enumerate(parts):
         name = f"m.dec.{i}"
-        mixed, kept = g.streaming_conv(x, t[f"{name}.dw.weight"], t[f"{name}.dw.bias"], part, commit, group=256)
+        depthwise = (t[f"{name}.dw.weight"], t[f"{name}.dw.bias"])
+        mixed, kept = g.streaming_conv(x, *depthwise, part, commit, group=256, axis=LINE)
         caches.append(kept)
-        more = 3 * (BLOCKS - 1 - i)
-        x = g.op("Add", g.head(x, rows, more), g.pointwise(t, g.head(mixed, rows, more), name))
-    g.output(g.op("Concat", *caches, axis=0), "next_cache", np.float32, [3 * BLOCKS, 256])
-    x = g.norm(x, t["m.dec_norm.weight"], t["m.dec_norm.bias"])
+        x, mixed = cut_where_it_pays(g, x, mixed, rows, 3 * (BLOCKS - 1 - i))
+        x = g.op("Add", x, g.pointwise(t, mixed, name))
+    g.output(g.flat(g.op("Concat", *caches, axis=LINE)), "next_cache", np.float32, [3 * BLOCKS, 256])
+    x = g.norm(g.flat(x), t["m.dec_norm.weight"], t["m.dec_norm.bias"])
     g.output(g.linear(x, *t.linears["m.head"], t["m.head.bias"], "m.head"), "spectrum", np.float32, ["C", 3005])
     return g
 

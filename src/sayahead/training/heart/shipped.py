@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -18,8 +19,12 @@ from torch import Tensor, nn
 
 from sayahead.errors import ConfigError
 from sayahead.training.graph.builder import Array, Graph, Range, Weights, quantized
-from sayahead.training.heart.export import HEADS, WIDTHS, expect_graph, prosody_graph, text_graph
+from sayahead.training.heart.export import HEADS, WIDTHS, decoder_graph, expect_graph, prosody_graph, text_graph
+from sayahead.training.heart.network import Heart, HeartConfig
 from sayahead.training.heart.weights import ENCODERS, expectation, gates, imported, linear_names, plain_names, tensor
+from sayahead.training.hibari import heart_weights
+from sayahead.training.part import Written
+from sayahead.voices import read_config
 
 GAMMA = ".gamma"
 
@@ -115,12 +120,55 @@ def load_shipped(model: nn.Module, folder: Path, like: Weights, ranges: Mapping[
     model.load_state_dict(state)
 
 
-def _pairs(graph: Graph, path: Path) -> Iterator[tuple[Array, Array]]:
-    """Numbers and what a voice's graph has in their places."""
+def renewed(voice: Path, folder: Path, ranges: Mapping[str, Range] | None = None) -> Written:
+    """Write the graphs of a trained voice's folder as they are written today, with the same weights to the bit.
+
+    A layout may change what stands between the weights, but not their order and shapes. ``ranges`` are those that the
+    voice was written with. Their paths, and what its ``model`` table says of the future tokens; ConfigError for a
+    folder whose graphs have other weights.
+    """
+    model = read_config(voice).model
+    table: dict[str, Any] = {name: model[name] for name in ("futures", "context") if name in model}
+    if len(table) < 2:
+        raise ConfigError(f"{voice} is no trained voice of the kind heart: it has no future tokens.")
+    numbered = Numbered(Heart(HeartConfig(futures=len(table["futures"]), context=table["context"])))
+    graphs = {
+        "prosody": prosody_graph(numbered, ranges=ranges),
+        "text": text_graph(numbered, expects=True, ranges=ranges),
+        "expect": expect_graph(numbered),
+    }
+    paths = [folder / "decoder.onnx"]
+    decoder_graph(heart_weights(), ranges=ranges).save(str(paths[0]))
+    for name, graph in graphs.items():
+        paths.append(folder / f"{name}.onnx")
+        there = [one for one in _initializers(voice / paths[-1].name) if _is_weight(numpy_helper.to_array(one))]
+        places = [at for at, one in enumerate(graph.initializers) if _is_weight(numpy_helper.to_array(one))]
+        if [list(graph.initializers[at].dims) for at in places] != [list(one.dims) for one in there]:
+            raise ConfigError(f"{voice / paths[-1].name} has other weights than this voice with these ranges.")
+        for at, weight in zip(places, there, strict=True):
+            weight.name = graph.initializers[at].name
+            graph.initializers[at] = weight
+        graph.save(str(paths[-1]))
+    return paths, table
+
+
+def _initializers(path: Path) -> list[onnx.TensorProto]:
+    """The constants of a graph's file; ConfigError where it is none."""
     try:
-        there = {one.name: numpy_helper.to_array(one) for one in onnx.load(str(path)).graph.initializer}
+        return list(onnx.load(str(path)).graph.initializer)
     except Exception as error:
         raise ConfigError(f"{path} cannot be read as a graph: {error}") from error
+
+
+def _is_weight(array: Array) -> bool:
+    """Whether a constant is a weight, or a scale: the others are single numbers, sizes and zeros."""
+    kind = array.dtype == np.float32 or (array.dtype in (np.int8, np.int64) and array.ndim == 2)
+    return bool(array.ndim and kind and array.any())
+
+
+def _pairs(graph: Graph, path: Path) -> Iterator[tuple[Array, Array]]:
+    """Numbers and what a voice's graph has in their places."""
+    there = {one.name: numpy_helper.to_array(one) for one in _initializers(path)}
     numbers = {one.name: numpy_helper.to_array(one) for one in graph.initializers}
     if {name: array.shape for name, array in numbers.items()} != {name: array.shape for name, array in there.items()}:
         raise ConfigError(
