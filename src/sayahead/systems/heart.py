@@ -148,10 +148,9 @@ class HeartAcoustic:
         features, cache = self._features(text, units, state, past, commit)
 
         cut = commit * self.FRAMES_PER_UNIT
-        heard, before = (self._heard(these, state.done - past) for these in (units, left_units))
+        heard = self._heard(units, state.done - past)
         words = tuple((int(heard[len(left) + a]), int(heard[len(left) + b])) for a, b in segment.words)
-        grown = (units[: len(left)] - left_units) * self.FRAMES_PER_UNIT
-        drawn = tuple((int(before[n + 1]), int(grown[n])) for n in np.flatnonzero(grown))
+        drawn = self._drawn(units[: len(left)] - left_units, left_units, state.done - past)
         frames = Frames(features[:cut], features[cut:], words, ended, drawn=drawn)
         if ended:
             return frames, self.initial()
@@ -207,6 +206,13 @@ class HeartAcoustic:
         """
         edges: Ids = np.concatenate([[0], np.cumsum(units)]) + begin
         return np.asarray(np.maximum(edges * self.FRAMES_PER_UNIT - self._early, 0))
+
+    def _drawn(self, grown: Ids, before: Ids, begin: int) -> tuple[tuple[int, int], ...]:
+        """See ``Frames.drawn``: phonemes of durations before (P,), from unit ``begin`` on, have so many units more."""
+        if not grown.any():
+            return ()
+        ends = self._heard(before, begin)
+        return tuple((int(ends[n + 1]), int(grown[n]) * self.FRAMES_PER_UNIT) for n in np.flatnonzero(grown))
 
     def _glided(self, f0: Floats, first: int, before: float) -> Floats:
         """Pitch from frame ``first`` on, in Hz, continuing from ``before``, the pitch of the frame spoken before it.

@@ -66,16 +66,20 @@ class EnglishPhonemizer:
             phonemes = found if self._inner_punctuation else with_final_mark(found, final=word.ends)
             # A mark that stands alone joins the word before it where words have none of their own.
             apart = phonemes if self._inner_punctuation else phonemes.strip(PAUSES)
-            before = self.ids(" " if inside and apart else "")
-            sounding, whole = self.ids(phonemes.rstrip(PAUSES)), self.ids(phonemes)
+            before = self._spelled(" ") if inside and apart else []
+            sounding, whole = self._spelled(phonemes.rstrip(PAUSES)), self._spelled(phonemes)
             end = len(before) + (len(sounding) or len(whole))
-            made.append(Pronunciation(np.concatenate([before, whole]), len(before), end))
+            made.append(Pronunciation(np.array([*before, *whole], np.int64), len(before), end))
             inside = inside or bool(phonemes)
         return made
 
     def ids(self, phonemes: str) -> Ids:
         """(P,) ids of a phoneme string; what the voice has no id for is left out."""
-        return np.array([self._ids[symbol] for symbol in phonemes if symbol in self._ids], np.int64)
+        return np.array(self._spelled(phonemes), np.int64)
+
+    def _spelled(self, phonemes: str) -> list[int]:
+        """See ``ids``."""
+        return [self._ids[symbol] for symbol in phonemes if symbol in self._ids]
 
     def phonemes(self, word: Word) -> int:
         return self._alone(word.text)
