@@ -62,7 +62,8 @@ class SourceFilter:
         self._anew = anew
         n = np.arange(self.N_FFT)
         self._window = (0.5 - 0.5 * np.cos(2 * np.pi * n / self.N_FFT)).astype(np.float32)
-        self._analysis = (self._window / (self.N_FFT / 4)).astype(np.float32)
+        # Over a quarter of the transform's length, by which the transform itself divides.
+        self._analysis = 4 * self._window
         # Four overlapping squared Hann windows sum to 1.5 everywhere.
         self._synthesis = (self._window / 1.5).astype(np.float32)
         position = (np.arange(self.HOP) + 0.5) / self.HOP - 0.5
@@ -162,7 +163,8 @@ class SourceFilter:
         # What sliding_window_view gives, without what it costs.
         size = source.itemsize
         views = np.ndarray((frames, self.N_FFT), np.float32, source, strides=(self.HOP * size, size))
-        return np.fft.rfft(views * self._analysis, axis=1).astype(np.complex64, copy=False)
+        # Where it divides by its length, numpy's transform of float32 is one in float32; otherwise in float64.
+        return np.fft.rfft(views * self._analysis, axis=1, norm="forward").astype(np.complex64, copy=False)
 
     def excitation(self, f0: Floats, phase: float) -> Spectra:
         """(T, 601) spectra of the pulses of a pitch (T + 6,) in Hz: of all its frames but three at each end."""
@@ -209,7 +211,8 @@ def polar(log_magnitude: Floats, angle: Floats) -> Spectra:
 
 def loudness(log_magnitude: Floats) -> Floats:
     """exp with a ceiling, so that no frame can overflow."""
-    return np.exp(np.minimum(log_magnitude, np.float32(7)))
+    capped = np.minimum(log_magnitude, np.float32(7))
+    return np.exp(capped, out=capped)
 
 
 @functools.lru_cache(maxsize=64)
