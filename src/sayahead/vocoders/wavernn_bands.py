@@ -31,7 +31,7 @@ class BandsModel:
     """Bands."""
     pulses: PulseModel
     """The pitch, which is read from the mel by ``pitch.onnx``."""
-    temperature: float = 1.0
+    temperature: float = 0.8
     """Factor on the deviation of what is drawn, where there is no pitch."""
     voiced: float = 0.3
     """The same where there is one: what the network is not sure of is then seldom noise (as in LPCNet, Valin 2019)."""
