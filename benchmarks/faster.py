@@ -2,8 +2,8 @@
 
     python benchmarks/faster.py RELEASE/src [--rounds 3] [--results FILE]
 
-RELEASE is a checkout. Each round is a process of each version, one after the other; a process says sentences of 10, 20
-and 40 words with one word of lookahead, whole, and with hibari-tts. Medians over the rounds.
+RELEASE is a checkout. Both versions say each sentence in turns, each in a process of its own: one of 10, 20 or 40 words
+with one word of lookahead, whole, and with hibari-tts. A first round does not count; medians over the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from tell import tell
 
 MEASURE = """
-import json, time
+import json, sys, time
 from sayahead import LookaheadK, WaitAll, load_voice
 from sayahead.eval.speed.bench import load_peer, sentences, streamed
 voice, peer = load_voice(), load_peer()
@@ -29,25 +29,41 @@ def stream(text):
 def whole(text):
     return len(voice.synthesize(text, policy=WaitAll())) / voice.sample_rate
 ways = {"streamed": stream, "whole": whole, "hibari": lambda text: len(peer(text)) / 24000}
-spent = {name: [0.0, 0.0] for name in ways}
-for lap in range(2):
-    for text in texts:
-        for name, way in ways.items():
-            begun = time.process_time()
-            audio_s = way(text)
-            if lap:
-                spent[name][0] += time.process_time() - begun
-                spent[name][1] += audio_s
-print(json.dumps({name: seconds / audio_s for name, (seconds, audio_s) in spent.items()}))
+print(len(texts), flush=True)
+for line in sys.stdin:
+    spent = {}
+    for name, way in ways.items():
+        begun = time.process_time()
+        audio_s = way(texts[int(line)])
+        spent[name] = time.process_time() - begun, audio_s
+    print(json.dumps(spent), flush=True)
 """
 
 
-def measured(source: Path) -> dict[str, float]:
-    """Processor time over sound of each way of speaking, by one version in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"}
-    run = subprocess.run([sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True, env=environment)
-    found: dict[str, float] = json.loads(run.stdout)
-    return found
+class Version:
+    """One version in a process of its own."""
+
+    def __init__(self, source: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"}
+        command, pipe = [sys.executable, "-c", MEASURE], subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment)
+        self.texts = int(self._line())
+
+    def said(self, number: int) -> dict[str, tuple[float, float]]:
+        """Processor time and seconds of sound of each way of saying a text."""
+        assert self._process.stdin is not None
+        print(number, file=self._process.stdin, flush=True)
+        found: dict[str, tuple[float, float]] = json.loads(self._line())
+        return found
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+
+def shares(said: list[dict[str, tuple[float, float]]]) -> dict[str, float]:
+    """Processor time over sound of each way, for all texts of a round."""
+    return {way: sum(one[way][0] for one in said) / sum(one[way][1] for one in said) for way in said[0]}
 
 
 def main() -> None:
@@ -57,10 +73,15 @@ def main() -> None:
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     sources = {"release": arguments.release, "now": Path(__file__).parents[1] / "src"}
+    versions = {name: Version(source) for name, source in sources.items()}
     runs: dict[str, list[dict[str, float]]] = {name: [] for name in sources}
-    for _ in range(arguments.rounds):
-        for name, source in sources.items():
-            runs[name].append(measured(source))
+    for lap in range(1 + arguments.rounds):
+        said: dict[str, list[dict[str, tuple[float, float]]]] = {name: [] for name in sources}
+        for number in range(versions["now"].texts):
+            for name in sorted(versions, reverse=bool((lap + number) % 2)):
+                said[name].append(versions[name].said(number))
+        for name in versions if lap else ():
+            runs[name].append(shares(said[name]))
     lines = [
         f"`python benchmarks/faster.py RELEASE/src --rounds {arguments.rounds}`: processor time over hibari-tts's, for "
         "as much sound in the same processes; medians of the rounds.",

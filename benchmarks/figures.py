@@ -466,6 +466,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "calls": table("calls.md"),
     "loop": table("faster_loop.md"),
     "loop_words": table("faster_words.md"),
+    "calls_nodes": table("calls_nodes.md"),
+    "faster_nodes": table("faster_nodes.md"),
     "browser": table("browser.md", "python benchmarks/browser.py web/site --out benchmarks/results/browser"),
     "lookahead": LOOKAHEAD,
     "context": CONTEXT,
