@@ -224,6 +224,10 @@ ANOTHER_VOICE = FromReport(
     (*SHAPES.figures[:4], Figure("RTF", "latency-1.csv", "RTF", 3)),
 )
 
+ANOTHER_SPEAKER = replace(
+    ANOTHER_VOICE, folder="another_speaker", command="sayahead eval run benchmarks/another_speaker.toml"
+)
+
 SUMMARY = replace(
     LOOKAHEAD,
     rows={
@@ -498,6 +502,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "shapes": SHAPES,
     "own_voice": OWN_VOICE,
     "another_voice": ANOTHER_VOICE,
+    "another_speaker": ANOTHER_SPEAKER,
     "soak": table("server/soak.md", "python benchmarks/soak.py"),
     "floods": table("server/floods.md", "python benchmarks/floods.py"),
     "aligner": table("aligner.md", "python benchmarks/aligner.py"),
