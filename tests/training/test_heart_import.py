@@ -95,6 +95,15 @@ def test_the_import_is_a_voice_and_the_shipped_one_has_its_sound(imported: Path)
     assert len(load_voice(imported).synthesize("It speaks.")) > 12000
 
 
+def test_the_shipped_voice_is_written_anew_to_the_byte(tmp_path: Path) -> None:
+    shipped = installed_voices()["heart"]
+    options = ["--acoustic", "heart", "--student", "heart", "--policy", str(shipped / "policy.npz")]
+    assert main(["train", "voice", "--heart", str(SETTINGS), *options, "-o", str(tmp_path)]) == 0
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == sorted(path.name for path in shipped.iterdir())
+    assert [name for name in names if (tmp_path / name).read_bytes() != (shipped / name).read_bytes()] == []
+
+
 @pytest.fixture(scope="module")
 def exact(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the graphs as they are without ranges: in float32."""

@@ -100,7 +100,8 @@ SETTINGS = str(Path(__file__).parents[2] / "recipes" / "heart" / "voice.toml")
     ("options", "error"),
     [
         (["--acoustic", "runs/a", "--vocoder", "ma-lj"], "--name"),
-        (["--acoustic", "runs/a", "--name", "a"], "--vocoder"),
+        (["--acoustic", "runs/a", "--name", "a"], "runs/a has no checkpoint"),
+        (["--acoustic", "ma-lj", "--name", "a"], "--vocoder"),
         (["--heart", SETTINGS, "--name", "a"], "--name does not apply to --heart"),
         (["--heart", "nowhere.toml"], "nowhere.toml cannot be read"),
         (["--vocoder", "ma-lj", "--policy", "policy.npz"], "policy.npz"),
