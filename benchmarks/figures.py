@@ -357,6 +357,24 @@ MOHAN_WAVERNN = FromReport(
     },
 )
 
+SAEKI_WAVEGLOW = FromReport(
+    "saeki/waveglow",
+    "sayahead eval run benchmarks/saeki/waveglow.toml",
+    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    rows={
+        "ground truth": "ground truth",
+        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
+        "ground truth mel, WaveGlow": "ground truth mel",
+        "ground truth mel, WaveGlow of true mel": "ground truth mel, beside",
+        "full sentence, mel vocoder": "full sentence, mel vocoder",
+        "full sentence, WaveGlow": "full sentence, WaveGlow",
+        "full sentence, WaveGlow of true mel": "full sentence, WaveGlow of true mel",
+        "student, mel vocoder": "student, mel vocoder",
+        "student, WaveGlow": "student, WaveGlow",
+        "student, WaveGlow, delta = 1": "student, WaveGlow, delta = 1",
+    },
+)
+
 SAEKI_QUALITY = FromReport(
     "saeki/quality",
     "sayahead eval run benchmarks/saeki/quality.toml",
@@ -493,6 +511,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "ma_student": table("ma/clarinet/student.md"),
     "saeki_quality": SAEKI_QUALITY,
     "saeki_students": SAEKI_STUDENTS,
+    "saeki_waveglow": SAEKI_WAVEGLOW,
+    "saeki_vocoders": table("saeki/waveglow/vocoders.md"),
     "pace_lag": table("pace/lag.md", "python benchmarks/pace/tables.py"),
     "pace_quality": table("pace/quality.md", "python benchmarks/pace/tables.py"),
     "pace_fast": table("pace/fast.md", "python benchmarks/pace/fast.py"),

@@ -99,8 +99,8 @@ def second_stage(folder: Path) -> Vocoder[Any]:
 def table(made: Sequence[Row], *, sentences: int, audio_s: float) -> str:
     """The results as Markdown."""
     lines = [
-        f"Mel of {sentences} test sentences ({audio_s:.0f} s), steps of {STEP} frames (125 ms), processor time on one "
-        f"core ({processor()}), onnxruntime {version('onnxruntime')}.",
+        f"`python benchmarks/vocoders.py`: mel of {sentences} test sentences ({audio_s:.0f} s), steps of {STEP} frames "
+        f"(125 ms), processor time on one core ({processor()}), onnxruntime {version('onnxruntime')}.",
         "",
         "| vocoder | files, MB | frames ahead | RTF, whole | RTF, in steps | a step, ms | steps from the whole |",
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",

@@ -4,7 +4,8 @@
         --peers benchmarks/ma/truth.py:truth,benchmarks/ma/truth.py:vocoded
 
 The speaker is the default voice as teacher, whole sentences without inner punctuation, as in training.
-SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj); ``shipped`` always means that of ma-lj.
+SAYAHEAD_MA_VOICE names the voice whose vocoder is meant (default: ma-lj), SAYAHEAD_MA_BESIDE another for ``beside``;
+``shipped`` always means that of ma-lj.
 """
 
 from __future__ import annotations
@@ -53,6 +54,13 @@ def vocoded() -> Peer:
     """Runs in the evaluation: the ground truth's mel through the vocoder."""
     voice = os.environ.get("SAYAHEAD_MA_VOICE", "ma-lj")
     return WorkerPeer("ground truth mel", [sys.executable, __file__, "vocoded", voice])
+
+
+def beside() -> Peer:
+    """Runs in the evaluation: the ground truth's mel through the vocoder of a second voice."""
+    return WorkerPeer(
+        "ground truth mel, beside", [sys.executable, __file__, "vocoded", os.environ["SAYAHEAD_MA_BESIDE"]]
+    )
 
 
 def shipped() -> Peer:
