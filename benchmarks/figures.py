@@ -224,8 +224,11 @@ ANOTHER_VOICE = FromReport(
     (*SHAPES.figures[:4], Figure("RTF", "latency-1.csv", "RTF", 3)),
 )
 
-ANOTHER_SPEAKER = replace(
-    ANOTHER_VOICE, folder="another_speaker", command="sayahead eval run benchmarks/another_speaker.toml"
+ANOTHER_SPEAKER = FromReport(
+    "another_speaker",
+    "sayahead eval run benchmarks/another_speaker.toml",
+    SHAPES.figures[:4],
+    {name: name for name in ("teacher", "pupil", "pupil, k = 1")},
 )
 
 SUMMARY = replace(
