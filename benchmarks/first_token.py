@@ -39,7 +39,7 @@ def answers() -> list[str]:
 
 
 def said(session: Session, text: str, per_s: float) -> tuple[float, float]:
-    """First sound after the first token, and length of the sound, in s; behind the first sound the rest comes at once."""
+    """First sound after the first token, and length of the sound, in s; behind the first the rest comes at once."""
     first_s, audio_s, begun, zero = None, 0.0, time.perf_counter(), None
     for arrival in [*Tokens(per_s, jitter=0.0).arrivals(text), None]:
         if arrival is None:
