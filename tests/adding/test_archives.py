@@ -1,0 +1,44 @@
+"""The voices in ``archives/``: each is added, speaks, and its steps are the whole."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sayahead.adding.add import add
+from sayahead.engine.synthesizer import TwoStage
+from sayahead.voice import load_voice
+
+ARCHIVES = Path(__file__).parents[2] / "archives"
+STEP = 9
+"""Frames of a step."""
+
+
+def test_the_sums_are_of_all_archives() -> None:
+    lines = (ARCHIVES / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
+    sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in ARCHIVES.glob("*.tar.gz")}
+    assert sums == files
+    assert files
+
+
+@pytest.mark.parametrize("archive", sorted(ARCHIVES.glob("*.tar.gz")), ids=lambda path: path.name.removesuffix(".tar.gz"))
+def test_a_voice_is_added_and_its_steps_are_the_whole(
+    archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path / "voices"))
+    added = add(str(archive))
+    assert f"{added.config.name}.tar.gz" == archive.name
+    synthesizer = load_voice(added.folder).synthesizer
+    assert isinstance(synthesizer, TwoStage)
+    vocoder, draw = synthesizer._vocoder, np.random.default_rng(1)
+    mel = (draw.normal(size=80) + draw.normal(size=(40, 80)).cumsum(0) / 4 - 4).astype(np.float32)
+    whole, _ = vocoder.step(mel, mel[:0], vocoder.initial(0), seed=1, ended=True)
+    state, parts = vocoder.initial(0), []
+    for at in range(0, len(mel), STEP):
+        made, state = vocoder.step(mel[at : at + STEP], mel[at + STEP :], state, seed=1, ended=at + STEP >= len(mel))
+        parts.append(made)
+    assert np.abs(whole - np.concatenate(parts)).max() < 1e-4
