@@ -10,6 +10,7 @@ import json
 import shutil
 import tarfile
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -88,9 +89,13 @@ def test_an_archive_is_added_under_another_name(silbo: Path, tmp_path: Path, nam
     assert load_voice("whistle").config.name == "whistle"
 
 
-def test_a_voice_is_packed_the_same_every_time(silbo: Path, tmp_path: Path) -> None:
-    archives = [tmp_path / "one.tar.xz", tmp_path / "two.tar.xz"]
-    for archive in archives:
+@pytest.mark.parametrize("ending", [".tar.gz", ".tgz", ".tar.xz", ".tar", ".zip"])
+def test_a_voice_is_packed_the_same_every_time(
+    silbo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    archives = [tmp_path / f"one{ending}", tmp_path / f"two{ending}"]
+    for later, archive in enumerate(archives):
+        monkeypatch.setattr(time, "time", lambda later=later: 1e9 + 1000 * later)
         assert pack(silbo, archive) == []
     assert archives[0].read_bytes() == archives[1].read_bytes()
     with pytest.raises(ConfigError, match="there already"):

@@ -25,7 +25,7 @@ def test_the_sums_are_of_all_archives() -> None:
     assert files
 
 
-@pytest.mark.parametrize("archive", sorted(ARCHIVES.glob("*.tar.gz")), ids=lambda path: path.name.removesuffix(".tar.gz"))
+@pytest.mark.parametrize("archive", sorted(ARCHIVES.glob("*.tar.gz")), ids=lambda path: path.name)
 def test_a_voice_is_added_and_its_steps_are_the_whole(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

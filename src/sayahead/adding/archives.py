@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
 import tarfile
 import zipfile
 from pathlib import Path, PurePosixPath
+from typing import IO, cast
 
 from sayahead.errors import ConfigError, VoiceError
 
@@ -59,13 +62,24 @@ def write_archive(folder: Path, archive: Path) -> None:
     if archive.name.lower().endswith(".zip"):
         with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as zipped:
             for path in files:
-                zipped.writestr(zipfile.ZipInfo(path.relative_to(folder).as_posix()), path.read_bytes())
+                entry = zipfile.ZipInfo(path.relative_to(folder).as_posix())
+                zipped.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
     else:
-        kind = {".gz": "w:gz", ".tgz": "w:gz", ".xz": "w:xz"}.get(archive.suffix.lower(), "w")
-        with tarfile.open(str(partial), kind) as packed:  # type: ignore[call-overload]
+        with (
+            partial.open("wb") as raw,
+            compressed(raw, archive.suffix.lower()) as file,
+            tarfile.open(fileobj=file, mode="w") as packed,
+        ):
             for path in files:
                 packed.add(path, path.relative_to(folder).as_posix(), filter=plain)
     partial.replace(archive)
+
+
+def compressed(raw: IO[bytes], ending: str) -> IO[bytes]:
+    """A file whose content is written compressed, by the ending of its name, and without a time."""
+    if ending in (".gz", ".tgz"):
+        return cast(IO[bytes], gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
+    return cast(IO[bytes], lzma.LZMAFile(raw, "wb")) if ending == ".xz" else raw
 
 
 def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
