@@ -40,9 +40,12 @@ def summary() -> str:
         [f"{float(quality[name][column]):.2f}" for name in ("k = 1", "full")] for column in ("WER, %", "DistillMOS")
     )
     waits = [f"{float(latency[name]['first audible sample p50, ms']) / 1000:.1f} s" for name in ("k = 1", "full")]
+    token = next(row for row in load("first_token.json")["rows"] if row["lookahead"] == 1)
     return f"""- **Fast**: on one {bench["machine"]["cpu"]} core, sound starts {first["p50"]:.1f} ms \
 (median; p95 {first["p95"]:.1f} ms) after the word it waited for,
   in sentences of 5 words as in those of 80 ([all timings](docs/heart.md#speed)).
+  From a language model's first token to sound, at 62 tokens a second: {token["mean_ms"]:.0f} ms \
+([beside others](docs/performance.md#beside-others)).
 - **Concurrent**: {machine["cores"]} {machine["cpu"]} cores serve {row["sessions"]} sessions at once, each fed \
 50 tokens a second, without a stall; time to first
   audio is at most {math.ceil(row["first_ms"]["p95"])} ms in 95 of 100 turns \
@@ -347,6 +350,12 @@ MA_CLARINET = FromReport(
     beside={"MOS in the paper": MA_QUALITY.beside["MOS in the paper"]},
 )
 
+VOCODERS = FromReport(
+    "vocoders",
+    "sayahead eval run benchmarks/vocoders.toml",
+    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+)
+
 MOHAN_WAVERNN = FromReport(
     "mohan/wavernn",
     "sayahead eval run benchmarks/mohan/wavernn.toml",
@@ -512,6 +521,9 @@ PLACES: dict[str, Callable[[], str]] = {
     "ma_shadowing": MA_SHADOWING,
     "ma_clarinet": MA_CLARINET,
     "ma_student": table("ma/clarinet/student.md"),
+    "ma_vocoders": table("ma/clarinet/vocoders.md"),
+    "vocoders": VOCODERS,
+    "first_token": table("first_token.md"),
     "saeki_quality": SAEKI_QUALITY,
     "saeki_students": SAEKI_STUDENTS,
     "saeki_waveglow": SAEKI_WAVEGLOW,

@@ -20,7 +20,8 @@ STEP = 9
 def test_the_sums_are_of_all_archives() -> None:
     lines = (ARCHIVES / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in ARCHIVES.glob("*.tar.gz")}
+    paths = {str(path.relative_to(ARCHIVES)): path for path in ARCHIVES.rglob("*.tar.gz")}
+    files = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
     assert sums == files
     assert files
 

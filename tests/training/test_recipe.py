@@ -204,6 +204,8 @@ def test_a_published_run_is_a_start_and_a_part_but_not_resumed(
     train(replace(recipe, train=replace(recipe.train, start=str(out / "toy"))), corpus, tmp_path / "next")
     with pytest.raises(ConfigError, match="is a published run, which cannot be resumed"):
         train(recipe.shortened(9), corpus, out / "toy", resume=True)
+    assert str(corpus.resolve()).encode() in (tmp_path / "run" / "checkpoint.pt").read_bytes()
+    assert not any(str(tmp_path).encode() in path.read_bytes() for path in (out / "toy").iterdir())
     assert main(["train", "publish", str(tmp_path / "run"), "-o", str(out)]) == 2
     assert "is there already" in capsys.readouterr().err
     (out / "toy" / "recipe.toml").write_text("")

@@ -60,10 +60,11 @@ def publish(runs: Sequence[Path], out: Path) -> list[Path]:
 
 
 def reduced(state: dict[str, Any]) -> dict[str, Any]:
-    """A checkpoint's state with only the exported weights, floating-point ones in float16."""
+    """A checkpoint's state with only the exported weights, floating-point ones in float16; nor where its corpus lay."""
     weights = state["model"] if state["ema"] is None else state["ema"]
     small = {name: value.half() if value.dtype == torch.float32 else value for name, value in weights.items()}
-    return {**state, "model": small, "ema": None, "optimizer": {}, "rng": []}
+    corpus = {**state["corpus"], "folder": ""}
+    return {**state, "model": small, "ema": None, "optimizer": {}, "rng": [], "corpus": corpus}
 
 
 @contextmanager

@@ -55,9 +55,10 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
     recipe = recipe_from(state["recipe"], name=state["name"], where=str(path))
     if published(state):
         recipe = replace(recipe, data=released(recipe.data, path if path.is_dir() else path.parent))
-    folder = corpus or Path(state["corpus"]["folder"])
+    own = path if path.is_dir() else path.parent
+    folder = corpus or Path(state["corpus"]["folder"] or own)
     if corpus is None and not (folder / DESCRIPTION).is_file():
-        folder = path if path.is_dir() else path.parent
+        folder = own
     maker = task_maker(recipe.task)
     opened = maker.open(folder)
     check_corpus(state, folder, str(path))
