@@ -494,6 +494,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "context_streams": table("context_streams.md"),
     "released": table("released.md"),
     "server_memory": table("server/memory.md"),
+    "server_versions": table("server/versions.md"),
     "spent": table("spent.md"),
     "together": table("together.md"),
     "start": table("start.md"),
