@@ -352,7 +352,7 @@ MA_CLARINET = FromReport(
 
 VOCODERS = FromReport(
     "vocoders",
-    "sayahead eval run benchmarks/vocoders.toml",
+    "sayahead eval run benchmarks/papers/vocoders.toml",
     (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
 )
 
