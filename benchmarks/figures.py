@@ -76,7 +76,6 @@ def speed() -> str:
 
 
 LOADS = {
-    "single": "a language model, 50 tokens/s",
     "threads": "a language model, 50 tokens/s",
     "reader": "a reader, 180 words/min",
 }
