@@ -75,10 +75,7 @@ def speed() -> str:
 | from process start to first sound | {bench["cold_start_s"]:.2f} s |"""
 
 
-LOADS = {
-    "threads": "a language model, 50 tokens/s",
-    "reader": "a reader, 180 words/min",
-}
+LOADS = {"threads": "a language model, 50 tokens/s", "reader": "a reader, 180 words/min"}
 
 
 def server_load() -> str:
