@@ -203,6 +203,8 @@ MA_ADAPTATION = FromReport(
     ),
 )
 
+WORDS_AND_OPINION = (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS"))
+
 SHAPES = FromReport(
     "shapes",
     "sayahead eval run benchmarks/shapes.toml",
@@ -283,7 +285,7 @@ OPPORTUNISTIC = replace(
 MA_QUALITY = FromReport(
     "ma/quality",
     "sayahead eval run benchmarks/ma/quality.toml",
-    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    WORDS_AND_OPINION,
     rows={
         "ground truth": "ground truth",
         "ground truth mel, vocoded": "ground truth mel",
@@ -334,7 +336,7 @@ MA_SHADOWING = FromReport(
 MA_CLARINET = FromReport(
     "ma/clarinet",
     "sayahead eval run benchmarks/ma/clarinet.toml",
-    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    WORDS_AND_OPINION,
     rows={
         "ground truth": "ground truth",
         "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
@@ -346,16 +348,12 @@ MA_CLARINET = FromReport(
     beside={"MOS in the paper": MA_QUALITY.beside["MOS in the paper"]},
 )
 
-VOCODERS = FromReport(
-    "vocoders",
-    "sayahead eval run benchmarks/papers/vocoders.toml",
-    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
-)
+VOCODERS = FromReport("vocoders", "sayahead eval run benchmarks/papers/vocoders.toml", WORDS_AND_OPINION)
 
 MOHAN_WAVERNN = FromReport(
     "mohan/wavernn",
     "sayahead eval run benchmarks/mohan/wavernn.toml",
-    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    WORDS_AND_OPINION,
     rows={
         "ground truth": "ground truth",
         "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
@@ -368,7 +366,7 @@ MOHAN_WAVERNN = FromReport(
 SAEKI_WAVEGLOW = FromReport(
     "saeki/waveglow",
     "sayahead eval run benchmarks/saeki/waveglow.toml",
-    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    WORDS_AND_OPINION,
     rows={
         "ground truth": "ground truth",
         "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
@@ -386,7 +384,7 @@ SAEKI_WAVEGLOW = FromReport(
 SAEKI_QUALITY = FromReport(
     "saeki/quality",
     "sayahead eval run benchmarks/saeki/quality.toml",
-    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    WORDS_AND_OPINION,
     beside={
         "WER, % (a)": {
             "full sentence": "18.2",
@@ -421,7 +419,7 @@ SAEKI_QUALITY = FromReport(
 SAEKI_STUDENTS = FromReport(
     "saeki/students",
     "sayahead eval run benchmarks/saeki/students.toml",
-    (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS")),
+    WORDS_AND_OPINION,
     beside={
         "WER, % (b)": {
             "student, medium": "22.2",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.tiny import SIZES
 from support.tones import tones_corpus
 
 from sayahead.cli import main
@@ -15,16 +16,6 @@ from sayahead.training.corpus.store import Corpus
 from sayahead.training.loop.recipe import recipe_from
 from sayahead.training.loop.run import train
 
-TINY = {
-    "embedding": 32,
-    "encoder_channels": 24,
-    "encoder_layers": 3,
-    "encoder_kernel": 3,
-    "prenet": [16, 32],
-    "decoder_layers": 3,
-    "decoder_kernel": 3,
-    "attention": 16,
-}
 ALL = ("name", "text", "ids", "words", "durations", "f0", "audio")
 
 
@@ -33,7 +24,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus, and the run of a Deep Voice 3 that has seen it for a few steps."""
     folder = tmp_path_factory.mktemp("predicted")
     corpus = tones_corpus(folder / "corpus")
-    table = {"task": "ma", "corpus": str(corpus.path), "model": TINY, "data": {"samples": 0, "guided_weight": 0.0}}
+    table = {"task": "ma", "corpus": str(corpus.path), "model": SIZES, "data": {"samples": 0, "guided_weight": 0.0}}
     recipe = recipe_from(table | {"train": {"batch_size": 4, "steps": 60, "learning_rate": 5e-3}}, name="dv3", where="")
     train(recipe, corpus.path, folder / "dv3", device="cpu", threads=1)
     return folder

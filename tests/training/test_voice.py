@@ -154,11 +154,14 @@ def test_an_installed_voice_is_heard_with_another_vocoder(
         assert {name for name in config.files if config.files[name] != theirs.files.get(name)} == {"vocoder.onnx"}
         assert "the mel vocoder" in config.source
         assert len(load_voice(folder).synthesize("Heard anew.")) > 12_000
+    exchange_vocoder("ma-lj", vocoder, tmp_path / "other", name="tiny", license="CC-BY-4.0")
+    assert not (tmp_path / "other" / "LICENSE").exists()
+    assert "see LICENSE" not in (tmp_path / "other" / "NOTICE").read_text()
     with pytest.raises(ConfigError, match="does not make mel frames"):
         exchange_vocoder("heart", vocoder, tmp_path / "heart", name="tiny")
     other = tiny.trained("mel", tiny.vocoder("mel"), front_end=FrontEnd(hop=256))
     with pytest.raises(ConfigError, match="are not those of the run"):
-        exchange_vocoder("ma-lj", other, tmp_path / "other", name="tiny")
+        exchange_vocoder("ma-lj", other, tmp_path / "third", name="tiny")
     monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path / "added"))
     packed = tmp_path / "tiny.tar.gz"
     assert main(["voices", "pack", str(tmp_path / "saeki-lj"), "-o", str(packed)]) == 0

@@ -161,8 +161,7 @@ def make_voice(
     }
     others, tables = extras(folder, student=student, policy=policy, agent=agent)
     config |= {**tables, "phonemes": {} if first.characters else info.phonemes}
-    see = " (see LICENSE)" if config["license"] == "Apache-2.0" else ""
-    notice = NOTICE.format(name=name, license=config["license"], see=see, source=source)
+    notice = notice_of(NOTICE, config, source)
     write_voice(folder, config, [*files, *more, *others], notice=notice if teacher or second.taught else "")
 
 
@@ -203,7 +202,7 @@ def exchange_vocoder(
         "license": license or config["license"],
         "source": f"The acoustic model of the voice {voice} and {second.source}.",
     }
-    notice = NOTICE.format(name=name, license=config["license"], see=" (see LICENSE)", source=config["source"])
+    notice = notice_of(NOTICE, config, config["source"])
     write_voice(folder, config, [*files, *more], notice=notice if second.taught else "")
 
 
@@ -311,9 +310,7 @@ def make_speaker(
             ranges = observe(Path(passing), texts)
     files, table = export(run, folder, ranges=ranges)
     config["model"] |= table
-    see = " (see LICENSE)" if license == "Apache-2.0" else ""
-    notice = BEGUN.format(name=name, license=license, see=see, source=config["source"])
-    write_voice(folder, config | tables, [*files, *others], notice=notice)
+    write_voice(folder, config | tables, [*files, *others], notice=notice_of(BEGUN, config, config["source"]))
 
 
 def some_texts(run: Run, count: int) -> list[str]:
@@ -377,6 +374,12 @@ def borrow_student(voice: str, folder: Path) -> Written:
         for name in files:
             shutil.copyfile(other / name, folder / name)
     return [folder / name for name in files], asdict(about)
+
+
+def notice_of(text: str, config: Mapping[str, Any], source: str) -> str:
+    """A NOTICE for voice.json's name and licence: the text with what the voice was made of."""
+    see = " (see LICENSE)" if config["license"] == "Apache-2.0" else ""
+    return text.format(name=config["name"], license=config["license"], see=see, source=source)
 
 
 def write_voice(folder: Path, config: Mapping[str, Any], files: Iterable[Path], *, notice: str = "") -> None:
