@@ -4,8 +4,9 @@
 
 RUNS is a folder of runs or an archive of ``sayahead train publish``. Makes saeki-base (not fine-tuned), saeki-lj
 (fine-tuned, with the medium student), saeki-STUDENT for each run student-STUDENT, and saeki-independent (the first of
-these, whose segments know nothing of each other). With ``saeki-lj`` in place of runs, that voice is copied, and made
-independent.
+these, whose segments know nothing of each other). Of runs free-ROW, the networks of ``free.toml``, it makes
+saeki-free-ROW; the segments of saeki-free-independent, too, know nothing of each other. With ``saeki-lj`` in place of
+runs, that voice is copied, and made independent.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from sayahead.voices import installed_voices
 def of_runs(runs: Path, voices: Path) -> None:
     """Make what there are runs for."""
     made = {"base": ("tacotron-small", None), "lj": ("guided-small", "student-medium")}
+    made |= {run.name: (run.name, None) for run in sorted(runs.glob("free-*"))}
     for run in sorted(runs.glob("student-*")):
         made[run.name.removeprefix("student-")] = ("guided-small", run.name)
     for name, (acoustic, student) in made.items():
@@ -33,7 +35,16 @@ def of_runs(runs: Path, voices: Path) -> None:
         folder = voices / f"saeki-{name}"
         taught = None if student is None else load_trained(runs / student)
         make_voice(load_trained(runs / acoustic), "ma-lj", folder, name=folder.name, student=taught)
+        if name == "free-independent":
+            make_independent(folder)
         print(folder)
+
+
+def make_independent(folder: Path) -> None:
+    """Say in a voice's folder, which gives it its name, that its segments know nothing of each other."""
+    table = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
+    table["model"]["acoustic"]["independent"], table["name"] = True, folder.name
+    (folder / "voice.json").write_text(json.dumps(table, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def main(source: str, voices: Path) -> None:
@@ -43,11 +54,10 @@ def main(source: str, voices: Path) -> None:
     else:
         with opened(Path(source)) as runs:
             of_runs(runs, voices)
-    base, own = voices / "saeki-base", voices / "saeki-independent"
-    shutil.copytree(base if base.exists() else voices / "saeki-lj", own, dirs_exist_ok=True)
-    table = json.loads((own / "voice.json").read_text(encoding="utf-8"))
-    table["model"]["acoustic"]["independent"], table["name"] = True, own.name
-    (own / "voice.json").write_text(json.dumps(table, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    bases = [voices / name for name in ("saeki-base", "saeki-lj") if (voices / name).exists()]
+    if bases:
+        shutil.copytree(bases[0], voices / "saeki-independent", dirs_exist_ok=True)
+        make_independent(voices / "saeki-independent")
 
 
 if __name__ == "__main__":

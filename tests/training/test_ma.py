@@ -17,8 +17,9 @@ from torch import Tensor
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.store import Corpus
 from sayahead.training.loop.recipe import load_recipe
+from sayahead.training.losses import guided_attention
 from sayahead.training.ma.network import DeepVoice3, DeepVoice3Config, generate
-from sayahead.training.ma.task import DeepVoice3Task, guided_attention
+from sayahead.training.ma.task import DeepVoice3Task
 
 RECIPES = Path(__file__).parents[2] / "recipes" / "ma"
 TINY = {

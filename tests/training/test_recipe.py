@@ -110,6 +110,7 @@ def test_adam_takes_epsilon_and_l2_from_the_recipe() -> None:
         (TOML.replace("20", "0"), "train: steps must be at least 1, found int 0"),
         (TOML + "l2 = 1e-6\nweight_decay = 1e-6\n", "weight_decay must be at least 0, and 0 beside l2"),
         (TOML + "least_rate = 1.0\n", "least_rate must be from 0 to learning_rate"),
+        (TOML + "anew = ['decoder']\n", "train: anew must be empty without start"),
         (TOML + "ema = 1.0\n", "train: ema must be from 0 to below 1"),
         (TOML + "precision = 'float16'\n", "precision must be auto, float32 or bfloat16"),
         ("model = 3\n" + TOML, "model: expected a table"),

@@ -39,7 +39,7 @@ from sayahead.training.saeki.hidden import HiddenTask, write_hidden
 from sayahead.training.saeki.network import Tacotron, TacotronConfig, Texts, generate
 from sayahead.training.saeki.shipped import read_tacotron
 from sayahead.training.saeki.student import Learning, StudentTask
-from sayahead.training.saeki.task import SaekiTask, inputs, speak
+from sayahead.training.saeki.task import SaekiTask, aligned, inputs, speak
 from sayahead.training.voice import extend_voice
 from sayahead.types import Rendering, Segment
 
@@ -174,6 +174,45 @@ def test_steps_taken_one_by_one_are_those_of_the_whole(corpus: Corpus) -> None:
             at = taught.attended[:, step, None] + torch.arange(model.config.window)
             shown = functional.pad(own, (0, model.config.window), value=-1e9).gather(1, at)
             assert torch.allclose(shown.exp(), weights[:, step].exp(), atol=1e-5)
+
+
+def test_free_attention_trains_on_the_steps_that_it_speaks_by(corpus: Corpus) -> None:
+    task = made(corpus, {**SMALL, "taught": False})
+    torch.manual_seed(0)
+    model = task.model().eval().tacotron
+    texts, past, future, frames, *_ = inputs(batches(task, "val")[0])
+    with torch.no_grad():
+        memory = model.memory(texts, model.embedding(past, future))
+        previous = functional.pad(frames, (0, 0, 1, 0))[:, :-1]
+        whole, stops, weights = model.decoder.one_by_one(previous, memory)
+        state = model.decoder.initial(memory)
+        for step in range(whole.shape[1]):
+            one, stop, own, state = model.decoder.advance(state._replace(frame=previous[:, step]), memory)
+            assert torch.allclose(one, whole[:, step], atol=1e-5)
+            assert torch.allclose(stop, stops[:, step], atol=1e-5)
+            assert torch.allclose(own.exp(), weights[:, step].exp(), atol=1e-5)
+
+
+def test_free_attention_is_guided_and_measured_but_not_taught_by_durations(corpus: Corpus) -> None:
+    task = made(corpus, {**SMALL, "taught": False}, alignment_weight=0.0, guided_weight=2.0)
+    torch.manual_seed(0)
+    model, batch = task.model().eval(), batches(task, "val")[0]
+    total, parts = task.loss(model, batch, 0)
+    unguided = made(corpus, {**SMALL, "taught": False}, alignment_weight=0.0)
+    assert float(total) - float(unguided.loss(model, batch, 0)[0]) == pytest.approx(2 * parts["guided"], abs=1e-5)
+    assert 0 < parts["aligned"] < 1
+    other = {**batch, "path": torch.zeros_like(batch["path"])}
+    again, others = task.loss(model, other, 0)
+    assert float(again) == pytest.approx(float(total))
+    assert others["aligned"] != parts["aligned"]
+    with pytest.raises(ConfigError, match="guided_weight needs"):
+        made(corpus, guided_weight=1.0)
+
+
+def test_aligned_is_the_share_on_a_step_s_phonemes_and_beside_them() -> None:
+    weights = torch.tensor([[[0.1, 0.2, 0.3, 0.0, 0.4], [0.1, 0.2, 0.3, 0.0, 0.4], [1.0, 0, 0, 0, 0]]]).log()
+    path = torch.tensor([[[0, 0], [1, 2], [4, 4]]])
+    assert float(aligned(weights, path, torch.tensor([[1.0, 1.0, 0.0]]))) == pytest.approx((0.3 + 0.6) / 2)
 
 
 def test_what_stands_beside_a_text_in_a_batch_does_not_change_it() -> None:

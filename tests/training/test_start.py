@@ -188,6 +188,28 @@ def test_a_run_begins_with_a_voice_and_keeps_its_rate_when_resumed(corpus: Corpu
     assert load_trained(out).model.config.key_rate == 1.75
 
 
+@pytest.mark.parametrize("ema", [0.0, 0.9])
+def test_parts_drawn_anew_are_those_of_a_run_without_a_start(corpus: Corpus, tmp_path: Path, ema: float) -> None:
+    still: dict[str, Any] = {"learning_rate": 1e-9, "seed": 3, "ema": ema}
+    fresh = ma(corpus, "", **still)
+    train(fresh, corpus.path, tmp_path / "fresh", device="cpu")
+    train(ma(corpus, "", **{**still, "seed": 4}), corpus.path, tmp_path / "other", device="cpu")
+    part, lines = "decoder.frames", list[str]()
+    recipe = ma(corpus, str(tmp_path / "other"), anew=(part,), **still)
+    train(recipe, corpus.path, tmp_path / "out", device="cpu", note=lines.append)
+    assert any("other after its step 1, but decoder.frames anew." in line for line in lines)
+    key = "model" if not ema else "ema"
+    own, new, old = (load_checkpoint(tmp_path / name)[key] for name in ("out", "fresh", "other"))
+    for name, weight in own.items():
+        assert torch.allclose(weight, (new if name.startswith(f"{part}.") else old)[name], atol=1e-6), name
+    assert not torch.allclose(own[f"{part}.weight"], old[f"{part}.weight"], atol=1e-3)
+    # Nothing is drawn again when it is resumed.
+    train(recipe.shortened(2), corpus.path, tmp_path / "out", device="cpu", resume=True)
+    wrong = ma(corpus, str(tmp_path / "other"), anew=("decoder.frame",))
+    with pytest.raises(ConfigError, match=r"anew names 'decoder.frame', which is no part of the model \(did you mean"):
+        train(wrong, corpus.path, tmp_path / "wrong", device="cpu")
+
+
 def test_a_voice_that_cannot_be_begun_with_is_an_error(corpus: Corpus, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="has no checkpoint"):
         find_start(str(tmp_path / "nowhere"), task_maker("ma"))

@@ -37,3 +37,16 @@ def pitch_errors(log_pitch: Tensor, voicing: Tensor, f0: Tensor, counts: Tensor)
     wrong = (log_pitch - torch.log(f0.clamp(min=VOICED_HZ) / REFERENCE_HZ)).abs()
     unsure = functional.binary_cross_entropy_with_logits(voicing, voiced, reduction="none")
     return 10 * average(wrong, voiced * counts), average(unsure, counts)
+
+
+def guided_attention(weights: Tensor, lengths: Tensor, learned: Tensor, width: float) -> Tensor:
+    """Mean of ``A[s, p] (1 - exp(-(p / P - s / S)^2 / 2 g^2))`` over steps that count (Tachibana et al., Eq. 5, 6).
+
+    ``weights`` (B, S, P) are logarithms; a step's sum over phonemes stands for their mean, so that it does not fall
+    with the length of the text.
+    """
+    places = torch.arange(weights.shape[2], device=weights.device) / lengths[:, None]
+    steps = torch.arange(weights.shape[1], device=weights.device) / learned.sum(1, keepdim=True)
+    apart = places[:, None] - steps[..., None]
+    penalty = 1 - torch.exp(-apart.square() / (2 * width**2))
+    return average((weights.exp() * penalty).sum(-1), learned)

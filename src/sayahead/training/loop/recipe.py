@@ -39,8 +39,7 @@ class Recipe:
     def resolved(self) -> dict[str, Any]:
         """All keys as a mapping of plain values, with the loop's defaults filled in."""
         settings = asdict(self.train)
-        settings["betas"] = list(settings["betas"])
-        tables = {"model": plain(self.model), "data": plain(self.data), "train": settings}
+        tables = {"model": plain(self.model), "data": plain(self.data), "train": plain(settings)}
         return {"task": self.task, "corpus": self.corpus, **tables}
 
     def shortened(self, steps: int | None) -> Recipe:
@@ -84,6 +83,7 @@ def checked(settings: Settings, where: str) -> Settings:
     rules = {
         "batch_size": (settings.batch_size >= 1, "at least 1"),
         "steps": (settings.steps >= 1, "at least 1"),
+        "anew": (not settings.anew or settings.start != "", "empty without start, as all weights are fresh then"),
         "learning_rate": (settings.learning_rate > 0, "above 0"),
         "warmup_steps": (settings.warmup_steps >= 0, "at least 0"),
         "half_life_steps": (settings.half_life_steps is None or settings.half_life_steps > 0, "above 0"),

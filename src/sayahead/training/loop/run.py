@@ -149,7 +149,7 @@ class Run:
             self._load(state)
             self.note(f"Resuming after step {self.at.step} ({self.at.seconds / 60:.1f} minutes).")
         elif self.start is not None:
-            self.note(begin(self.start, self.task, self.model, self.average, self.folder))
+            self.note(begin(self.start, self.task, self.model, self.average, self.folder, self.settings.anew))
         self.trained = self.ranks.wrap(self.model)
         batches = self._batches()
         # Skip the batches already used before restoring the generators.

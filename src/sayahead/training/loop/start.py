@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from sayahead.adding.archives import is_archive
+from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.store import Corpus, CorpusInfo, read_info
 from sayahead.training.layers import Scaled
@@ -88,16 +89,37 @@ def validated(task: Task[Any], corpus: object) -> bool:
     return True
 
 
-def begin(start: Start, task: Task[Any], model: nn.Module, average: nn.Module | None, folder: Path) -> str:
+def begin(
+    start: Start, task: Task[Any], model: nn.Module, average: nn.Module | None, folder: Path, anew: Sequence[str] = ()
+) -> str:
     """Set a task's model and its average to the start's weights; returns a line for the user.
 
-    ``folder`` has the corpus. Frozen weights stay as the task set them. On another corpus than the start's, of the
-    same phonemes and frames, mean and deviation are the new one's. ConfigError for weights or corpora that do not fit.
+    ``folder`` has the corpus. The parts ``anew`` keep the fresh weights that the model has; frozen weights stay as the
+    task set them. On another corpus than the start's, of the same phonemes and frames, mean and deviation are the new
+    one's. ConfigError for weights or corpora that do not fit.
     """
+    fresh = drawn_anew(model, anew)
     done = set_weights(start, task, model, folder)
+    if fresh:
+        model.load_state_dict(fresh, strict=False)
+        done = f"{done[:-1]}, but {', '.join(anew)} anew."
     if average is not None:
         average.load_state_dict(model.state_dict())
     return done
+
+
+def drawn_anew(model: nn.Module, anew: Sequence[str]) -> dict[str, Tensor]:
+    """Copies of the weights of the parts named; ConfigError for a name that the model does not have."""
+    weights, parts = model.state_dict(), {name for name, _ in model.named_modules() if name}
+    fresh = dict[str, Tensor]()
+    for name in anew:
+        found = {key: value.clone() for key, value in weights.items() if f"{key}.".startswith(f"{name}.")}
+        if not found:
+            raise ConfigError(
+                f"[train] anew names {name!r}, which is no part of the model{nearest(name, parts | set(weights))}."
+            )
+        fresh.update(found)
+    return fresh
 
 
 def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path) -> str:

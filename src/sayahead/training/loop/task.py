@@ -33,6 +33,8 @@ class Settings:
     start: str = ""
     """Folder of another run of the same model, or a voice, whose weights this run starts from; empty: fresh
     weights."""
+    anew: tuple[str, ...] = ()
+    """Parts of the model, or single weights, that are drawn anew all the same, by their names in it; with ``start``."""
     learning_rate: float = 1e-3
     """Adam's learning rate after the warm-up."""
     warmup_steps: int = 0

@@ -20,7 +20,7 @@ from sayahead.training.graph.reading import check_kind
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
-from sayahead.training.losses import average, stop_error
+from sayahead.training.losses import average, guided_attention, stop_error
 from sayahead.training.ma.network import Decoded, DeepVoice3, DeepVoice3Config, generate
 from sayahead.training.ma.shipped import read_deepvoice3
 from sayahead.types import Floats
@@ -184,16 +184,3 @@ def steps_a_phoneme(corpus: Corpus, reduction: int) -> float:
     items = corpus.split("train")
     some = [items[int(i)] for i in np.linspace(0, len(items) - 1, min(len(items), 1000))]
     return sum(len(item.mel) for item in some) / reduction / max(1, sum(len(item.ids) + 2 for item in some))
-
-
-def guided_attention(weights: Tensor, lengths: Tensor, learned: Tensor, width: float) -> Tensor:
-    """Mean of ``A[s, p] (1 - exp(-(p / P - s / S)^2 / 2 g^2))`` over steps that count (Tachibana et al., Eq. 5, 6).
-
-    ``weights`` (B, S, P) are logarithms; a step's sum over phonemes stands for their mean, so that it does not fall
-    with the length of the text.
-    """
-    places = torch.arange(weights.shape[2], device=weights.device) / lengths[:, None]
-    steps = torch.arange(weights.shape[1], device=weights.device) / learned.sum(1, keepdim=True)
-    apart = places[:, None] - steps[..., None]
-    penalty = 1 - torch.exp(-apart.square() / (2 * width**2))
-    return average((weights.exp() * penalty).sum(-1), learned)

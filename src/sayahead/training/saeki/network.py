@@ -222,6 +222,41 @@ class Decoder(nn.Module):
         inward = torch.cat([outputs, contexts], -1)
         return self.frames(inward), self.stop(inward), weights
 
+    def one_by_one(self, previous: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor]:
+        """As ``all_at_once``, with attention that finds its way by itself: log weights (B, S, P).
+
+        Only the first recurrent layer and the attention wait for the step before; all else is made for all steps.
+        """
+        config, cell = self.config, self.attention_rnn
+        inner, outer, bias, other = cell.parameters()
+        known = self.before(previous)
+        size, width = known.shape[0], known.shape[2]
+        known = functional.linear(known, inner[:, :width], bias + other)
+        back = torch.cat([inner[:, width:], outer], 1).T
+        placing = self.placed.weight @ self.place.weight
+        half, rows = config.location_kernel // 2, memory.rows
+        context, asked = rows.new_zeros(size, rows.shape[2]), rows.new_zeros(2, size, config.attention_rnn)
+        output, carried = asked.unbind()
+        seen = rows.new_zeros(size, 2, rows.shape[1])
+        every = list[tuple[Tensor, Tensor, Tensor]]()
+        for step in known.unbind(1):
+            into, kept, new, out = (step + torch.cat([context, output], -1) @ back).chunk(4, -1)
+            carried = kept.sigmoid() * carried + into.sigmoid() * new.tanh()
+            output = out.sigmoid() * carried.tanh()
+            told = self.forget(output)
+            past = functional.pad(seen, (half, half)).unfold(2, config.location_kernel, 1).transpose(1, 2).flatten(2)
+            wanted = self.query(told)[:, None] + memory.keys + past @ placing.T
+            logits = self.energy(wanted.tanh())[..., 0].float()
+            weights = torch.log_softmax(logits.masked_fill(memory.hidden, -1e9), -1)
+            looked = weights.exp()
+            context = torch.bmm(looked[:, None].to(rows.dtype), rows)[:, 0]
+            seen = torch.stack([looked, seen[:, 1] + looked], 1)
+            every.append((told, context, weights))
+        told, contexts, weights = (torch.stack(parts, 1) for parts in zip(*every, strict=True))
+        outputs = self.forget(self.decoder_rnn(torch.cat([told, contexts], -1))[0])
+        inward = torch.cat([outputs, contexts], -1)
+        return self.frames(inward), self.stop(inward), weights
+
     def initial(self, memory: Memory) -> State:
         """The state in front of a segment's first step."""
         size, phonemes, wide = memory.rows.shape
@@ -313,7 +348,7 @@ class Tacotron(Scaled):
         memory = self.memory(texts, embedding)
         previous = functional.pad(frames, (0, 0, 1, 0))[:, :-1]
         if not self.config.taught:
-            decoded, stop, weights = self.one_by_one(previous, memory)
+            decoded, stop, weights = self.decoder.one_by_one(previous, memory)
         else:
             if sampling > 0:
                 with torch.no_grad():
@@ -324,15 +359,6 @@ class Tacotron(Scaled):
         decoded = decoded.view(len(decoded), -1, self.config.n_mels)
         there = torch.arange(decoded.shape[1], device=decoded.device) < lengths[:, None]
         return Decoded(decoded, decoded + self.postnet(decoded, there), stop.flatten(1).float(), weights)
-
-    def one_by_one(self, previous: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor]:
-        """As ``Decoder.all_at_once``, with attention that finds its way by itself: log weights (B, S, P)."""
-        state, steps = self.decoder.initial(memory), []
-        for step in range(previous.shape[1]):
-            *out, state = self.decoder.advance(state._replace(frame=previous[:, step]), memory)
-            steps.append(out)
-        frames, stops, weights = (torch.stack(parts, 1) for parts in zip(*steps, strict=True))
-        return frames, stops, weights
 
 
 @torch.no_grad()

@@ -19,7 +19,7 @@ from sayahead.training.corpus.store import Corpus, Item, check_mels, count_ids
 from sayahead.training.loop.pictures import shown, write_sample
 from sayahead.training.loop.schedule import Sampling
 from sayahead.training.loop.task import Batch, Task, logged
-from sayahead.training.losses import average, stop_error
+from sayahead.training.losses import average, guided_attention, stop_error
 from sayahead.training.saeki.network import Decoded, Tacotron, TacotronConfig, Taught, Texts, generate
 from sayahead.training.saeki.shipped import read_tacotron
 from sayahead.types import Floats
@@ -56,6 +56,10 @@ class SaekiData(Sampling):
     """Weight of a last frame in it over the others."""
     alignment_weight: float = 0.0
     """Weight of the attention's cross-entropy with the corpus's durations; not of the papers."""
+    guided_weight: float = 0.0
+    """Weight of free attention's guided attention loss (Tachibana et al. 2018, Eq. 5 and 6); not of the papers."""
+    guided_width: float = 0.2
+    """Its g: how far from the diagonal attention is free."""
     longest: int = 0
     """Frames over which a sentence is left out; 0: none is."""
     samples: int = 2
@@ -83,6 +87,8 @@ class SaekiTask(Task[HasTacotron]):
             raise ConfigError(f"[data] windows is {list(self.data.windows)}, but must be numbers of words.")
         if self.data.sampling_share and not self.config.taught:
             raise ConfigError("[data] sampling_share needs [model] taught = true: other steps cannot be made at once.")
+        if self.data.guided_weight and self.config.taught:
+            raise ConfigError("[data] guided_weight needs [model] taught = false: durations place taught attention.")
 
     def model(self) -> HasTacotron:
         """See Task."""
@@ -257,7 +263,22 @@ def target_loss(decoded: Decoded, batch: Batch, data: SaekiData, *, taught: bool
         chances = decoded.weights.gather(2, path.clamp(0, decoded.weights.shape[2] - 1)).clamp(min=-20).mean(-1)
         parts["alignment"] = -average(chances, learned)
         loss = loss + data.alignment_weight * parts["alignment"]
+    if not taught:
+        parts["guided"] = guided_attention(decoded.weights, batch["lengths"], learned, data.guided_width)
+        loss = loss + data.guided_weight * parts["guided"]
+        parts["aligned"] = aligned(decoded.weights, batch["path"], learned)
     return loss, parts
+
+
+@torch.no_grad()
+def aligned(weights: Tensor, path: Tensor, learned: Tensor) -> Tensor:
+    """The share of free attention that is where the durations say: on a step's phonemes, or one beside them.
+
+    Log weights (B, S, P), the phonemes (B, S, r) of each step's frames, steps (B, S) that count. It teaches nothing.
+    """
+    places = torch.arange(weights.shape[2], device=weights.device)
+    first, last = path.amin(2, keepdim=True) - 1, path.amax(2, keepdim=True) + 1
+    return average((weights.exp() * ((places >= first) & (places <= last))).sum(-1), learned)
 
 
 def texts_of(rows: Sequence[Numbers]) -> Texts:
