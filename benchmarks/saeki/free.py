@@ -1,0 +1,267 @@
+"""Do attention and stop fail? Every segment of an experiment's rows, by how its attention went and how it ended.
+
+    python benchmarks/saeki/free.py benchmarks/saeki/free.toml --texts test.csv -o benchmarks/results/saeki/free
+
+Counted over the segments of voices of the kind saeki (a whole sentence is one segment):
+
+- *no stop*: it ran to the most frames that the runtime allows, 40 a phoneme;
+- *too early*: it ended two phonemes or more before its last sounding one;
+- *resting*: attention was on a sounding phoneme for more than half a second;
+- *astray*: attention went back by two phonemes or more in a step, or ahead by four or more.
+
+Words' durations and pitch are compared with the speaker's who made the corpus, the default voice's teacher, in whole
+sentences. Writes ``failures.md``, ``prosody.md``, ``failures.json`` and ``attention.png``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead.engine.onnx import count
+from sayahead.engine.stages import Frames
+from sayahead.eval.experiment.conditions import Condition, context, load_matrix, policy, voice_of
+from sayahead.eval.measures.intervals import Values, difference, estimate, quotient
+from sayahead.eval.measures.prosody import Differences, Recorder, Recording, differences
+from sayahead.eval.report.attention import alignments
+from sayahead.systems.saeki import MOST_FRAMES, DecoderState, SegmentalAcoustic, SegmentalState
+from sayahead.text.lists import read_texts, strided
+from sayahead.training.corpus.frontend import PRESETS
+from sayahead.training.corpus.store import Item
+from sayahead.training.corpus.teacher import TeacherSpec
+from sayahead.types import Floats, Ids, Rendering, Segment
+
+SENTENCE = "The commission recognizes that this is a controversial area."
+FRAME_S = 0.0125
+LONGEST_S = 0.5
+FAILURES = ("no stop", "too early", "resting", "astray")
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A segment as it was decoded."""
+
+    places: list[int]
+    """The phoneme attended to in each step."""
+    weights: list[Floats]
+    """(P,) attention of each step."""
+    frames: int
+    """Its length."""
+    sounding: range
+    """The phonemes that sound, or join words that do."""
+    reduction: int
+    """Frames a step."""
+
+    def failures(self) -> dict[str, bool]:
+        """Which of FAILURES befell it."""
+        steps = np.diff(self.places, prepend=0)
+        longest = run = 0
+        for moved, place in zip(steps, self.places, strict=True):
+            run = run + 1 if not moved and place in self.sounding else int(place in self.sounding)
+            longest = max(longest, run)
+        return {
+            "no stop": self.frames >= MOST_FRAMES * len(self.weights[0]),
+            "too early": max(self.places) < self.sounding[-1] - 1,
+            "resting": longest * self.reduction * FRAME_S > LONGEST_S,
+            "astray": bool((steps[1:] <= -2).any() or (steps[1:] >= 4).any()),
+        }
+
+
+class Watched:
+    """A Tacotron's runtime whose segments and frames are kept."""
+
+    def __init__(self, acoustic: SegmentalAcoustic) -> None:
+        self.acoustic = acoustic
+        self.segments, self.frames = list[Spoken](), list[Floats]()
+
+    def initial(self) -> SegmentalState:
+        return self.acoustic.initial()
+
+    def step(
+        self, segment: Segment, state: SegmentalState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, SegmentalState]:
+        frames, after = self.acoustic.step(segment, state, rendering, hold_back=hold_back)
+        self.frames.append(frames.final)
+        return frames, after
+
+    def watch(self, pad: int) -> None:
+        """Keep what is decoded from now on."""
+        decode, advance = self.acoustic._decode, self.acoustic._advance
+        made = list[DecoderState]()
+
+        def advanced(*arguments: Any) -> Any:
+            decoder, stops = advance(*arguments)
+            made.append(decoder)
+            return decoder, stops
+
+        def decoded(ids: Ids, embedding: Floats, sounded: int) -> Any:
+            made.clear()
+            mel, visited = decode(ids, embedding, sounded)
+            places, weights = [one.place for one in made], [one.weights for one in made]
+            sounding = range(int(ids[0] == pad), sounded + 1)
+            self.segments.append(Spoken(places, weights, len(mel), sounding, self.acoustic._model.reduction))
+            return mel, visited
+
+        self.acoustic._advance, self.acoustic._decode = advanced, decoded  # type: ignore[assignment, method-assign]
+
+
+class Row:
+    """A condition whose voice can be watched."""
+
+    def __init__(self, condition: Condition) -> None:
+        self.condition = condition
+        synthesizer: Any = voice_of(condition).synthesizer
+        inner = synthesizer._acoustic
+        if isinstance(inner, Recorder):
+            # Several conditions have this voice.
+            self.recorder: Recorder[Any] = inner
+            self.watched: Watched = inner._acoustic  # type: ignore[assignment]
+        else:
+            self.watched = Watched(inner)
+            self.watched.watch(inner._pad[0])
+            self.recorder = Recorder(self.watched, frame_s=FRAME_S, pitch=0)
+            synthesizer._acoustic = self.recorder
+        self.vocoder = synthesizer._vocoder
+
+    def speak(self, text: str) -> tuple[list[Spoken], Recording]:
+        """The segments of a text, and its words and pitch."""
+        self.watched.segments, self.watched.frames = [], []
+        one = self.condition
+        options: dict[str, Any] = {} if one.hold_back_s is None else {"hold_back_s": one.hold_back_s}
+        options |= {"policy": policy(one), "context": context(one, text, None)}
+        for _ in voice_of(one).stream([text], **options):
+            pass
+        recording = replace(self.recorder.recording, pitch=self.pitch(np.concatenate(self.watched.frames)))
+        return self.watched.segments, recording
+
+    def pitch(self, mel: Floats) -> Floats:
+        """(T,) Hz that the vocoder reads from a mel."""
+        caches = dict(zip(("input_cache", "cache"), self.vocoder._caches, strict=True))
+        rows = count(len(mel))
+        out: Floats = self.vocoder._graph(mel=mel, rows=rows, commit=rows, **caches)["f0"]
+        return out
+
+
+def recording_of(items: list[Item]) -> Recording:
+    """The speaker's own words and pitch, sentence after sentence."""
+    words, phonemes, sentences, start = list[tuple[int, int]](), list[int](), list[int](), 0
+    for number, item in enumerate(items):
+        edges = start + np.concatenate([[0], np.cumsum(item.durations, dtype=np.int64)])
+        # The first pad is not among the ids.
+        words += [(int(edges[first + 1]), int(edges[end + 1])) for first, end in item.words]
+        phonemes += [int(end - first) for first, end in item.words]
+        sentences += [number] * len(item.words)
+        start = int(edges[-1])
+    pitch = np.concatenate([item.f0.astype(np.float32) for item in items])
+    return Recording(pitch, tuple(words), tuple(phonemes), tuple(sentences), frame_s=FRAME_S)
+
+
+def apart(pairs: list[Differences], part: Callable[[Differences], Values]) -> Values:
+    """(N, 2) for each sentence: the sum of absolute differences of pairs (2, M), and M."""
+    found = [part(one) for one in pairs]
+    return np.array([(np.abs(one[0] - one[1]).sum(), one.shape[1]) for one in found], np.float64)
+
+
+def measured(row: Row, texts: list[str], truth: list[Recording]) -> dict[str, Values]:
+    """(N, 2) sums for each sentence of each figure, to be divided."""
+    segments, compared = list[list[Spoken]](), list[Differences]()
+    for text, whole in zip(texts, truth, strict=True):
+        spoken, recording = row.speak(text)
+        segments.append(spoken)
+        compared.append(differences(recording, whole))
+    failed = [[one.failures() for one in spoken] for spoken in segments]
+    figures = {
+        name: np.array([(sum(one[name] for one in spoken), len(spoken)) for spoken in failed], np.float64)
+        for name in FAILURES
+    }
+    any_failed = [(sum(any(one.values()) for one in spoken), len(spoken)) for spoken in failed]
+    figures["any"] = np.array(any_failed, np.float64)
+    figures["sentences"] = np.array([(any(any(one.values()) for one in spoken), 1) for spoken in failed], np.float64)
+    figures["word, ms"] = apart(compared, lambda one: one.durations_ms)
+    figures["pitch, cents"] = apart(compared, lambda one: one.pitch_cents)
+    return figures
+
+
+def cell(sums: Values, first: Values, scale: float, digits: int) -> tuple[str, str]:
+    """A figure with its interval, and what it is more than the first row's."""
+    own = estimate(sums, quotient)
+    value = f"{scale * own.value:.{digits}f} ({scale * own.low:.{digits}f} to {scale * own.high:.{digits}f})"
+    if sums is first:
+        return value, "–"
+    less = difference(sums, first, quotient)
+    low, high = scale * less.low, scale * less.high
+    return value, f"{scale * less.value:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f}), p = {less.p:.3f}"
+
+
+def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
+    """How segments failed, and prosody; the first row is the one compared with."""
+    first = next(iter(rows))
+    heads = [*(f"{name}, %" for name in FAILURES), "any of these, %", f"less {first}", "sentences with one, %"]
+    lines = [f"{texts} sentences of the LJ Speech test split.", ""]
+    lines += [f"| segments | number | {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) + 1)]
+    for name, figures in rows.items():
+        shares = [f"{100 * float(quotient(figures[one].sum(axis=0))):.1f}" for one in FAILURES]
+        both = cell(figures["any"], rows[first]["any"], 100, 1)
+        whole = cell(figures["sentences"], rows[first]["sentences"], 100, 0)[0]
+        lines.append(f"| {name} | {figures['any'][:, 1].sum():.0f} | {' | '.join([*shares, *both, whole])} |")
+    heads = [part for name in ("word duration, ms", "pitch, cents") for part in (name, f"less {first}")]
+    other = [f"| mean absolute difference to the speaker | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(heads)]
+    for name, figures in rows.items():
+        cells = [*cell(figures["word, ms"], rows[first]["word, ms"], 1, 1)]
+        cells += cell(figures["pitch, cents"], rows[first]["pitch, cents"], 1, 1)
+        other.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n", "\n".join(other) + "\n"
+
+
+def draw(rows: list[Row], path: Path) -> None:
+    """The attention of each row over one sentence, its segments' phonemes one after the other."""
+    made = dict[str, Floats]()
+    for row in rows:
+        segments, _ = row.speak(SENTENCE)
+        wide = sum(len(one.weights[0]) for one in segments)
+        alignment, at = list[Floats](), 0
+        for one in segments:
+            for weights in one.weights:
+                line = np.zeros(wide, np.float32)
+                line[at : at + len(weights)] = weights
+                alignment += [line] * one.reduction
+            at += len(one.weights[0])
+        made[row.condition.name] = np.stack(alignment)
+    wide = max(one.shape[1] for one in made.values())
+    same = {name: np.pad(one, ((0, 0), (0, wide - one.shape[1]))) for name, one in made.items()}
+    alignments(same, hop_s=FRAME_S).savefig(path, dpi=80)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("experiment", type=Path)
+    parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
+    parser.add_argument("--count", type=int, help="sentences (default: the experiment's)")
+    parser.add_argument("-o", "--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    matrix = load_matrix(arguments.experiment)
+    texts = [one.text for one in strided(read_texts(arguments.texts), arguments.count or matrix.count)]
+    teacher = TeacherSpec(PRESETS["ma"], "final").open()
+    truth = [recording_of(teacher.items(str(number), text)[0]) for number, text in enumerate(texts)]
+    rows, found = [Row(condition) for condition in matrix.conditions], dict[str, dict[str, Values]]()
+    for row in rows:
+        found[row.condition.name] = measured(row, texts, truth)
+        print(row.condition.name, flush=True)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    failures, prosody = tables(found, len(texts))
+    (arguments.out / "failures.md").write_text(failures, encoding="utf-8")
+    (arguments.out / "prosody.md").write_text(prosody, encoding="utf-8")
+    kept = {name: {figure: sums.tolist() for figure, sums in figures.items()} for name, figures in found.items()}
+    (arguments.out / "failures.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
+    draw(rows, arguments.out / "attention.png")
+    print(failures, prosody, sep="\n")
+
+
+if __name__ == "__main__":
+    main()
