@@ -10,7 +10,8 @@ Counted over the segments of voices of the kind saeki (a whole sentence is one s
 - *astray*: attention went back by two phonemes or more in a step, or ahead by four or more.
 
 Words' durations and pitch are compared with the speaker's who made the corpus, the default voice's teacher, in whole
-sentences. Writes ``failures.md``, ``prosody.md``, ``failures.json`` and ``attention.png``.
+sentences. Writes ``failures.md``, ``prosody.md``, ``failures.json``, ``attention.png``, and ``learned.md``: attention
+and stop on validation windows over the training, from its logs in ``recipes/saeki/results/free-*``.
 """
 
 from __future__ import annotations
@@ -35,11 +36,14 @@ from sayahead.text.lists import read_texts, strided
 from sayahead.training.corpus.frontend import PRESETS
 from sayahead.training.corpus.store import Item
 from sayahead.training.corpus.teacher import TeacherSpec
+from sayahead.training.loop.curves import read_log
 from sayahead.types import Floats, Ids, Rendering, Segment
 
 SENTENCE = "The commission recognizes that this is a controversial area."
 FRAME_S = 0.0125
 LONGEST_S = 0.5
+RESULTS = Path(__file__).parents[2] / "recipes" / "saeki" / "results"
+LEARNED = {"attention where the durations say, %": ("aligned", 100, 1), "entropy of the stop": ("stop", 1, 4)}
 FAILURES = ("no stop", "too early", "resting", "astray")
 
 
@@ -219,6 +223,22 @@ def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
     return "\n".join(lines) + "\n", "\n".join(other) + "\n"
 
 
+def learned() -> str:
+    """What the logs say of validation windows, by step."""
+    lines = list[str]()
+    for title, (part, scale, digits) in LEARNED.items():
+        for folder in sorted(RESULTS.glob("free-*")):
+            log = [line for line in read_log(folder / "log.jsonl") if "validation" in line]
+            if not lines:
+                lines = [
+                    f"| validation, by step | {' | '.join(str(line['step']) for line in log)} |",
+                    "| --- |" + " ---: |" * len(log),
+                ]
+            found = [f"{scale * line['validation']['parts'][part]:.{digits}f}" for line in log]
+            lines.append(f"| {title}: {folder.name.removeprefix('free-')} | {' | '.join(found)} |")
+    return "\n".join(lines) + "\n"
+
+
 def draw(rows: list[Row], path: Path) -> None:
     """The attention of each row over one sentence, its segments' phonemes one after the other."""
     made = dict[str, Floats]()
@@ -257,6 +277,7 @@ def main() -> None:
     failures, prosody = tables(found, len(texts))
     (arguments.out / "failures.md").write_text(failures, encoding="utf-8")
     (arguments.out / "prosody.md").write_text(prosody, encoding="utf-8")
+    (arguments.out / "learned.md").write_text(learned(), encoding="utf-8")
     kept = {name: {figure: sums.tolist() for figure, sums in figures.items()} for name, figures in found.items()}
     (arguments.out / "failures.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
     draw(rows, arguments.out / "attention.png")

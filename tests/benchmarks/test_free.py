@@ -1,0 +1,89 @@
+"""How free attention failed, counted over segments; networks of Saeki et al.'s rows that no durations have taught."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sayahead.eval.measures.prosody import Recording
+from sayahead.training.corpus.store import Item
+from sayahead.training.loop.recipe import load_recipe
+
+ROOT = Path(__file__).parents[2]
+WELL = [0, 1, 1, 2, 3, 4, 4, 5]
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module ``free``."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks" / "saeki"))
+    monkeypatch.delitem(sys.modules, "free", raising=False)
+    return importlib.import_module("free")
+
+
+@pytest.mark.parametrize(
+    ("places", "frames", "failed"),
+    [
+        (WELL, 24, set[str]()),
+        # Six phonemes and a pad may last 280 frames.
+        (WELL, 280, {"no stop"}),
+        (WELL[:-1], 21, set[str]()),
+        (WELL[:-3], 15, {"too early"}),
+        # 14 steps of 3 frames are more than half a second, 13 are less.
+        ([0, *[1] * 14, 2, 3, 4, 5], 60, {"resting"}),
+        ([0, *[1] * 13, 2, 3, 4, 5], 60, set[str]()),
+        ([*[0] * 14, 1, 2, 3, 4, 5], 60, {"resting"}),
+        ([0, 1, 2, 3, 4, 5, *[6] * 20], 90, set[str]()),
+        ([0, 1, 2, 1, 2, 3, 4, 5], 24, set[str]()),
+        ([0, 1, 2, 3, 1, 2, 3, 4, 5], 27, {"astray"}),
+        ([0, 1, 5, 5], 12, {"astray"}),
+    ],
+)
+def test_each_way_to_fail_is_told_from_the_others(
+    script: Any, places: list[int], frames: int, failed: set[str]
+) -> None:
+    weights = [np.zeros(7, np.float32)] * len(places)
+    spoken = script.Spoken(places, weights, frames, range(6), 3)
+    assert {name for name, found in spoken.failures().items() if found} == failed
+
+
+def test_the_speaker_s_words_lie_where_its_durations_say(script: Any) -> None:
+    nothing = np.zeros(12)
+    items = [
+        Item("a.1", "a b", np.arange(3), np.array([[0, 1], [2, 3]]), np.array([2, 3, 1, 4, 2]), nothing, nothing),
+        Item("a.2", "c", np.arange(2), np.array([[0, 2]]), np.array([1, 5, 4, 2]), nothing + 90, nothing),
+    ]
+    found = script.recording_of(items)
+    assert isinstance(found, Recording)
+    assert found.words == ((2, 5), (6, 10), (13, 22))
+    assert (found.phonemes, found.sentences) == ((1, 1, 2), (0, 0, 1))
+    assert found.pitch[12] == 90
+
+
+def test_the_networks_of_the_rows_differ_in_what_they_see_alone() -> None:
+    recipes = {name: load_recipe(ROOT / "recipes" / "saeki" / f"free-{name}.toml") for name in ROWS}
+    base = recipes["bicontext"]
+    assert not base.model.get("taught")
+    assert not base.data.get("alignment_weight")
+    for name, recipe in recipes.items():
+        differing = {
+            one.name for one in fields(base.train) if getattr(base.train, one.name) != getattr(recipe.train, one.name)
+        }
+        assert recipe.model == base.model
+        assert differing == ({"batch_size"} if name == "full" else set())
+        changed = {key for key in {**recipe.data, **base.data} if recipe.data.get(key) != base.data.get(key)}
+        assert changed == ROWS[name]
+
+
+ROWS = {
+    "independent": {"independent_share"},
+    "unicontext": {"unicontext_share"},
+    "bicontext": set[str](),
+    "full": {"windows", "guided_weight", "longest"},
+}
