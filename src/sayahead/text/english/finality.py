@@ -21,8 +21,16 @@ _SHOUTED = frozenset("Yahoo Jeopardy Kahoot Wham Panic Oklahoma Chips".split())
 """Names that are written with an exclamation mark."""
 
 
-_SITES = frozenset("you time people money food cars homes fire live mind".split())
-_VISITED = frozenset("on at to from via visit try use using via browse site website domain www called named".split())
+_SITES = frozenset(
+    "you time people money food cars homes fire live mind help fast three things first care one life history weather "
+    "moment day".split()
+)
+_VISITED = frozenset("on at to from via try use using with by through like and".split())
+_BEFORE_NAMES = frozenset(
+    "visit browse site website domain www called named install installed import imports edit file package library "
+    "module npm pip then almost nearly um uh hmm".split()
+)
+"""Behind these any word may go on with a dot: as the name of a file or a host, or with an ellipsis ("then done...")."""
 _NAMES = re.compile(r"([a-z]+[0-9]?)(?:[/:?#.,;!)\]'\"]\S*)?|[a-z]\w*[(_\[]\S*|[0-9]\S*", re.ASCII)
 _NO_NAMES = frozenset("it in at be me us so is go do no to or the and".split())
 
@@ -43,7 +51,10 @@ def final_at(text: str, left: str = "") -> bool:
         return False
     word, mark = found.groups()
     if mark == ".":
-        return last_word(word) and not (left.lower() in _VISITED and word.lower() in _SITES)
+        if not last_word(word):
+            return False
+        before = left.lower()
+        return before not in _BEFORE_NAMES and not (before in _VISITED and word.lower() in _SITES)
     if mark == "," or mark == ";":
         return word not in ("Rs", "I", "TL")
     if len(word) == 1 or "-" in word:

@@ -17,7 +17,7 @@ from sayahead.text.english.left import NOTHING, Left
 from sayahead.text.english.numbers import cardinal, each, grouped, label, number, ordinal, plural, year
 from sayahead.text.english.pieces import code, formula, name, pieces, powers
 from sayahead.text.english.rules import fixed
-from sayahead.text.english.units import BIG, CURRENCIES, GLUED_ONLY, per, unit
+from sayahead.text.english.units import BIG, CURRENCIES, GLUED_ONLY, NOUNS, per, unit
 from sayahead.text.english.words import HALF, shouted, spaced_unit, word
 
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
@@ -27,6 +27,7 @@ _PRICED = re.compile(rf"([^\W\d_]+)[:=]({CUR}{NUM}\S*)")
 _SIGNED = re.compile(r"([+~<>±=≈≤≥≠#])(.*[0-9].*)")
 _POSSESSIVE = re.compile(r"(.*[^A-Za-z'.-].*[^.]|[IVXL]+|[^'.]*[^A-Za-z'.-])'s")
 _DECADE = re.compile(r"'?(?:[0-9]{3}|[0-9])0'?s")
+_PLURALS = re.compile("[0-9]{1,3}s")
 _PLURAL = re.compile(r"([A-Z][A-Za-z]{0,3}-?[0-9]+|[A-Za-z]+-[0-9]+)s")
 _HOURS = ("noon", "midnight", "now")
 _AIRLINER = re.compile("7[0-9]7-([0-9]{3}|[89]|10)")
@@ -39,6 +40,8 @@ _SERIAL = re.compile(r"(?=.*[0-9])[A-Z0-9][A-Z0-9-]*")
 
 def read(text: str, left: Left = NOTHING) -> str:
     """The spoken form of a trimmed token (ASCII punctuation, nothing before or after the word), or an empty string."""
+    if left.kind in ("money", "percent", "time") and _repeated(text, left):
+        return ""
     if text.isalpha() or text in tables.PLAIN:
         return word(text, left)
     if left.kind in ("number", "one", "feet", "hours") and (said := spaced_unit(text, left)):
@@ -55,6 +58,8 @@ def read(text: str, left: Left = NOTHING) -> str:
         return "" if text in ("#", "*") else tables.SYMBOLS.get(text) or (pieces(text) if len(text) > 1 else "")
     if text.replace("–", "-").isascii() or not text[0].isalpha():
         serial = left.kind == "code" and _SERIAL.fullmatch(text) and not text.isdigit()
+        if left.kind == "month" and (said := _compound(text, left)):
+            return said
         said = code(text) if serial else atom(text, left) or fixed(text) or _priced(text, left) or _compound(text, left)
         if said:
             return said
@@ -224,6 +229,8 @@ def after(text: str, left: Left, said: str, *, named: bool) -> Left:
     """What a token is for the one to its right."""
     kind = _kind(text, left, said)
     role = ""
+    if not kind:
+        kind, role = _carried(text, left, said)
     if kind in ("one", "number", "feet", "hours"):
         summed = not left.before or left.kind == "sign" or left.word.lower() in tables.SUMS
         plain = text.isdigit() and len(text) != 4
@@ -236,6 +243,26 @@ def after(text: str, left: Left, said: str, *, named: bool) -> Left:
     if left.role.isdigit() and text.lower() in tables.DAY_LINKS:
         kind, role = "days", left.role
     return Left(kind, text, named, role, text)
+
+
+def _carried(text: str, left: Left, said: str) -> tuple[str, str]:
+    """Kind and role of what is said of the next word already, or goes for it too: ``$5``, ``50%``, ``9s and 10s``."""
+    noun = said.rpartition(" ")[2]
+    if text[0] in CURRENCIES or (text in BIG and noun in NOUNS):
+        return "money", f"{'each ' * left.each}{noun if noun in NOUNS else ''}"
+    if left.kind in ("money", "plural") and text in ("to", "or", "and", "-", "–"):
+        return left.kind, "each" * ("each" in left.role)
+    if text[-1] == "%":
+        return "percent", "percent"
+    return ("plural", "") if _PLURALS.fullmatch(text) and not noun.startswith("second") else ("", "")
+
+
+def _repeated(text: str, left: Left) -> bool:
+    """Whether a word is said already by what stands before it: ``$5 dollars``, ``50% percent``, ``5:00 o'clock``."""
+    if left.kind == "time":
+        return text == "o'clock" and left.word.endswith(":00")
+    noun = left.role.rpartition(" ")[2] if left.kind in ("money", "percent") else ""
+    return noun != "" and (text.rstrip("s") == noun.rstrip("s") or (noun.startswith("dollar") and text == "bucks"))
 
 
 def _kind(text: str, left: Left, said: str) -> str:

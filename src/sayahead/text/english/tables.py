@@ -186,6 +186,27 @@ DATE_WORDS = frozenset(
     "mon tue tues wed weds thu thur thurs fri sat sun "
     "date deadline expires scheduled".split()
 )
+AHEAD = {
+    kind: frozenset(words.split())
+    for kind, words in {
+        "numbers": "two three four five six seven eight nine ten eleven twelve double triple all many these those",
+        "durations": "in for after within every about under over takes took take than wait waits lasts lasted last ~",
+        "lasting": "timeout timeouts delay delays window windows interval intervals clip clips countdown timer timers "
+        "limit mark video videos cap budget lap pause wait buffer ad ads spot cooldown rest plank sprint sprints "
+        "penalty loop cycle cycles",
+        "times": "second seconds minute minutes hour hours day days week weeks and",
+        "web": "Not Forbidden Unauthorized Bad Service Gateway Conflict Gone Too Unprocessable Method Request error "
+        "errors page pages response responses status code codes",
+        "bills": "bill bills note notes coin coins",
+        "counted": "people users views parameters parameter params dollars tokens downloads years devices customers "
+        "records rows subscribers streams requests followers plays copies units cells galaxies stars songs visits "
+        "visitors players members queries events messages times pairs pages words lines",
+        "company": "makes make made is was has had will would says said announced sells stock shares share tape "
+        "products product employees adhesive filters masks respirators respirator stadium headquarters sticky",
+    }.items()
+}
+"""Words that tell, before a token of figures or behind it, how it is read: see ``ahead``."""
+AHEAD_PREFIXES = {kind: frozenset(w[:n] for w in words for n in range(1, len(w) + 1)) for kind, words in AHEAD.items()}
 SOVEREIGNS = frozenset("Queen King Pope Emperor Empress Tsar Czar Kaiser Sultan".split())
 """Behind them a name and ``I`` is the first of that name."""
 DAY_LINKS = frozenset("and or to through thru until & - –".split())
@@ -263,6 +284,7 @@ WEEKDAYS = table("""
     Mon Monday  Tue Tuesday  Tues Tuesday  Wed Wednesday  Weds Wednesday  Thu Thursday  Thur Thursday
     Thurs Thursday  Fri Friday  Sat Saturday  Sun Sunday
 """)
+WEEKDAY_PREFIXES = frozenset(name[:n] for name in WEEKDAYS for n in range(1, len(name) + 1))
 ALWAYS_WEEKDAYS = frozenset("Mon Tue Tues Wed Weds Thu Thur Thurs Fri".split())
 ROADS = table("""
     St Street  Fl Floor  Dr Drive  Ave Avenue  Blvd Boulevard  Rd Road  Ln Lane  Ct Court  Pl Place  Sq Square

@@ -9,12 +9,12 @@ import itertools
 import re
 from collections.abc import Collection
 
-from sayahead.text.english import tables
+from sayahead.text.english import ahead, tables
 from sayahead.text.english.addresses import spelled, url
 from sayahead.text.english.amounts import CUR, MONEY, MONEY_RANGE, TIME, clock, money
 from sayahead.text.english.left import Left
 from sayahead.text.english.markup import fold
-from sayahead.text.english.numbers import number, ordinal, thousands
+from sayahead.text.english.numbers import number, thousands
 from sayahead.text.english.reading import read
 from sayahead.text.english.units import BIG, BIG_PREFIXES, CURRENCY_CODES, INDIAN, INDIAN_PREFIXES, unit, unit_of
 from sayahead.text.english.words import roman
@@ -53,8 +53,9 @@ def join(token: Token[str], parts: Parts, left: Left, right: Right) -> Joined[st
         return False
     if _GROUPS.fullmatch(core) and left.kind in ("one", "number") and _LEADING.fullmatch(left.word):
         return _join_group(core, right)
-    if core.isdigit() and core.isascii():
-        return _join_number(core, parts, left, right)
+    if core[0].isdigit():
+        phone = core.isdigit() and parts.before and parts.after and len(core) == 3
+        return _join_phone(core, right) if phone else _join_number(core, left, right)
     sign = CURRENCY_CODES.get(core) or (core if re.fullmatch(CUR, core) else "")
     if sign and left.kind not in ("one", "number"):
         body = right.body.removeprefix("$") if sign[-1] == "$" else right.body
@@ -68,9 +69,6 @@ def join(token: Token[str], parts: Parts, left: Left, right: Right) -> Joined[st
         big, prefixes = (BIG | INDIAN, BIG_PREFIXES | INDIAN_PREFIXES) if "₹" in core else (BIG, BIG_PREFIXES)
         found = right.one_of(big, prefixes)
         return found and Joined(right.word(big), money(core, left, big=right.word(big)))
-    if ":00" in core and (m := TIME.fullmatch(core)) and not m[4] and 0 < int(m[1]) <= 12:
-        found = right.one_of(_HALVES, _HALF_PREFIXES)
-        return found and Joined(right.body, clock(m, half=right.text))
     return False
 
 
@@ -97,24 +95,20 @@ def _join_group(core: str, right: Right) -> Joined[str] | bool | None:
     return None if not right.text or (right.body.isdigit() and len(right.text) < 5) else False
 
 
-def _join_number(core: str, parts: Parts, left: Left, right: Right) -> Joined[str] | bool | None:
-    """A plain number with a month after it, or an area code with the rest of the telephone number."""
-    if parts.before and parts.after and len(core) == 3:
-        body = right.body
-        if not _PHONE_PREFIX.fullmatch(body) or (right.done and len(body) < 8):
-            return False
-        return Joined(body, read(f"{core}-{body}"), keeps_parenthesis=False) if right.done else None
-    if (
-        len(core) > 2
-        or not 1 <= int(core) <= 31
-        or left.kind not in ("", "sign")
-        or left.word.lower() in tables.UNCOUNTED
-    ):
+def _join_phone(core: str, right: Right) -> Joined[str] | bool | None:
+    """An area code with the rest of the telephone number."""
+    body = right.body
+    if not _PHONE_PREFIX.fullmatch(body) or (right.done and len(body) < 8):
         return False
-    found = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
-    return found and Joined(
-        right.body, f"{'' if left.word == 'the' else 'the '}{ordinal(int(core))} of {tables.MONTHS[right.body]}"
-    )
+    return Joined(body, read(f"{core}-{body}"), keeps_parenthesis=False) if right.done else None
+
+
+def _join_number(core: str, left: Left, right: Right) -> Joined[str] | bool | None:
+    """A plain number with a month after it, a time on the hour with its half of the day."""
+    if ":00" in core and (m := TIME.fullmatch(core)) and not m[4] and 0 < int(m[1]) <= 12:
+        found = right.one_of(_HALVES, _HALF_PREFIXES)
+        return found and Joined(right.body, clock(m, half=right.text))
+    return ahead.join(core, left, right)
 
 
 def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | None:
@@ -134,6 +128,9 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         return read(core, left) if said == "" and core else said
     if (said := _marked(token, parts, left)) is not None:
         return said
+    figures = core[-1].isdigit() or core[-2:-1].isdigit()
+    if figures and (beside := ahead.reading(core, parts, left, right)) is not False:
+        return None if beside is None else str(beside)
     if " " in core and _GROUPS.fullmatch(core):
         groups = core.split()
         return " ".join(map(number, groups)) if right.text[:1].isdigit() else thousands(groups)
@@ -150,10 +147,11 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         if initial.isdigit() or initial.isupper():
             parts.mark = parts.mark.rstrip(".")
             return tables.QUARTERS[core]
-    if core == "x" and left.kind in ("one", "number") and right.text in ("", "1", "10") and not right.done:
-        return None
-    if core == "x" and left.kind in ("one", "number") and fold(right.text).startswith("10^"):
-        return "times"
+    if core == "x" and left.kind in ("one", "number"):
+        if right.text in ("", "1", "10") and not right.done:
+            return None
+        if fold(right.text).startswith("10^"):
+            return "times"
     if dotted and core in ("no", "No") and left.kind in ("code", "label"):
         parts.mark = ""
         return "number"
@@ -237,10 +235,7 @@ def _sign(token: Token[str], left: Left, right: Right) -> str | None:
     if text in ("-", "−") and (re.search(r"[A-Za-z]\^[0-9]$", left.word) or re.fullmatch("[0-9]+[xyz]", left.word)):
         return "minus"
     if text in ("-", "–") and not right.last and (numeric or left.kind == "month" or left.word in tables.WEEKDAYS):
-        initial = right.initial(QUOTES)
-        if initial is None:
-            return None
-        return ("minus" if left.role == "sum" else "to") if initial.isdigit() and numeric else ""
+        return _between(numeric, left, right)
     if text == "/" and re.match(CUR, left.word):
         return "per"
     if text in ("-", "−") and len(left.word) == 1 and left.word in "ijkmnpqtxyz" and left.word:
@@ -257,6 +252,20 @@ def _sign(token: Token[str], left: Left, right: Right) -> str | None:
     if text == "*" and (numeric or (len(left.word) == 1 and left.word != "a")):
         return "times"
     return "" if is_rule(text) and text != "=" else tables.SYMBOLS.get(text, "")
+
+
+def _between(numeric: bool, left: Left, right: Right) -> str | None:
+    """What a dash apart is said as behind a number, a month or a weekday."""
+    initial = right.initial(QUOTES)
+    if initial is None:
+        return None
+    if initial.isdigit():
+        return "minus" if left.role == "sum" else "to"
+    if numeric:
+        return ""
+    names = tables.WEEKDAYS if left.word in tables.WEEKDAYS else tables.MONTHS
+    found = right.one_of(names, tables.WEEKDAY_PREFIXES if names is tables.WEEKDAYS else tables.MONTH_PREFIXES)
+    return None if found is None else "to" if found else ""
 
 
 def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -> bool | None:

@@ -69,6 +69,7 @@ CURRENCIES = _pairs("""
     $ dollar/dollars  £ pound/pounds  € euro/euros  ¥ yen  ₹ rupee/rupees  ₩ won  ₽ ruble/rubles  ₺ lira
     ₪ shekel/shekels  ₿ bitcoin/bitcoins  ¢ cent/cents  ₫ dong  ₦ naira  ₱ peso/pesos  ₴ hryvnia/hryvnias  ฿ baht
 """)
+NOUNS = frozenset(noun for names in CURRENCIES.values() for noun in names)
 CENTS = {"$": ("cent", "cents"), "£": ("penny", "pence"), "€": ("cent", "cents")}
 COUNTRIES = table("""
     US U.S.  C Canadian  CA Canadian  A Australian  AU Australian  NZ New Zealand  HK Hong Kong  S Singapore

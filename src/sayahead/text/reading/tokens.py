@@ -84,6 +84,10 @@ class Right:
     """Whether it was cut."""
     last: bool = False
     """Whether it can change nothing: there is none, or the token before it is closed."""
+    beyond: str = ""
+    """The token behind it as far as it is there; nothing while this one is not done."""
+    open: bool = False
+    """Whether more of that may come."""
 
     @property
     def body(self) -> str:

@@ -238,8 +238,7 @@ class Waiting(Generic[SaidT]):
                 self._settle(out)
             elif blank:
                 self._end_sentence(out)
-        if self._newlines > 1:
-            self._line = ""
+        self._line = "" if self._newlines > 1 else self._line
 
     def _end_sentence(self, out: list[Word]) -> None:
         """Close the sentence with a full stop of no length if its last word went out before its end was known."""
@@ -315,9 +314,11 @@ class Waiting(Generic[SaidT]):
 
     def _right(self) -> Right:
         """The next token as far as it is there."""
-        if len(self._waiting) > 1:
-            return Right(self._waiting[1].raw, done=True, glued=self._waiting[1].gap == GLUED)
-        return Right(self._text, done=False)
+        if len(self._waiting) < 2:
+            return Right(self._text, done=False)
+        token, beyond = self._waiting[1], self._waiting[2].raw if len(self._waiting) > 2 else self._text
+        open_ = len(self._waiting) == 2 and token.gap != BLANK
+        return Right(token.raw, done=True, glued=token.gap == GLUED, beyond=beyond, open=open_)
 
     def _say(self, token: Token[SaidT], out: list[Word]) -> bool:
         """Hand out the first waiting token or make it one with the next; False while later text may change it."""

@@ -1,0 +1,149 @@
+"""What the words behind a token of figures make of it: ``3M users`` and ``at 3M``, ``a 404 error``, ``$3 to $5``.
+
+A reading is None while the next words' characters do not tell yet, and False where they change nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sayahead.text.english import tables
+from sayahead.text.english.amounts import MONEY
+from sayahead.text.english.left import Left
+from sayahead.text.english.numbers import label, number, ordinal, plural
+from sayahead.text.english.units import currency
+from sayahead.text.reading.tokens import Joined, Parts, Right
+
+_SECONDS = re.compile("([0-9]{1,3})s")
+_COUNTDOWN = re.compile("T-([0-9]{1,3})(s?)")
+_LETTERED = re.compile(r"([0-9]+(?:\.[0-9]+)?)(M|B)")
+_STATUS = re.compile("40[1345789]|41[058]|42[29]|50[1-4]")
+_MONTH = "|".join(tables.MONTHS)
+_DAY_AND_NEXT = re.compile(rf"({_MONTH})\.?(?:[-–]([0-9]{{0,2}}))?")
+_ROUND = re.compile(r"[0-9]+(?:\.[0-9])?")
+_TO, _BETWEEN = ("to", "-", "–"), ("and", "to", "-", "–")
+_BEFORE_DAYS = frozenset(("", *"on from the open closed between dates during until held runs running took".split()))
+_DAYS_OF_TWO = re.compile(rf"([0-9]{{1,2}}) ({_MONTH})\.?[-–]([0-9]{{1,2}})")
+
+
+def _one_of(right: Right, words: str) -> bool | None:
+    return right.one_of(tables.AHEAD[words], tables.AHEAD_PREFIXES[words])
+
+
+def reading(core: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
+    """How a token is read by what stands behind it."""
+    if m := _SECONDS.fullmatch(core):
+        return _seconds(m[1], parts, left, right)
+    if parts.mark and core != "3M":
+        return False
+    if m := MONEY.fullmatch(core):
+        return _money(m, left, right)
+    if m := _LETTERED.fullmatch(core):
+        return _lettered(m[1], m[2], parts, left, right)
+    if m := _COUNTDOWN.fullmatch(core):
+        counted = left.word.lower() not in ("a", "the") and (m[2] or int(m[1]) in (*range(1, 11), 15, 20, 30, 60))
+        found = counted or _one_of(right, "times")
+        return found and f"T minus {number(m[1])}" + (" seconds" if m[2] else "")
+    if _STATUS.fullmatch(core) and left.kind in ("", "sign"):
+        known = left.each or left.word.lower() in ("returns", "returned", "returning", "status")
+        found = known or _one_of(right, "web")
+        return found and label(core)
+    if m := _DAYS_OF_TWO.fullmatch(core):
+        return _day(m[1], m[2], left) + f" to the {ordinal(int(m[3]))}"
+    return False
+
+
+def _seconds(digits: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
+    """``six 9s`` nines, ``the 5s timeout`` five second, ``in 30s`` thirty seconds; others are decades or seconds."""
+    before, many = left.word.lower(), plural(number(digits))
+    if left.kind == "plural" or before in tables.AHEAD["numbers"]:
+        return many
+    tens = len(digits) == 2 and digits[1] == "0"
+    if not tens and (len(digits) > 2 or int(digits) % 10 == 0):
+        return False
+    if tens and before in tables.AHEAD["durations"]:
+        return f"{number(digits)} seconds"
+    if not left.each and (tens or before == "the"):
+        lasting = False if parts.mark else _one_of(right, "lasting")
+        if lasting is not False:
+            return lasting and f"{number(digits)} second"
+        return many if before == "the" else False
+    if digits != "1" or parts.mark:
+        return False
+    linked = _zeros(right)
+    return linked and many
+
+
+def _zeros(right: Right) -> bool | None:
+    """Whether zeros follow: "1s and 0s"."""
+    if not right.done:
+        return None if any(word.startswith(right.text) for word in ("and", "or")) else False
+    if right.text not in ("and", "or"):
+        return False
+    return right.beyond.startswith("0s") or (None if right.open and "0s".startswith(right.beyond) else False)
+
+
+def _money(m: re.Match[str], left: Left, right: Right) -> str | bool | None:
+    """The first of ``$3 to $5 million``, whose noun is said once; ``$20 bills`` are no "twenty dollars bills"."""
+    sign, cur, amount, glued = m.groups()
+    if glued or sign or not _ROUND.fullmatch(amount):
+        return False
+    bill = _one_of(right, "bills")
+    if bill is not False:
+        return bill and f"{number(amount)} {currency(cur)[0]}"
+    links = _BETWEEN if left.word.lower() == "between" else _TO
+    if not right.done:
+        return None if any(link.startswith(right.text) for link in links) else False
+    if right.text not in links:
+        return False
+    beyond = right.beyond
+    if cur.startswith(beyond):
+        return None if right.open else False
+    return number(amount) if beyond.startswith(cur) and beyond[len(cur)].isdigit() else False
+
+
+def _lettered(amount: str, letter: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
+    """``7B parameters`` billion, ``a 7B model`` B; ``3M`` is a company unless something is counted."""
+    if letter == "B":
+        found = _one_of(right, "counted")
+        return found and f"{number(amount)} billion"
+    if amount != "3" or left.kind:
+        return False
+    placed = left.word.lower() in ("at", "from", "like", "company")
+    if parts.mark or right.last:
+        return "three M" if placed or not left.before else False
+    capital = right.capital()
+    if capital is not False:
+        return capital and "three M"
+    if placed:
+        found = _one_of(right, "counted")
+        return found if found is None else False if found else "three M"
+    found = _one_of(right, "company")
+    return found and "three M"
+
+
+def join(core: str, left: Left, right: Right) -> Joined[str] | bool | None:
+    """Figures with the month behind them: ``3 March``, ``5-7 May``, ``20 Dec.-3 Jan.``"""
+    if m := _DAYS_OF_TWO.fullmatch(core):
+        found = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
+        said = f"{_day(m[1], m[2], left)} to {_day(m[3], right.body, Left())}" if found else ""
+        return found and Joined(right.body, said)
+    if left.kind not in ("", "sign") or left.word.lower() in tables.UNCOUNTED:
+        return False
+    days = core.replace("–", "-").split("-")
+    if not all(len(day) < 3 and day.isdigit() and 1 <= int(day) <= 31 for day in days):
+        return False
+    if len(days) == 1 and (m := _DAY_AND_NEXT.fullmatch(right.text)) and "-" in m[0].replace("–", "-"):
+        return (m[2] != "" and Joined(f"{core} {right.text}")) if right.done else None
+    if len(days) > 1 and left.word.lower() not in _BEFORE_DAYS:
+        return False
+    found = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
+    if not found:
+        return found
+    the = "" if left.word == "the" else "the "
+    to = " to the ".join(ordinal(int(day)) for day in days)
+    return Joined(right.body, f"{the}{to} of {tables.MONTHS[right.body]}")
+
+
+def _day(day: str, month: str, left: Left) -> str:
+    return f"{'' if left.word == 'the' else 'the '}{ordinal(int(day))} of {tables.MONTHS[month]}"
