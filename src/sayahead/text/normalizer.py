@@ -105,6 +105,8 @@ class Normalizer(Waiting[str]):
     def _finish(self, token: Token[str], parts: Parts, said: str, out: list[Word], *, last: bool) -> None:
         mark = parts.mark
         if not said:
+            if token.begun:
+                self._note(after(parts.core, self._left, token.begun, named=False), mark)
             self._pause(token, mark, out, last=last)
             return
         dot = mark == "." and not last and (len(parts.core) > 1 or said != parts.core)

@@ -11,7 +11,7 @@ _SIGNS = {
     sign: name
     for pair in (
         ".=dot /=slash -=dash _=underscore @=at ?=question+mark \\=backslash ==equals &=and #=hash :=colon ~=tilde "
-        "+=plus %=percent"
+        "+=plus %=percent *=star"
     ).split()
     for sign, name in [(pair[0], pair[2:].replace("+", " "))]
 }

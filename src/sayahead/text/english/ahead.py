@@ -10,7 +10,7 @@ import re
 from sayahead.text.english import tables
 from sayahead.text.english.amounts import MONEY
 from sayahead.text.english.left import Left
-from sayahead.text.english.numbers import label, number, ordinal, plural
+from sayahead.text.english.numbers import each, label, number, ordinal, plural
 from sayahead.text.english.units import currency
 from sayahead.text.reading.tokens import Joined, Parts, Right
 
@@ -30,19 +30,26 @@ def _one_of(right: Right, words: str) -> bool | None:
     return right.one_of(tables.AHEAD[words], tables.AHEAD_PREFIXES[words])
 
 
-def reading(core: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
+def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
     """How a token is read by what stands behind it."""
     if m := _SECONDS.fullmatch(core):
         return _seconds(m[1], parts, left, right)
-    if parts.mark and core != "3M":
+    if parts.mark and core != "3M" and (core != "911" or left.before):
         return False
     if m := MONEY.fullmatch(core):
         return _money(m, left, right)
+    if raw.endswith('"') and raw[:-1] == core and core.isdigit():
+        found = _one_of(right, "sizes")
+        return found and f"{number(core)} inch"
+    if core == "911" and left.kind in ("", "sign"):
+        called = left.before == "" or (left.word.lower() in ("a", "the") and _one_of(right, "emergency"))
+        named = left.word in ("a", "the", "Porsche")
+        return None if called is None else each(core) if called else named and label(core)
     if m := _LETTERED.fullmatch(core):
         return _lettered(m[1], m[2], parts, left, right)
     if m := _COUNTDOWN.fullmatch(core):
-        counted = left.word.lower() not in ("a", "the") and (m[2] or int(m[1]) in (*range(1, 11), 15, 20, 30, 60))
-        found = counted or _one_of(right, "times")
+        likely = m[2] != "" or int(m[1]) in (*range(1, 11), 15, 20, 30, 60)
+        found = (likely and left.word.lower() not in ("a", "the")) or _one_of(right, "times")
         return found and f"T minus {number(m[1])}" + (" seconds" if m[2] else "")
     if _STATUS.fullmatch(core) and left.kind in ("", "sign"):
         known = left.each or left.word.lower() in ("returns", "returned", "returning", "status")

@@ -64,6 +64,8 @@ def atom(text: str, left: Left = NOTHING) -> str:
         return clock(m) + (" ish" if text.endswith("ish") else "")
     if m := re.fullmatch(r"([0-9]{1,2})([AaPp])\.?[Mm]\.?", text):
         return f"{cardinal(int(m[1]))} {m[2].upper()}.M."
+    if m := re.fullmatch("1/([0-9]{2,4})s", text):
+        return f"one {ordinal(int(m[1]))} of a second"
     if m := re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})(?:st|nd|rd|th)?s?", text):
         return _slashed(m[1], m[2], left)
     return _money(text, left) or _measure(text, left)
@@ -81,7 +83,9 @@ def counted(text: str, left: Left) -> str:
     dialled = size > 4 or text in tables.SHORT_NUMBERS or left.word[:1].isdigit()
     if left.kind in ("phone", "code") or (left.kind == "dial" and dialled):
         return each(text)
-    if left.kind == "label" and (size in (3, 4) or text[0] == "0"):
+    if (left.kind == "label" and (size in (3, 4) or text[0] == "0")) or (
+        size == 3 and left.word in ("Boeing", "Airbus")
+    ):
         return label(text)
     if size == 8 and text[:2] in ("19", "20") and (day := date(text[:4], int(text[4:6]), int(text[6:]))):
         return day

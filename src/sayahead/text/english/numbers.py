@@ -117,7 +117,8 @@ def plural(words: str) -> str:
 
 def fraction(above: int, below: int) -> str:
     """``3/4`` three quarters, ``22/7`` twenty-two over seven."""
-    if not 0 < above < below or (below > 100 and below not in (1000, 10_000, 1_000_000)):
+    much = below > 100 and below not in (1000, 10_000, 1_000_000) and (above > 1 or below > 1000 or below % 10)
+    if not 0 < above < below or much:
         return f"{cardinal(above)} over {cardinal(below)}"
     name = {2: "half", 4: "quarter"}.get(below) or ordinal(below)
     if above > 1:

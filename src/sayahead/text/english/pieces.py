@@ -30,6 +30,7 @@ _CHARGED = re.compile(rf"((?:{_ELEMENT})|NH4|H3O)([0-9]?)\+")
 _ION = re.compile(r"([A-Z][A-Za-z0-9_()]*)\^([0-9]?)([-+−])")
 _ANION = re.compile(r"(Cl|Br|OH|NO3|HCO3|HSO4)[-−]")
 _MIXED = re.compile(rf"(?:{_ELEMENT}){{2,4}}")
+_LIMITS = re.compile(r"(\\(?:sum|int|prod)|[∑∫∏])_(?:\{([^{}]+)\}|(\\?\w+?))\^(?:\{([^{}]+)\}?|(\\?\w+))")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VARIABLES = frozenset("ijkmnpqtxyz")
 
@@ -138,6 +139,8 @@ def _sign(sign: str, before: str, after: str) -> str:
         if not (last.isalnum() and following.isalnum()):
             return "." if last.isalpha() and re.search(r"\w", after) else ""
         return "point" if last.isdigit() else "dot"
+    if sign == "/" and last == ")" and following.isalnum():
+        return "over"
     if sign == "/":
         if last.isdigit() and following.isdigit() and "=" in before + after:
             return "divided by"
@@ -187,6 +190,7 @@ def _dash(sign: str, before: str, after: str) -> str:
 
 def powers(text: str) -> str:
     """``x^2`` x squared and ``10^-3`` in words, as far as the exponent is plain."""
+    text = _LIMITS.sub(lambda m: f"{m[1]} from {m[2] or m[3]} to {m[4] or m[5]} of ", text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^\1", text)
     text = re.sub(r"(?<=[\w)\]}])\^([23])(?!\w)", lambda m: " squared " if m[1] == "2" else " cubed ", text)
     return re.sub(r"(?<=[\w)\]}])\^(?=[\w(−-])", " \\\\power ", text)

@@ -24,7 +24,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _DASHES = re.compile(r"[-–—]")
 _COUNTED_WORDS = re.compile(r"[-–]((?:[A-Za-z][A-Za-z']*\.?|[0-9]{1,2})(?:[-–](?:[A-Za-z][A-Za-z']*|[0-9]{1,2}))*)")
 _PRICED = re.compile(rf"([^\W\d_]+)[:=]({CUR}{NUM}\S*)")
-_SIGNED = re.compile(r"([+~<>±=≈≤≥≠#])(.*[0-9].*)")
+_SIGNED = re.compile(r"([<>]=|[+~<>±=≈≤≥≠#])(.*[0-9].*)")
 _POSSESSIVE = re.compile(r"(.*[^A-Za-z'.-].*[^.]|[IVXL]+|[^'.]*[^A-Za-z'.-])'s")
 _DECADE = re.compile(r"'?(?:[0-9]{3}|[0-9])0'?s")
 _PLURALS = re.compile("[0-9]{1,3}s")
@@ -47,7 +47,8 @@ def read(text: str, left: Left = NOTHING) -> str:
     if left.kind in ("number", "one", "feet", "hours") and (said := spaced_unit(text, left)):
         return said
     if left.kind == "number" and (m := re.fullmatch(r"([^\d/–-]+)([/–-])([0-9].*)", text)) and (known := unit(m[1])):
-        return f"{known[1]} {'slash' if m[2] == '/' else 'to'} {read(m[3])}"
+        link = "to" if m[2] != "/" else "per" if m[3] == "100" else "slash"
+        return f"{known[1]} {link} {read(m[3])}"
     if HALF.fullmatch(text):
         return text[0].upper() + ".M."
     if said := _inflected(text, left):
@@ -74,6 +75,9 @@ def _inflected(text: str, left: Left) -> str:
         return "" if m[1].isalpha() and said == m[1] else said + ("'" if counts else "'s")
     if (m := re.fullmatch("x([0-9]+)", text)) and re.fullmatch(r".*[0-9]{3}-[0-9]{4}", left.word):
         return f"extension {each(m[1])}"
+    if m := re.fullmatch("([0-9]+)ers", text):
+        said = number(m[1])
+        return f"{said}{'rs' if said.endswith('e') else 'ers'}"
     if m := re.fullmatch("([A-Za-z]+n't)'ve", text):
         return f"{m[1]} have"
     if m := _PLURAL.fullmatch(text):
@@ -104,6 +108,13 @@ def _priced(text: str, left: Left) -> str:
 
 def _compound(text: str, left: Left) -> str:
     """A range, a counted word, a numbered name; nothing if the token is not made of two parts that are known."""
+    sides = text.split("/")
+    if (
+        len(sides) > 1
+        and any(s in tables.PLAIN for s in sides)
+        and all(s in tables.PLAIN or s.isalpha() for s in sides)
+    ):
+        return " ".join(tables.PLAIN.get(side) or read(side) for side in sides)
     for m in _DASHES.finditer(text):
         first, last = text[: m.start()], text[m.end() :]
         if first and last and (said := _range(first, last, text, left)):
@@ -227,10 +238,8 @@ def _words(text: str, left: Left) -> str:
 
 def after(text: str, left: Left, said: str, *, named: bool) -> Left:
     """What a token is for the one to its right."""
-    kind = _kind(text, left, said)
-    role = ""
-    if not kind:
-        kind, role = _carried(text, left, said)
+    kind, role = _carried(text, left, said)
+    kind = kind or _kind(text, left, said)
     if kind in ("one", "number", "feet", "hours"):
         summed = not left.before or left.kind == "sign" or left.word.lower() in tables.SUMS
         plain = text.isdigit() and len(text) != 4

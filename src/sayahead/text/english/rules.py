@@ -9,13 +9,26 @@ from collections.abc import Callable
 from sayahead.text.english import tables
 from sayahead.text.english.addresses import host, internet, pronounced, url
 from sayahead.text.english.amounts import TIME, atom, clock, date
-from sayahead.text.english.numbers import each, fraction, initials, label, number, ordinal, pair, paired, plural, year
+from sayahead.text.english.numbers import (
+    cardinal,
+    each,
+    fraction,
+    initials,
+    label,
+    number,
+    ordinal,
+    pair,
+    paired,
+    plural,
+    year,
+)
 from sayahead.text.english.pieces import name, pieces
 
 _DOMAIN = "|".join(sorted(tables.DOMAINS))
 _MOVE = r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?"
 _PIECES = tables.table("K king  Q queen  R rook  B bishop  N knight  x takes  + check  # mate")
 _FILE = "|".join(sorted(tables.EXTENSIONS))
+_SHOUTED = "|".join(sorted(extension.upper() for extension in tables.EXTENSIONS if len(extension) > 2))
 
 
 def _stamp(m: re.Match[str]) -> str:
@@ -60,7 +73,13 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]+)-([0-9]+)/([0-9]+)", lambda m: f"{number(m[1])} and {fraction(int(m[2]), int(m[3]))}"),
     (r"([0-9]+):([1-9][0-9]?)[-–]([0-9]{1,3})", lambda m: f"{number(m[1])} {number(m[2])} to {number(m[3])}"),
     (r"([0-9]+\.[0-9]+)/(5|10|100)", lambda m: f"{number(m[1])} out of {number(m[2])}"),
+    (r"([0-9]{4,5}):([0-9]{2,5})", lambda m: f"{label(m[1])} colon {label(m[2])}"),
+    (r"([0-9]+):([0-5][0-9])\.([0-9]{1,3})", lambda m: f"{number(m[1])} {pair(m[2])} point {each(m[3])}"),
     (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
+    (r"[Ss]([0-9]{1,2})[Ee]([0-9]{1,3})", lambda m: f"season {cardinal(int(m[1]))} episode {cardinal(int(m[2]))}"),
+    (r"([0-9]{1,2})(?:y/?o|YO)", lambda m: f"{number(m[1])} year old"),
+    (r"([0-9]{1,2}:[0-5][0-9])([ap])", lambda m: atom(f"{m[1]}{m[2]}m")),
+    (r"(?:/\*|[~.]{0,2}/)?(?:[\w.-]+/)*\*\.\w+", lambda m: host(m[0])),
     (r"([0-9]+)[\"']?([x×])([0-9]+)(?:[\"']?[x×]([0-9]+))?", lambda m: _by(m)),
     (r"((?:1-)?[89][0-9]{2})-([A-Z]{2,}(?:-[A-Z]+)*)", lambda m: f"{_phone(m[1])}, {m[2].lower().replace('-', ' ')}"),
     (r"802\.11([a-z]*)", lambda m: f"eight oh two dot eleven {initials(m[1]) if m[1] else ''}".rstrip()),
@@ -68,7 +87,7 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9.]+)[eE]([-−+]?)([0-9]+)", lambda m: _scientific(m)),
     (r"(FY|CY|Q[1-4]|H[12])['-]?([0-9]{4}|[0-9]{2})", lambda m: _fiscal(m)),
     (r"((?:localhost|[\w-]+(?:\.\w[\w-]*)+):[0-9]{2,5})(/\S*)?", lambda m: _port(m[1]) + _path(m[2])),
-    (r"#([A-Za-z]\w*|[0-9]+[A-Z][a-z]\w*)", lambda m: "hashtag " + name(m[1].replace("_", " "))),
+    (r"#([A-Za-z]\w*|[0-9]+[A-Za-z][a-z]\w*)", lambda m: "hashtag " + name(m[1].replace("_", " "))),
     (r"@(\w[\w.-]*)", lambda m: "at " + pieces(m[1])),
     (r"(?:https?|ftp)://\S+|www\.\S+", lambda m: url(m[0])),
     (r"([a-z][a-z0-9]{1,8})://(\S+)", lambda m: f"{name(m[1])} {host(m[2])}"),
@@ -76,7 +95,7 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (rf"([0-9]{{1,2}})-({'|'.join(tables.MONTHS)})(?:-([0-9]{{4}}))?", lambda m: _dated(m)),
     (r"(?:mailto:)?[\w.+-]+@[\w-]+(?:\.[\w-]+)+", lambda m: url(m[0])),
     (rf"(?:[\w-]+\.)+(?:{_DOMAIN})(?:[/:?#]\S*)?", lambda m: url(m[0])),
-    (rf"[~.]{{0,2}}[\w./\\-]*[\w-]\.(?:{_FILE})", lambda m: host(m[0])),
+    (rf"[~.]{{0,2}}[\w./\\()-]*[\w()-]\.(?:{_FILE}|{_SHOUTED})", lambda m: host(m[0])),
     (r"(?:[~.]{0,2}/|[A-Za-z]:\\)[\w.-]+(?:[/\\][\w.-]+)*[/\\]?", lambda m: host(m[0])),
     (rf"\.(?:{_DOMAIN}|{_FILE})(?:[/:?#.]\S*)?", lambda m: url(m[0])),
     (r"\.[a-z]\w*(?:[(_\[]\S*)?", lambda m: f"dot {pieces(m[0][1:])}"),

@@ -69,7 +69,8 @@ BEFORE_NUMBER = table("""
     Vol. Volume  vol. volume  Vols. Volumes  Ch. Chapter  ch. chapter  p. page  pp. pages  Sec. Section
     sec. section  Eq. Equation  eq. equation  Jan January  Mar March  Art. Article  art. article  c. circa
     Ver. Version  ver. version  Max. Maximum  Min. Minimum  Rm. Room  rm. room  Rte. Route  Ste. Suite  Bk. Book
-    par. paragraph  b. born  d. died  ref. reference  Ref. Reference  eqn. equation
+    par. paragraph  pg. page  pgs. pages  Pg. Page  Ep. Episode  ep. episode  Eps. Episodes  Ps. Psalm
+    Cor. Corinthians  b. born  d. died  ref. reference  Ref. Reference  eqn. equation
     Eqn. Equation  Pt. Part  pt. part  Apt Apartment  apt apartment  Ste Suite  Rm Room  Bldg Building  Ext Extension
 """)
 
@@ -82,6 +83,7 @@ PLAIN = table("""
     Mk Mark  Rte Route  YoY year over year  QoQ quarter over quarter  MoM month over month  cont'd continued
     Cont'd Continued  int'l international  nat'l national  Nat'l National  gov't government  Gov't Government
     ass'n association
+    hrs hours  y/o year old  Y/O year old
     401(k)s four oh one Ks  401ks four oh one Ks  401Ks four oh one Ks  b4 before  gr8 great
     ext extension  O-O castles short  O-O-O castles long  24/7/365 twenty-four seven three sixty-five
     vs versus  aka also known as  AKA also known as  BTW by the way  IMO in my opinion  TBD to be determined
@@ -169,11 +171,11 @@ HOSTS = table("""
 # What left of a figure says how it is read.
 _CUES = {
     "code": "pin zip isbn issn iban ssn account acct passcode otp imei vin sku routing tracking confirmation serial "
-    "extension ext postcode card password cvv swift bic upc ein badge passport a/c",
+    "extension ext postcode card password cvv swift bic upc ein badge passport a/c chmod",
     "dial": "call dial text phone ring sms fax tel telephone mobile hotline helpline cell",
     "label": "room route highway flight port gate suite apt apartment error channel box bus model form order invoice "
     "ticket case building interstate terminal code number bldg unit locker platform hwy rte area id version build "
-    "reference ref reservation booking claim http # po p.o",
+    "reference ref reservation booking claim http # po p.o exit",
 }
 CUES = {"per": "per"} | {word: kind for kind, words in _CUES.items() for word in words.split()}
 LINKS = frozenset("is are was number no no. nr code ending in with or and at # num digits : me us them to".split())
@@ -197,6 +199,9 @@ AHEAD = {
         "times": "second seconds minute minutes hour hours day days week weeks and",
         "web": "Not Forbidden Unauthorized Bad Service Gateway Conflict Gone Too Unprocessable Method Request error "
         "errors page pages response responses status code codes",
+        "sizes": "monitor monitors tv tvs TV TVs screen screens display displays laptop pizza wheels tires rims "
+        "tall wide long deep thick vinyl pipe by x",
+        "emergency": "call calls caller callers operator operators dispatcher dispatchers system center",
         "bills": "bill bills note notes coin coins",
         "counted": "people users views parameters parameter params dollars tokens downloads years devices customers "
         "records rows subscribers streams requests followers plays copies units cells galaxies stars songs visits "
@@ -215,7 +220,7 @@ SOFTWARE = frozenset("python ruby perl php rust go java kotlin django rails swif
 """Their versions have a number behind the point: Python 3.12."""
 RATED = frozenset("rated rating score scored scores rate got gets earned".split())
 ARTICLES = frozenset(("a", "an"))
-SUMS = frozenset("is calculate compute what's solve equals plus minus times".split())
+SUMS = frozenset("is calculate compute what's solve equals plus minus times whats".split())
 """Left of a number they make a hyphen behind it a minus."""
 UNCOUNTED = frozenset(
     "a an these those my your his her our their than page pages chapter step top level about over only just nearly "

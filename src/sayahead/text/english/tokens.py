@@ -14,7 +14,7 @@ from sayahead.text.english.addresses import spelled, url
 from sayahead.text.english.amounts import CUR, MONEY, MONEY_RANGE, TIME, clock, money
 from sayahead.text.english.left import Left
 from sayahead.text.english.markup import fold
-from sayahead.text.english.numbers import number, thousands
+from sayahead.text.english.numbers import each, initials, number, thousands
 from sayahead.text.english.reading import read
 from sayahead.text.english.units import BIG, BIG_PREFIXES, CURRENCY_CODES, INDIAN, INDIAN_PREFIXES, unit, unit_of
 from sayahead.text.english.words import roman
@@ -129,7 +129,7 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
     if (said := _marked(token, parts, left)) is not None:
         return said
     figures = core[-1].isdigit() or core[-2:-1].isdigit()
-    if figures and (beside := ahead.reading(core, parts, left, right)) is not False:
+    if figures and (beside := ahead.reading(core, token.raw, parts, left, right)) is not False:
         return None if beside is None else str(beside)
     if " " in core and _GROUPS.fullmatch(core):
         groups = core.split()
@@ -138,20 +138,8 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         if right.text in ("", "I") and not right.done:
             return None
         return "one" if right.text.startswith("II") else "I"
-    if core in tables.QUARTERS and re.fullmatch("(I|US|SR|Route)-[0-9]+", left.word):
-        return tables.QUARTERS[core]
-    if core in tables.QUARTERS and left.kind in ("one", "number") and not left.each and left.word.isdigit():
-        initial = "A" if dotted else right.initial()
-        if initial is None:
-            return None
-        if initial.isdigit() or initial.isupper():
-            parts.mark = parts.mark.rstrip(".")
-            return tables.QUARTERS[core]
-    if core == "x" and left.kind in ("one", "number"):
-        if right.text in ("", "1", "10") and not right.done:
-            return None
-        if fold(right.text).startswith("10^"):
-            return "times"
+    if (core in tables.QUARTERS or core == "x") and (placed := _letter(core, parts, left, right)) is not False:
+        return None if placed is None else str(placed)
     if dotted and core in ("no", "No") and left.kind in ("code", "label"):
         parts.mark = ""
         return "number"
@@ -174,6 +162,25 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         capital = False if right.last else right.capital()
         return None if capital is None else tables.TITLES[core] if capital else read(core, left)
     return _dotted(core, left, right) if dotted else read(core, left)
+
+
+def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
+    """A quarter of the sky behind a road or before a street, or a sign of multiplication; False if it is none."""
+    if core in tables.QUARTERS and re.fullmatch("(I|US|SR|Route)-[0-9]+", left.word):
+        return tables.QUARTERS[core]
+    if core in tables.QUARTERS and left.kind in ("one", "number") and not left.each and left.word.isdigit():
+        initial = "A" if parts.dotted else right.initial()
+        if initial is None:
+            return None
+        if initial.isdigit() or initial.isupper():
+            parts.mark = parts.mark.rstrip(".")
+            return tables.QUARTERS[core]
+    if core == "x" and left.kind in ("one", "number"):
+        if right.text in ("", "1", "10") and not right.done:
+            return None
+        if fold(right.text).startswith("10^"):
+            return "times"
+    return False
 
 
 def _dotted(core: str, left: Left, right: Right) -> str | None:
@@ -201,6 +208,17 @@ def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:
         return ""
     if (flag := _FLAG.fullmatch(raw.strip("`*_\"'()[],.;:"))) and flag[2] == core:
         return _flag(flag[1], flag[2], left)
+    if raw.startswith("(0)") and core[2:].isdigit() and left.kind in ("phone", "dial"):
+        parts.before = ""
+        return each("0" + core[2:])
+    if raw.count("*") == 1 and raw[0] == "*" and (core[:1] == "." or (core.isdigit() and left.kind == "dial")):
+        return f"star {read(core, left)}"
+    if core in "abcdefgh" and parts.after and not parts.mark:
+        parts.before = parts.after = ""
+        return initials(core) + ","
+    if parts.mark == "!" and re.fullmatch(r"\([a-z0-9]+[-+*−][a-z0-9]+\)!", raw):
+        parts.mark = ""
+        return f"{read(core, left)} factorial"
     if parts.mark == "!" and raw.rstrip("\"')*_`").endswith("!") and not raw.endswith("!!"):
         variable = len(core) == 1 and core.islower() and core not in "aio"
         if variable or (core.isdigit() and (left.kind == "sign" or not left.before)):
@@ -240,6 +258,8 @@ def _sign(token: Token[str], left: Left, right: Right) -> str | None:
         return "per"
     if text in ("-", "−") and len(left.word) == 1 and left.word in "ijkmnpqtxyz" and left.word:
         return "minus"
+    if text in ("#", "*") and left.word.lower() in ("press", "hit", "dial", "push"):
+        return "pound" if text == "#" else "star"
     if text == "#" and token.gap != SPACE:
         return ""
     if text == "×" and unit(left.word) and not left.word.isdigit():

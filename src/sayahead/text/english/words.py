@@ -41,7 +41,7 @@ def spaced_unit(text: str, left: Left) -> str:
         return ""
     if text == "m" and left.kind == "hours":
         text = "min"
-    if text in CURRENCY_CODES and text.isupper():
+    if text in CURRENCY_CODES and (text.isupper() or text == "kr"):
         return currency(CURRENCY_CODES[text])[0 if left.kind == "one" or left.each else 1]
     known = unit_of(left.word, text)
     return known[0 if left.kind == "one" or left.each else 1] if known else ""
@@ -120,7 +120,7 @@ def _numeral(text: str, left: Left) -> str:
     if not left.word:  # Behind a comma: "I, II, and III".
         return cardinal(n) if n > 1 and roman(left.before) == n - 1 else ""
     keyed = left.word.lower() in tables.ROMAN_CARDINAL
-    if keyed and (len(text) > 1 or (text in "IVX" and left.word[0].isupper())):
+    if keyed and (len(text) > 1 or (text in "IVX" and left.word[0].isupper() and left.word + text != "GenX")):
         return cardinal(n)
     if (
         left.word in tables.ROMAN_ORDINAL

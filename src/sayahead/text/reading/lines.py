@@ -22,7 +22,7 @@ def line_marker(text: str, *, done: bool, quoted: bool) -> str | None:
     if text[0] == ">":
         if len(text) == 1 and not done:
             return None
-        return "" if quoted or text[1:2].isdigit() else "quote"
+        return "" if quoted or text[1:2].isdigit() or text[1:2] == "=" else "quote"
     if text[0] == "|":
         return "table"
     if text[0] == "`":

@@ -316,9 +316,9 @@ class Waiting(Generic[SaidT]):
         """The next token as far as it is there."""
         if len(self._waiting) < 2:
             return Right(self._text, done=False)
-        token, beyond = self._waiting[1], self._waiting[2].raw if len(self._waiting) > 2 else self._text
-        open_ = len(self._waiting) == 2 and token.gap != BLANK
-        return Right(token.raw, done=True, glued=token.gap == GLUED, beyond=beyond, open=open_)
+        token, behind = self._waiting[1], self._waiting[2].raw if len(self._waiting) > 2 else ""
+        more = behind == "" and token.gap != BLANK
+        return Right(token.raw, done=True, glued=token.gap == GLUED, beyond=behind or self._text, open=more)
 
     def _say(self, token: Token[SaidT], out: list[Word]) -> bool:
         """Hand out the first waiting token or make it one with the next; False while later text may change it."""
@@ -338,15 +338,13 @@ class Waiting(Generic[SaidT]):
                 return False
             closed = final = marker != ""
         parts = self._parts(token)
-        if closed:
-            right = Right("", done=True, last=True)
-        else:
-            joined = self._joined(token, parts, right)
-            if isinstance(joined, Joined):
-                self._merge(joined)
-                return True
-            if joined is None:
-                return False
+        joined = False if closed else self._joined(token, parts, right)
+        if isinstance(joined, Joined):
+            self._merge(joined)
+            return True
+        if joined is None:
+            return False
+        right = Right("", done=True, last=True) if closed else right
         said = self._said(token, parts, right)
         if said is None:
             return False
