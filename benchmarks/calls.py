@@ -30,8 +30,7 @@ def drawn(**shapes: tuple[int, ...]) -> dict[str, Array]:
     return {name: DRAW.normal(scale=0.3, size=shape).astype(np.float32) for name, shape in shapes.items()}
 
 
-MEMORY = {"sound_keys": (4, 1, 2, 80, 64), "keys": (6, 1, 2, 80, 96)}
-MEMORY |= {name.replace("keys", "values"): shape for name, shape in MEMORY.items()}
+MEMORY = {"sound_memory": (4, 2, 1, 2, 80, 64), "memory": (6, 2, 1, 2, 80, 96)}
 PAST = {**MEMORY, "recent": (2, 832), "context": (64,)}
 WORD: dict[str, dict[str, Array]] = {
     "text": {"ids": np.r_[20:31, 178:182], "speed": np.ones(1, np.float32), **drawn(**PAST)},
@@ -47,14 +46,14 @@ WORD: dict[str, dict[str, Array]] = {
 
 
 def for_graph(graph: OnnxGraph, given: dict[str, Array]) -> dict[str, Array]:
-    """What a graph is given, as it was when keys and values were one array of each encoder."""
-    if "memory" not in graph.inputs:
+    """What a graph is given, as it was when keys and values were two arrays."""
+    if graph.inputs >= given.keys():
         return given
-    joined = {}
-    for name in ("sound_", ""):
-        parts = [given[f"{name}{kind}"][:, 0] for kind in ("keys", "values")]
-        joined[f"{name}memory"] = np.concatenate(parts, axis=1).reshape(-1, *parts[0].shape[2:])
-    return joined | {name: value for name, value in given.items() if name not in MEMORY}
+    parts = dict[str, Array]()
+    for name in MEMORY:
+        for at, kind in enumerate(("keys", "values")):
+            parts[name.replace("memory", kind)] = np.ascontiguousarray(given[name][:, at])
+    return {name: value for name, value in given.items() if name not in MEMORY} | parts
 
 
 def spent_ms(tasks: Sequence[Callable[[], object]], times: int) -> list[float]:

@@ -134,8 +134,8 @@ def test_observed_layers_one_by_one_are_the_layers_in_a_loop(tmp_path: Path) -> 
         graphs[observed] = OnnxGraph(tmp_path / f"{observed}.onnx")
     for memory in (0, 9):
         sizes: dict[str, tuple[int, ...]] = {"recent": HeartAcoustic.RECENT}
-        for name, (layers, batch, heads, _, width) in HeartAcoustic.MEMORY.items():
-            sizes[name] = (layers, batch, heads, memory, width)
+        for name, (*outer, _, width) in HeartAcoustic.MEMORY.items():
+            sizes[name] = (*outer, memory, width)
         past = {name: draw.normal(size=size).astype(np.float32) for name, size in sizes.items()}
         past["speed"], ids = np.ones(1, np.float32), draw.integers(20, 120, 11)
         looped, single = (graphs[observed](ids=ids, **past) for observed in (False, True))

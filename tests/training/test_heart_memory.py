@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 import torch
+from onnx import helper, numpy_helper
 from support.lessons import lessons
 from support.sentences import ITEMS, PAD, PHONEMES, SPACE
 
-from sayahead.engine.onnx import OnnxGraph
+from sayahead.engine.onnx import OnnxGraph, count
 from sayahead.errors import ConfigError
 from sayahead.systems.heart import HeartAcoustic, remembered
 from sayahead.training.graph.builder import Graph, Range, quantized
@@ -21,7 +24,7 @@ from sayahead.training.heart.memory import HeartMemory
 from sayahead.training.heart.network import SYMBOLS, Heart
 from sayahead.training.heart.prefixes import word_starts
 from sayahead.training.heart.ranges import Observer, load_ranges, save_ranges
-from sayahead.training.heart.shipped import load_shipped, renewed
+from sayahead.training.heart.shipped import _unscaled, load_shipped, renewed
 from sayahead.training.heart.streams import Streaming
 from sayahead.training.heart.weights import TrainedWeights, linear_names
 from sayahead.training.hibari import heart_weights
@@ -73,7 +76,7 @@ def test_a_stream_in_one_pass_is_the_graph_step_by_step(
         assert np.abs(made["durations"] - torch.expm1(out["log_units"])[0, rows].numpy()).max() < 1e-3
         last = number + 1 == len(stream.steps)
         final = len(rows) if last else stream.steps[number + 1].first - step.first
-        memory = {name: remembered(past, made[f"next_{name}"][:, :, :final], window) for name, past in memory.items()}
+        memory = {name: remembered(past, made[f"next_{name}"][..., :final, :], window) for name, past in memory.items()}
         recent = np.concatenate([recent, made["next_recent"][:final]])[-2:]
 
 
@@ -148,6 +151,48 @@ def test_integer_products_are_near_and_the_same_for_any_rows(tmp_path: Path) -> 
     assert np.abs(layer(x=x)["y"] - (x @ weight + bias)).mean() < 0.2
 
 
+def test_a_convolution_in_integers_is_near_and_the_same_for_any_rows(tmp_path: Path) -> None:
+    draw = np.random.default_rng(0)
+    weight, bias = draw.normal(size=(24, 16, 7)).astype(np.float32), draw.normal(size=24).astype(np.float32)
+    x = draw.normal(size=(40, 16)).astype(np.float32)
+    graph = Graph({"layer": Range(float(x.min()), float(x.max()))})
+    given = graph.input("x", np.float32, ["T", 16])
+    graph.output(graph.window(given, weight, bias, "layer"), "y", np.float32, ["R", 24])
+    graph.save(str(tmp_path / "layer.onnx"))
+    layer = OnnxGraph(tmp_path / "layer.onnx")
+    whole = layer(x=x)["y"]
+    true = torch.conv1d(*(torch.from_numpy(one) for one in (x.T[None].copy(), weight, bias)))[0].T.numpy()
+    assert 0 < np.abs(whole - true).mean() < 0.02 * np.abs(true).mean()
+    assert np.array_equal(layer(x=x[5:20])["y"], whole[5:14])
+
+
+def test_a_column_far_larger_than_the_others_does_not_take_their_levels(tmp_path: Path) -> None:
+    """The default voice's encoding has one: nearly constant, twenty times as large."""
+    draw = np.random.default_rng(0)
+    observer, encoding = Observer(), 0.05 * draw.normal(size=(200, 128)).astype(np.float32)
+    encoding[:, 38] += 3.4
+    observer.add_columns("m.dec_in", encoding)
+    ranges = observer.ranges()
+    assert ranges.keys() == {"m.dec_in", "m.dec_in#38"}
+    assert ranges["m.dec_in"].high < 0.3
+    assert ranges["m.dec_in#38"].high > 3
+    rows = np.concatenate([encoding[:30], draw.normal(size=(30, 2)).astype(np.float32)], axis=1)
+    made = {}
+    for name, known in (("float", {}), ("integers", ranges)):
+        graph = Graph(known)
+        given = graph.input("x", np.float32, ["T", 130]), graph.input("cache", np.float32, [3, 130])
+        out, kept = importer.decoder_input(graph, heart_weights(), *given, graph.input("commit", np.int64, [1]))
+        graph.output(graph.flat(out), "out", np.float32, ["T", 256])
+        graph.output(kept, "kept", np.float32, [3, 130])
+        graph.save(str(tmp_path / f"{name}.onnx"))
+        made[name] = OnnxGraph(tmp_path / f"{name}.onnx")(x=rows, cache=rows[:3], commit=count(20))
+    assert np.array_equal(made["float"]["kept"], made["integers"]["kept"])
+    inner = slice(4, -4)
+    heard, wrong = made["float"]["out"][inner], (made["integers"]["out"] - made["float"]["out"])[inner]
+    # Against what tells one row from the next; with one range for all columns, it is nine times as much.
+    assert 0 < np.abs(wrong).mean() < 0.01 * np.abs(heard - heard.mean(0)).mean()
+
+
 def test_ranges_are_what_was_seen_and_stay_in_their_file(tmp_path: Path) -> None:
     observer = Observer()
     observer.add("one", np.linspace(-1, 3, 1000, dtype=np.float32))
@@ -194,6 +239,37 @@ def test_graphs_are_renewed_with_the_same_weights(tmp_path: Path) -> None:
     assert len(files) == 4
     with pytest.raises(ConfigError, match="other weights"):
         renewed(shipped, tmp_path)
+
+
+def test_a_decoder_of_ones_own_is_not_replaced_by_the_imported_one(tmp_path: Path) -> None:
+    voice = shutil.copytree(packaged_voices()["heart"], tmp_path / "own")
+    model = onnx.load(str(voice / "decoder.onnx"))
+    largest = max(model.graph.initializer, key=lambda one: len(one.raw_data))
+    largest.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(largest)[:, ::-1].copy(), largest.name))
+    onnx.save(model, str(voice / "decoder.onnx"))
+    with pytest.raises(ConfigError, match="decoder of its own"):
+        renewed(voice, tmp_path, load_ranges(RECIPES / "ranges.json"))
+
+
+def test_queries_that_were_scaled_in_their_projection_are_so_no_longer() -> None:
+    """As the graphs of earlier versions have them: attention takes the scale into its product today."""
+    width = 128
+    scale, bias = np.linspace(1, 2, 3 * width, dtype=np.float32), np.linspace(-1, 1, 3 * width, dtype=np.float32)
+    scaled = np.repeat(np.array([(width // 2) ** -0.5, 1, 1], np.float32), width)
+    body = helper.make_graph(
+        [
+            helper.make_node("MatMulIntegerToFloat", ["x", "w", "s", "scale", "z", "c", "bias"], ["projected"]),
+            helper.make_node("Split", ["projected"], ["q", "k", "v"], axis=2),
+        ],
+        "turn",
+        [],
+        [],
+    )
+    kept = [numpy_helper.from_array(values * scaled, name) for name, values in (("scale", scale), ("bias", bias))]
+    graph = helper.make_graph([helper.make_node("Scan", ["x"], ["y"], body=body)], "text", [], [], kept)
+    _unscaled(graph)
+    for one, values in zip(graph.initializer, (scale, bias), strict=True):
+        np.testing.assert_allclose(numpy_helper.to_array(one), values, rtol=1e-6)
 
 
 def test_graphs_of_other_ranges_or_another_kind_cannot_be_read_back(task: HeartMemory, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,8 @@ class HeartState:
     done: int
     """Units that are final, over the whole sentence."""
     memory: Mapping[str, Floats]
-    """(4, 1, 2, M, 64) and (6, 1, 2, M, 96), by the graph's names: keys and values of the last final phonemes, as they
-    were when they became final, in each layer and head of the two text encoders."""
+    """(4, 2, 1, 2, M, 64) and (6, 2, 1, 2, M, 96), by the graph's names: keys and values of the last final phonemes, as
+    they were when they became final, in each layer and head of the two text encoders."""
     recent: Floats
     """(2, 832) what the text encoders' convolutions see of the last two; the prosody encoding comes last."""
     cache: Floats
@@ -84,9 +85,10 @@ class HeartAcoustic:
     # Units that the prosody convolutions see to each side.
     REACH = 54
     CACHE = (54, 192)
-    MEMORY = dict.fromkeys(("sound_keys", "sound_values"), (4, 1, 2, 0, 64)) | dict.fromkeys(
-        ("keys", "values"), (6, 1, 2, 0, 96)
-    )
+    MEMORY: ClassVar[Mapping[str, tuple[int, ...]]] = {
+        "sound_memory": (4, 2, 1, 2, 0, 64),
+        "memory": (6, 2, 1, 2, 0, 96),
+    }
     RECENT = (2, 832)
     FEATURES, PITCH = 130, 128
 
@@ -163,7 +165,7 @@ class HeartAcoustic:
             held=spoken - past - commit,
             done=state.done + commit,
             memory={
-                name: remembered(known, text[f"next_{name}"][:, :, :final], self._window)
+                name: remembered(known, text[f"next_{name}"][..., :final, :], self._window)
                 for name, known in state.memory.items()
             },
             recent=np.concatenate([state.recent, text["next_recent"][:final]])[-2:],
@@ -244,16 +246,11 @@ class HeartAcoustic:
         return np.concatenate([left, real, tail]), {"context": embedding}
 
 
-def remembered(before: Floats, rows: Floats, window: int) -> Floats:
-    """The last ``window`` keys or values of those before, (L, 1, H, M, C), and of rows (L, 1, N, H C) behind them."""
-    layers, _, heads, known, channels = before.shape
-    if not rows.shape[2]:
-        return before
-    new = rows.reshape(layers, 1, -1, heads, channels).swapaxes(2, 3)
-    most = window - new.shape[3]
-    if most <= 0:
-        return np.ascontiguousarray(new[:, :, :, -window:])
-    return np.concatenate([before[:, :, :, max(0, known - most) :], new], axis=3)
+def remembered(before: Floats, new: Floats, window: int) -> Floats:
+    """The last ``window`` keys and values (..., M, C) of those before and of new ones behind them."""
+    known = max(0, window - new.shape[-2])
+    before = before[..., max(0, before.shape[-2] - known) :, :]
+    return np.concatenate([before, new[..., -window:, :]], axis=-2)
 
 
 def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:

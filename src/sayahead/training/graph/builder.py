@@ -77,7 +77,7 @@ class Graph:
     """Collects nodes and weights under unique names and writes a checked model; linear layers keep int8 weights.
 
     A linear layer that is named and has a range here is computed in integers; with ``observed``, the inputs of those
-    that are named become outputs (``in:NAME``), for finding the ranges.
+    that are named become outputs (``in:NAME``, ``columns:NAME``), for finding the ranges.
     """
 
     def __init__(self, ranges: Mapping[str, Range] | None = None, *, observed: bool = False) -> None:
@@ -141,29 +141,76 @@ class Graph:
 
         Computed in float32, or, where the layer's ``name`` has a range, in integers.
         """
-        name = name and name + self._turn
-        if self.observed and name:
-            self.output(x, f"in:{name}", np.float32, ["I", quantized.shape[0]])
-        if name in self._steps:
-            return self._integer(x, quantized, scale, bias, *self._steps[name])
-        if name in self.ranges:
-            found = self.ranges[name]
-            return self._integer(x, quantized, scale, bias, self.constant(found.step), self.constant(found.zero))
-        # Not DequantizeLinear: ONNX Runtime would fuse it with the product into one that quantizes activations.
-        weight = self.op(
-            "Mul", self.op("Cast", self.constant(quantized), to=onnx.TensorProto.FLOAT), self.constant(scale)
-        )
-        product = self.op("MatMul", x, weight)
-        return str(product if bias is None else self.op("Add", product, self.constant(bias)))
+        found = self._levels(self.observe(x, name, quantized.shape[0]))
+        if found is None:
+            product = self.op("MatMul", x, self._dense(quantized, scale))
+            return str(product if bias is None else self.op("Add", product, self.constant(bias)))
+        step, zero = found
+        return self._product(str(self.op("QuantizeLinear", x, step, zero)), step, zero, quantized, scale, bias)
 
-    def _integer(self, x: str, quantized: Array, scale: Array, bias: Array | None, step: str, zero: str) -> str:
-        """The same in integers; its one float32 operation a number, at the end, is the same for any count of rows."""
-        given = self.op("QuantizeLinear", x, step, zero)
+    def _product(self, levels: str, step: str, zero: str, quantized: Array, scale: Array, bias: Array | None) -> str:
+        """``linear`` in integers; its one float32 operation a number, at the end, is the same for any count of rows."""
         columns = self.constant(np.zeros(len(scale), np.int8))
-        inputs = [given, self.constant(quantized), step, self.constant(scale), zero, columns]
+        inputs = [levels, self.constant(quantized), step, self.constant(scale), zero, columns]
         if bias is not None:
             inputs.append(self.constant(bias))
         return str(self.op("MatMulIntegerToFloat", *inputs, domain="com.microsoft"))
+
+    def window(self, x: str, weight: Array, bias: Array, name: str) -> str:
+        """A convolution of rows x (T, D) with weights (N, D, K) in integers: (T - K + 1, N).
+
+        It is one product of all that a window of K rows shows; its ``name`` has a range.
+        """
+        columns, _, size = weight.shape
+        step, zero = self.constant(self.ranges[name].step), self.constant(self.ranges[name].zero)
+        levels = self.op("QuantizeLinear", x, step, zero)
+        ends = [self.constant(np.array([end])) for end in (*range(1 - size, 0), np.iinfo(np.int64).max)]
+        rows = [self.cut(levels, self.constant(np.array([at])), end) for at, end in enumerate(ends)]
+        layer = quantized(weight.transpose(2, 1, 0).reshape(-1, columns))
+        return self._product(self.op("Concat", *rows, axis=1), step, zero, *layer, bias)
+
+    def attention(
+        self, x: str, quantized: Array, scale: Array, bias: Array, past: str, *, heads: int, name: str
+    ) -> tuple[str, str]:
+        """(1, N, D) what rows x (1, N, D) see of themselves and of the past (2, 1, H, M, D / H), keys and values.
+
+        And keys and values of both (2, 1, H, M + N, D / H). Weights (D, 3 D) project to queries, keys and values, in
+        integers as in ``linear``.
+        """
+        found = self._levels(self.observe(x, name, quantized.shape[0]))
+        if found is None:
+            kind, given = "Attention", [x, self._dense(quantized, scale), self.constant(bias), "", past]
+        else:
+            step, zero = found
+            weight, scales, shift = self.constant(quantized), self.constant(scale), self.constant(bias)
+            levels = self.op("QuantizeLinear", x, step, zero)
+            kind, given = "QAttention", [levels, weight, shift, step, scales, "", zero, self.constant(np.int8(0)), past]
+        seen, both = self.op(kind, *given, outputs=2, domain="com.microsoft", num_heads=heads, unidirectional=0)
+        return seen, both
+
+    def observe(self, x: str, name: str, width: int, *, columns: bool = False) -> str:
+        """A layer's name in this turn; what it is given becomes an output where layers are observed.
+
+        ``columns``: those that are far larger than the others are told apart.
+        """
+        name = name and name + self._turn
+        if self.observed and name:
+            self.output(x, f"{'columns' if columns else 'in'}:{name}", np.float32, ["I", width])
+        return name
+
+    def _levels(self, name: str) -> tuple[str, str] | None:
+        """The step and the zero of a layer's inputs, as names of constants; None: it is computed in float32."""
+        if name in self._steps:
+            return self._steps[name]
+        if name not in self.ranges:
+            return None
+        return self.constant(self.ranges[name].step), self.constant(self.ranges[name].zero)
+
+    def _dense(self, quantized: Array, scale: Array) -> str:
+        """Weights in float32."""
+        # Not DequantizeLinear: ONNX Runtime would fuse it with the product into one that quantizes activations.
+        weight = self.op("Cast", self.constant(quantized), to=onnx.TensorProto.FLOAT)
+        return str(self.op("Mul", weight, self.constant(scale)))
 
     def turns(
         self,

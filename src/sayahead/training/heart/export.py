@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sayahead.errors import ConfigError
-from sayahead.training.graph.builder import LINE, Array, Graph, Range, Weights
+from sayahead.training.graph.builder import LINE, Graph, Range, Weights
 from sayahead.training.heart.decoder import DecoderWeights, HeartVoice
 from sayahead.training.heart.network import DILATIONS, SYMBOLS, Heart
 from sayahead.training.heart.weights import TrainedWeights
@@ -28,7 +28,7 @@ LAYERS = {"m": 4, "pn": 6}
 """Applications of the attention layer of the sound's text encoder, and of prosody's."""
 WIDTHS = {"m": 128, "pn": 192}
 HEADS = 2
-MEMORIES = {"m": ("sound_keys", "sound_values"), "pn": ("keys", "values")}
+MEMORIES = {"m": "sound_memory", "pn": "memory"}
 """Names of the encoders' memories."""
 RECENT = [WIDTHS["m"]] * 2 + [WIDTHS["pn"]] * 3
 """Inputs of the convolutions: two blocks of each encoder, and the durations'."""
@@ -40,8 +40,8 @@ class Past(NamedTuple):
 
     inputs: Sequence[str]
     """Of each convolution block, (1, 1, 2, D)."""
-    memory: Sequence[str]
-    """Keys, and values of each attention layer: (L, 1, H, M, D / H)."""
+    memory: str
+    """Keys and values of each attention layer: (L, 2, 1, H, M, D / H)."""
 
 
 class Encoded(NamedTuple):
@@ -51,8 +51,8 @@ class Encoded(NamedTuple):
     """(1, 1, N, D)"""
     inputs: Sequence[str]
     """(1, 1, N, D) of each convolution block."""
-    memory: Sequence[str]
-    """Keys, and values of each attention layer: (L, 1, N, D)."""
+    memory: str
+    """Keys and values of each attention layer: (L, 2, 1, H, N, D / H)."""
 
 
 class Futures(NamedTuple):
@@ -91,63 +91,56 @@ def encoder(g: Graph, t: Weights, x: str, part: str, past: Past) -> Encoded:
     # One attention layer in a loop, not copies of it: its weights are packed once, and stay in the processor's cache.
     name, first = f"{part}.text.attn", g.constant(np.array([0]))
     layers = [f"{name}.{layer}" for layer in ("self_attn.in_proj", "self_attn.out_proj", "linear1", "linear2")]
-    shape: list[int | str] = [1, "N", WIDTHS[part]]
-    x, *own = g.turns(
+    # The rows of the past stand first in what an attention returns.
+    known = g.op("Shape", past.memory, start=4, end=5)
+    shapes: list[list[int | str]] = [[1, "N", WIDTHS[part]], memory_shape(part, "N")[1:]]
+    x, own = g.turns(
         g.op("Squeeze", x, first),
         LAYERS[part],
-        past.memory,
+        [past.memory],
         layers,
-        lambda *to: attention_layer(g, t, name, *to),
-        [shape] * 3,
+        lambda x, past: attention_layer(g, t, name, x, past[0], known),
+        shapes,
     )
     x = g.norm(g.op("Unsqueeze", x, first), t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"])
     return Encoded(x, inputs, own)
 
 
-def attention_layer(g: Graph, t: Weights, name: str, x: str, past: Sequence[str]) -> list[str]:
-    """The rows x (1, N, D) after attention to themselves and those of the past; their own keys and values (1, N, D).
+def attention_layer(g: Graph, t: Weights, name: str, x: str, past: str, known: str) -> list[str]:
+    """The rows x (1, N, D) after attention to themselves and the past; their keys and values (2, 1, H, N, D / H).
 
-    The past's are (1, H, M, D / H).
+    The past's are (2, 1, H, M, D / H); ``known`` names M, (1,).
     """
-    width = t[f"{name}.norm1.weight"].shape[0]
 
-    def linear(x: str, layer_name: str, bias: str, scale: Array | float = 1.0) -> str:
-        weight, scales = t.linears[f"{name}.{layer_name}"]
-        values = np.asarray(t[f"{name}.{bias}"] * scale, np.float32)
-        return g.linear(x, weight, np.asarray(scales * scale, np.float32), values, f"{name}.{layer_name}")
+    def linear(x: str, layer: str) -> str:
+        return g.linear(x, *t.linears[f"{name}.{layer}"], t[f"{name}.{layer}.bias"], f"{name}.{layer}")
 
     normed = g.norm(x, t[f"{name}.norm1.weight"], t[f"{name}.norm1.bias"])
-    # The scale of the dot product is in the projection of the queries.
-    scaled = np.repeat(np.array([(width // HEADS) ** -0.5, 1, 1], np.float32), width)
-    projected = linear(normed, "self_attn.in_proj", "self_attn.in_proj_bias", scaled)
-    q, k, v = g.op("Split", projected, outputs=3, axis=2)
-    given, options = (q, k, v, "", "", "", *past), {"num_heads": HEADS, "scale": 1.0}
-    seen, *_ = g.op("MultiHeadAttention", *given, outputs=3, domain="com.microsoft", **options)
-    x = g.op("Add", x, linear(seen, "self_attn.out_proj", "self_attn.out_proj.bias"))
+    layer = f"{name}.self_attn.in_proj"
+    seen, both = g.attention(normed, *t.linears[layer], t[f"{layer}_bias"], past, heads=HEADS, name=layer)
+    own = g.cut(both, known, g.constant(np.array([np.iinfo(np.int64).max])), 3)
+    x = g.op("Add", x, linear(seen, "self_attn.out_proj"))
     normed = g.norm(x, t[f"{name}.norm2.weight"], t[f"{name}.norm2.bias"])
-    hidden = g.gelu(linear(normed, "linear1", "linear1.bias"))
-    return [str(g.op("Add", x, linear(hidden, "linear2", "linear2.bias"))), k, v]
+    return [str(g.op("Add", x, linear(g.gelu(linear(normed, "linear1")), "linear2"))), own]
 
 
 def memory_shape(part: str, rows: str) -> list[int | str]:
-    """The shape of an encoder's memory, of keys and of values: layers, a batch of one, heads, rows, channels."""
-    return [LAYERS[part], 1, HEADS, rows, WIDTHS[part] // HEADS]
+    """The shape of an encoder's memory: layers, keys and values, a batch of one, heads, rows, channels."""
+    return [LAYERS[part], 2, 1, HEADS, rows, WIDTHS[part] // HEADS]
 
 
 def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, observed: bool = False) -> Graph:
     """ids (N,), speed and the past -> encodings (N, 128), (N, 192), durations (N,), and each row's part of the past.
 
-    The past: ``sound_keys``, ``sound_values`` (4, 1, 2, M, 64), ``keys``, ``values`` (6, 1, 2, M, 96) of every
-    attention layer and head, of which each row adds its own, (4, 1, N, 128) and (6, 1, N, 192); ``recent`` (2, 832),
-    inputs of the convolutions, zeros at a sentence's begin, where M is 0. Where the graph ``expects``, a context
-    embedding (C,) is an input too. Durations are in units of 25 ms.
+    The past: ``sound_memory`` (4, 2, 1, 2, M, 64) and ``memory`` (6, 2, 1, 2, M, 96), keys and values of every
+    attention layer and head, of which each row adds its own; ``recent`` (2, 832), inputs of the convolutions, zeros at
+    a sentence's begin, where M is 0. Where the graph ``expects``, a context embedding (C,) is an input too. Durations
+    are in units of 25 ms.
     """
     g = Graph(ranges, observed=observed)
     ids, speed = g.input("ids", np.int64, ["P"]), g.input("speed", np.float32, [1])
     recent = g.input("recent", np.float32, [2, sum(RECENT)])
-    memories = {
-        part: [g.input(name, np.float32, memory_shape(part, "M")) for name in names] for part, names in MEMORIES.items()
-    }
+    memories = {part: g.input(name, np.float32, memory_shape(part, "M")) for part, name in MEMORIES.items()}
     futures = None
     if expects:
         context = g.op("Unsqueeze", g.input("context", np.float32, ["C"]), g.constant(np.array([0])))
@@ -168,8 +161,7 @@ def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, obse
     units = g.op("Div", g.op("Sub", g.op("Exp", flat), g.constant(np.float32(1))), speed)
     g.output(units, "durations", np.float32, ["N"])
     for part, made in (("m", sound), ("pn", prosody)):
-        for name, known in zip(MEMORIES[part], made.memory, strict=True):
-            g.output(known, f"next_{name}", np.float32, [LAYERS[part], 1, "N", WIDTHS[part]])
+        g.output(made.memory, f"next_{MEMORIES[part]}", np.float32, memory_shape(part, "N"))
     seen = g.op("Concat", *sound.inputs, *prosody.inputs, prosody.rows, axis=3)
     g.output(g.flat(seen), "next_recent", np.float32, ["N", sum(RECENT)])
     return g
@@ -229,6 +221,30 @@ def expect_graph(t: Weights) -> Graph:
     return g
 
 
+def decoder_input(g: Graph, t: Weights, x: str, cache: str, commit: str) -> tuple[str, str]:
+    """(1, 1, T, 256) the decoder's first layer, a convolution of rows x (T, 130), and its next cache (3, 130).
+
+    The encoding is computed in integers where it has a range. Its columns that have one of their own stay in float32,
+    since they are much larger than the others, and so do pitch and energy, the last two: of pitch, a level of 127 would
+    be most of a semitone.
+    """
+    name, weight, bias = "m.dec_in", t["m.dec_in.weight"], t["m.dec_in.bias"]
+    _, inputs, size = weight.shape
+    right, end = size // 2, inputs - 2
+    rows = g.op("Concat", cache, x, g.constant(np.zeros((right, inputs), np.float32)), axis=0)
+    kept = g.cut(rows, commit, g.op("Add", commit, g.constant(np.array([size - 1 - right]))))
+    encoding = g.cut(rows, g.constant(np.array([0])), g.constant(np.array([end])), 1)
+    g.observe(encoding, name, end, columns=True)
+    if name not in g.ranges:
+        return g.image(g.conv(rows, weight, bias, behind=0)), kept
+    exact = [column for column in range(inputs) if column >= end or f"{name}#{column}" in g.ranges]
+    rest = weight[:, :end].copy()
+    rest[:, exact[:-2]] = 0
+    heard = g.window(encoding, rest, bias, name)
+    said = g.op("Gather", rows, g.constant(np.array(exact)), axis=1)
+    return g.image(g.op("Add", heard, g.conv(said, weight[:, exact], np.zeros_like(bias), behind=0))), kept
+
+
 def decoder_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> Graph:
     """sound encoding (T, 128), f0 (T,), energy (T,), rows, commit, caches -> spectrum (rows, 3005), caches.
 
@@ -244,10 +260,8 @@ def decoder_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) 
     pitch = g.op("Log", g.op("Add", g.op("Relu", f0), g.constant(np.float32(1))))
     pitch = g.op("Div", g.op("Unsqueeze", pitch, column), g.constant(t["/Constant_172_output_0"]))
     loud = g.op("Div", g.op("Unsqueeze", energy, column), g.constant(t["/Constant_174_output_0"]))
-    x = g.op("Concat", encoding, pitch, loud, axis=1)
-    first = (t["m.dec_in.weight"], t["m.dec_in.bias"], g.image(input_cache), commit)
-    x, kept = g.streaming_conv(g.image(x), *first, axis=LINE)
-    g.output(g.flat(kept), "next_input_cache", np.float32, [3, 130])
+    x, kept = decoder_input(g, t, g.op("Concat", encoding, pitch, loud, axis=1), input_cache, commit)
+    g.output(kept, "next_input_cache", np.float32, [3, 130])
     parts = g.op("Split", g.image(cache), outputs=BLOCKS, axis=LINE)
     caches = []
     for i, part in enumerate(parts):

@@ -16,7 +16,9 @@ from sayahead.voice import load_voice
 
 SHARE = 1e-4
 """Share of a layer's inputs that may lie below its range, and as many above."""
-MARK = "in:"
+MARK, COLUMNS = "in:", "columns:"
+WIDE = 4
+"""Times as large as half of the others: such a column would take the levels of all."""
 KEPT = 20_000
 """Samples per call and layer, besides the smallest and the largest value."""
 
@@ -26,6 +28,7 @@ class Observer:
 
     def __init__(self) -> None:
         self.seen: dict[str, list[Array]] = {}
+        self.columns: dict[str, list[Array]] = {}
         self._draw = np.random.default_rng(0)
 
     def watch(self, graph: OnnxGraph) -> ObservedGraph:
@@ -39,11 +42,22 @@ class Observer:
             flat = flat[self._draw.integers(0, len(flat), KEPT)]
         self.seen.setdefault(name, []).append(flat.astype(np.float32))
 
+    def add_columns(self, name: str, values: Array) -> None:
+        """Record the input (T, D) of a layer some of whose columns may be far larger than the others."""
+        self.columns.setdefault(name, []).append(values.astype(np.float32))
+
     def ranges(self) -> dict[str, Range]:
-        """The range of each layer, by name."""
+        """The range of each layer, by name; of columns that are ``WIDE`` by themselves, ``NAME#COLUMN``."""
+        seen = {name: np.concatenate(parts) for name, parts in self.seen.items()}
+        for name, parts in self.columns.items():
+            rows = np.concatenate(parts)
+            most = np.quantile(np.abs(rows), 1 - SHARE, axis=0)
+            wide = most > WIDE * np.median(most)
+            seen |= {f"{name}#{column}": rows[:, column] for column in np.flatnonzero(wide)}
+            seen[name] = rows[:, ~wide]
         found = {}
-        for name, parts in self.seen.items():
-            low, high = np.quantile(np.concatenate(parts), [SHARE, 1 - SHARE])
+        for name, values in seen.items():
+            low, high = np.quantile(values, [SHARE, 1 - SHARE])
             found[name] = Range(round(min(float(low), 0.0), 5), round(max(float(high), 0.0), 5))
         return dict(sorted(found.items()))
 
@@ -60,7 +74,9 @@ class ObservedGraph:
         for name, values in out.items():
             if name.startswith(MARK):
                 self._observer.add(name.removeprefix(MARK), values)
-        return {name: values for name, values in out.items() if not name.startswith(MARK)}
+            elif name.startswith(COLUMNS):
+                self._observer.add_columns(name.removeprefix(COLUMNS), values)
+        return {name: values for name, values in out.items() if not name.startswith((MARK, COLUMNS))}
 
 
 def observe(folder: Path, texts: Iterable[str]) -> dict[str, Range]:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from sayahead.errors import ConfigError
 from sayahead.training.graph.builder import Array, Graph, Range, Weights, quantized
-from sayahead.training.heart.export import HEADS, WIDTHS, decoder_graph, expect_graph, prosody_graph, text_graph
+from sayahead.training.heart.export import HEADS, decoder_graph, expect_graph, prosody_graph, text_graph
 from sayahead.training.heart.network import Heart, HeartConfig
 from sayahead.training.heart.weights import ENCODERS, expectation, gates, imported, linear_names, plain_names, tensor
 from sayahead.training.hibari import heart_weights
@@ -42,10 +42,7 @@ class Numbered:
             sizes[f"{part}.context"] = state[f"{own}.context.weight"].shape
         sizes |= {name: array.shape for name, array in expectation(state).items()}
         self._count = 0
-        # Small ones first: with a factor, a number must still be told from the next in float32.
-        self.tensors = {
-            name: self._next(size) for name, size in sorted(sizes.items(), key=lambda one: math.prod(one[1]))
-        }
+        self.tensors = {name: self._next(size) for name, size in sizes.items()}
         self.tensors |= {name: np.ones(size, np.float32) for name, size in sizes.items() if name.endswith(GAMMA)}
         layers = {theirs: state[f"{own}.weight"].shape[::-1] for own, theirs in linear_names()}
         scales = {name: self._next(size[1:]) for name, size in layers.items()}
@@ -125,12 +122,16 @@ def renewed(voice: Path, folder: Path, ranges: Mapping[str, Range] | None = None
 
     A layout may change what stands between the weights, but not their order and shapes. ``ranges`` are those that the
     voice was written with. Their paths, and what its ``model`` table says of the future tokens; ConfigError for a
-    folder whose graphs have other weights.
+    folder whose graphs have other weights, and for another speaker's, whose decoder is not the imported one.
     """
     model = read_config(voice).model
     table: dict[str, Any] = {name: model[name] for name in ("futures", "context") if name in model}
     if len(table) < 2:
         raise ConfigError(f"{voice} is no trained voice of the kind heart: it has no future tokens.")
+    teacher = heart_weights()
+    head = teacher.linears["m.head"][0]
+    if not any(np.array_equal(numpy_helper.to_array(one), head) for one in _read(voice / "decoder.onnx").initializer):
+        raise ConfigError(f"{voice} has a decoder of its own: write it anew from its run, as when it was made.")
     numbered = Numbered(Heart(HeartConfig(futures=len(table["futures"]), context=table["context"])))
     graphs = {
         "prosody": prosody_graph(numbered, ranges=ranges),
@@ -138,10 +139,12 @@ def renewed(voice: Path, folder: Path, ranges: Mapping[str, Range] | None = None
         "expect": expect_graph(numbered),
     }
     paths = [folder / "decoder.onnx"]
-    decoder_graph(heart_weights(), ranges=ranges).save(str(paths[0]))
+    decoder_graph(teacher, ranges=ranges).save(str(paths[0]))
     for name, graph in graphs.items():
         paths.append(folder / f"{name}.onnx")
-        there = [one for one in _initializers(voice / paths[-1].name) if _is_weight(numpy_helper.to_array(one))]
+        before = _read(voice / paths[-1].name)
+        _unscaled(before)
+        there = [one for one in before.initializer if _is_weight(numpy_helper.to_array(one))]
         places = [at for at, one in enumerate(graph.initializers) if _is_weight(numpy_helper.to_array(one))]
         if [list(graph.initializers[at].dims) for at in places] != [list(one.dims) for one in there]:
             raise ConfigError(f"{voice / paths[-1].name} has other weights than this voice with these ranges.")
@@ -152,12 +155,29 @@ def renewed(voice: Path, folder: Path, ranges: Mapping[str, Range] | None = None
     return paths, table
 
 
-def _initializers(path: Path) -> list[onnx.TensorProto]:
-    """The constants of a graph's file; ConfigError where it is none."""
+def _read(path: Path) -> onnx.GraphProto:
+    """The graph of a file; ConfigError where it is none."""
     try:
-        return list(onnx.load(str(path)).graph.initializer)
+        return onnx.load(str(path)).graph
     except Exception as error:
         raise ConfigError(f"{path} cannot be read as a graph: {error}") from error
+
+
+def _unscaled(graph: onnx.GraphProto) -> None:
+    """Take the scale of the dot product out of the projections of queries, where an earlier version has put it."""
+    bodies = [
+        value.g for node in graph.node if node.op_type == "Scan" for value in node.attribute if value.name == "body"
+    ]
+    kept = {one.name: one for one in graph.initializer}
+    for body in bodies:
+        made = {name: node for node in body.node for name in node.output}
+        for split in (node for node in body.node if node.op_type == "Split"):
+            projection = made[split.input[0]]
+            for name in (projection.input[3], projection.input[6]):
+                values = numpy_helper.to_array(kept[name]).copy()
+                width = len(values) // 3
+                values[:width] /= (width // HEADS) ** -0.5
+                kept[name].CopyFrom(numpy_helper.from_array(values, name))
 
 
 def _is_weight(array: Array) -> bool:
@@ -168,7 +188,7 @@ def _is_weight(array: Array) -> bool:
 
 def _pairs(graph: Graph, path: Path) -> Iterator[tuple[Array, Array]]:
     """Numbers and what a voice's graph has in their places."""
-    there = {one.name: numpy_helper.to_array(one) for one in _initializers(path)}
+    there = {one.name: numpy_helper.to_array(one) for one in _read(path).initializer}
     numbers = {one.name: numpy_helper.to_array(one) for one in graph.initializers}
     if {name: array.shape for name, array in numbers.items()} != {name: array.shape for name, array in there.items()}:
         raise ConfigError(
@@ -178,17 +198,8 @@ def _pairs(graph: Graph, path: Path) -> Iterator[tuple[Array, Array]]:
     for name, array in numbers.items():
         # Numbers are in float32 (plain weights, scales) or in matrices of int64 (layers); all else is the graph's own.
         if array.ndim and (array.dtype == np.float32 or (array.dtype == np.int64 and array.ndim == 2)):
-            factor = _factor(array)
-            whole = np.rint(array / factor).astype(np.int64)
-            yield whole[whole > 0], (there[name] / factor)[whole > 0]
-
-
-def _factor(numbers: Array) -> Array:
-    """What numbers were multiplied with: the scale of a dot product is in the projection of its queries."""
-    widths = [width for width in WIDTHS.values() if numbers.shape == (3 * width,)]
-    if not widths or np.array_equal(numbers, np.rint(numbers)):
-        return np.ones(1)
-    return np.repeat(np.array([(widths[0] // HEADS) ** -0.5, 1, 1]), widths[0])
+            whole = array.astype(np.int64)
+            yield whole[whole > 0], there[name][whole > 0]
 
 
 def _new_weights(weights: Weights) -> Iterator[tuple[str, Tensor]]:
