@@ -161,7 +161,8 @@ def test_a_convolution_in_integers_is_near_and_the_same_for_any_rows(tmp_path: P
     graph.save(str(tmp_path / "layer.onnx"))
     layer = OnnxGraph(tmp_path / "layer.onnx")
     whole = layer(x=x)["y"]
-    true = torch.conv1d(*(torch.from_numpy(one) for one in (x.T[None].copy(), weight, bias)))[0].T.numpy()
+    rows, kernel, shift = (torch.from_numpy(one) for one in (x.T[None].copy(), weight, bias))
+    true = torch.conv1d(rows, kernel, shift)[0].T.numpy()
     assert 0 < np.abs(whole - true).mean() < 0.02 * np.abs(true).mean()
     assert np.array_equal(layer(x=x[5:20])["y"], whole[5:14])
 
