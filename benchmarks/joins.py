@@ -40,17 +40,20 @@ class Row:
     """Words of lookahead."""
     hold_back_s: float | None = None
     """None: the voice's own, 50 ms at k = 1, 100 ms at k = 0."""
-    right: int = 10
-    """Provisional frames that the decoder is given."""
+    right: int = 8
+    """Provisional frames that the decoder is given behind the two that overlap."""
     anew: bool = True
     """See SourceFilter."""
 
 
 ROWS = (
     Row("k = 1", k=1),
+    Row("k = 1, 10 and 2 provisional frames", k=1, right=10),
+    Row("k = 1, 6 and 2", k=1, right=6),
+    Row("k = 1, 4 and 2", k=1, right=4),
     Row("k = 0"),
     Row("k = 0, expected spectra stay", anew=False),
-    Row("k = 0, 27 provisional frames", right=27),
+    Row("k = 0, 27 and 2", right=27),
     Row("k = 0, 60 ms held back", hold_back_s=0.06),
     Row("k = 0, 80 ms held back", hold_back_s=0.08),
     Row("k = 0, 150 ms held back", hold_back_s=0.15),

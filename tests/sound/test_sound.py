@@ -21,7 +21,7 @@ from sayahead.cli.source import Source
 from sayahead.errors import ConfigError
 from sayahead.sound.device import Player
 from sayahead.sound.files import FORMATS, FlacWriter, OutputError, RawWriter, WavWriter, read_wav, wav_file, write_wav
-from sayahead.sound.pcm import AUDIBLE, audible, from_pcm16, to_pcm16
+from sayahead.sound.pcm import AUDIBLE, audible, audible_ends, from_pcm16, to_pcm16
 from sayahead.sound.subtitles import FORMS, lines, write_timings
 from sayahead.types import Floats, WordTiming
 
@@ -48,6 +48,17 @@ def pcm_of(source: Any) -> np.ndarray[Any, np.dtype[np.int16]]:
 def test_pcm_clips_and_silences() -> None:
     samples = np.array([0, 1, -1, 2, -2, np.nan, np.inf, 0.5], np.float32)
     assert to_pcm16(samples).tolist() == [0, 32767, -32767, 32767, -32767, 0, 32767, 16384]
+
+
+@pytest.mark.parametrize(
+    ("samples", "ends"),
+    [([], None), ([0, 0.5 * AUDIBLE], None), ([0.1], (0, 0)), ([0, 0.1, 0, -0.2, 0, 0], (1, 3)), ([-0.1, 0], (0, 0))],
+)
+def test_the_first_and_the_last_audible_sample(samples: list[float], ends: tuple[int, int] | None) -> None:
+    array = np.array(samples, np.float32)
+    assert audible_ends(array) == ends
+    found = audible(array)
+    assert ends == ((int(found[0]), int(found[-1])) if len(found) else None)
 
 
 def test_pcm_comes_back_as_samples() -> None:

@@ -290,9 +290,9 @@ class Session:
             timings.append(WordTiming(word.text, word.start, word.end, onset, offset))
         self._transcript.add(timings)
         samples = speech.samples if self._volume == 1.0 else speech.samples * np.float32(self._volume)
-        if not np.isfinite(samples @ samples):
-            samples = np.nan_to_num(samples, nan=0.0)
-        samples = np.clip(samples, -1.0, 1.0)
+        # Neither of them holds for a sample that is no number.
+        if not (samples.max() <= 1.0 and samples.min() >= -1.0):
+            samples = np.clip(np.nan_to_num(samples, nan=0.0), -1.0, 1.0)
         chunk = AudioChunk(samples, self._samples, self.sample_rate, tuple(timings))
         self._samples += len(samples)
         return chunk

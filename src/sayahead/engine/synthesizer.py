@@ -10,7 +10,7 @@ import numpy as np
 
 from sayahead.engine.stages import AcousticModel, Shapeable, Vocoder, moved
 from sayahead.errors import ConfigError
-from sayahead.sound.pcm import audible
+from sayahead.sound.pcm import audible_ends
 from sayahead.types import NOTHING, Floats, Rendering, Segment, Shape, Speech
 
 A = TypeVar("A")
@@ -146,16 +146,18 @@ class TwoStage(Generic[A, V]):
         ready, waiting = waiting[: len(waiting) - keep], waiting[len(waiting) - keep :]
         final = np.concatenate([frames.final[:0], *ready])
         right = np.concatenate([frames.final[:0], *waiting]) if rendering.k2 else frames.right
-        unheard = moved(state.unheard, frames.drawn) + frames.words
-        state = replace(state, acoustic=acoustic, waiting=tuple(waiting), unheard=unheard)
         pause = round(self._pauses.pause * segment.pause) if frames.ended else None
-        speech, state = self._vocode(final, right, pause, state)
+        known = {"unheard": moved(state.unheard, frames.drawn) + frames.words, "waiting": tuple(waiting)}
+        speech, state = self._vocode(final, right, pause, state, acoustic=acoustic, **known)
         return speech if frames.observation is None else replace(speech, observation=frames.observation), state
 
     def _vocode(
-        self, final: Floats, right: Floats, pause: int | None, state: TwoStageState[A, V]
+        self, final: Floats, right: Floats, pause: int | None, state: TwoStageState[A, V], **known: Any
     ) -> tuple[Speech, TwoStageState[A, V]]:
-        """The second stage for final frames, or for the first of them where there are too many for one piece."""
+        """The second stage for final frames, or for the first of them where there are too many for one piece.
+
+        ``known``: what the first stage has changed of the state.
+        """
         rendering, most = state.rendering, max(self._first_frames, self.GROWTH * state.frames)
         reach = self._vocoder.context if rendering.delta is None else rendering.delta
         rest = (final[most:], right, pause) if self._first_frames and most < len(final) else None
@@ -163,7 +165,7 @@ class TwoStage(Generic[A, V]):
             final, right, pause = final[:most], np.concatenate([rest[0], right]), None
         ended = pause is not None
         samples, vocoder = self._vocoder.step(final, right[:reach], state.vocoder, seed=rendering.seed, ended=ended)
-        state = replace(state, vocoder=vocoder, frames=state.frames + len(final), rest=rest)
+        state = replace(state, vocoder=vocoder, frames=state.frames + len(final), rest=rest, **known)
         speech, state = self._hand_out(samples, state, pause=pause)
         if ended or rest is not None:
             speech = replace(speech, ended=ended, more=rest is not None)
@@ -185,16 +187,14 @@ class TwoStage(Generic[A, V]):
         ``pause`` is how many samples of silence follow it; None: it goes on.
         """
         origin, lead, silence, timed = state.origin, state.lead, state.silence, state.timed
-        loud = audible(samples)
+        loud = audible_ends(samples)
+        first, behind = (len(samples), 0) if loud is None else (loud[0], len(samples) - 1 - loud[1])
         if lead is not None:
-            samples = np.concatenate([lead, samples])
-            first = int(loud[0]) + len(lead) if len(loud) else len(samples)
-            cut = max(0, first - self._pauses.lead_in)
-            samples, origin = samples[cut:], origin - cut
-            if not len(loud) and pause is None:
+            cut = max(0, len(lead) + first - self._pauses.lead_in)
+            samples, origin = np.concatenate([lead, samples])[cut:], origin - cut
+            if loud is None and pause is None:
                 return Speech(samples[:0], ()), replace(state, lead=samples, origin=origin)
-            loud = audible(samples)
-        silence = len(samples) - 1 - int(loud[-1]) if len(loud) else silence + len(samples)
+        silence = silence + len(samples) if loud is None else behind
         if pause is not None:
             change = pause - silence
             samples = samples[: max(0, len(samples) + change)]

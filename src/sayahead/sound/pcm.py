@@ -16,6 +16,13 @@ def audible(samples: Floats) -> NDArray[np.intp]:
     return np.flatnonzero(np.abs(samples) > AUDIBLE)
 
 
+def audible_ends(samples: Floats) -> tuple[int, int] | None:
+    """The first and the last of the samples (S,) above -50 dBFS; None where there is none."""
+    loud = np.abs(samples) > AUDIBLE
+    first = int(loud.argmax()) if len(loud) else 0
+    return (first, len(loud) - 1 - int(loud[::-1].argmax())) if loud[first : first + 1].any() else None
+
+
 def to_pcm16(samples: Floats) -> NDArray[np.int16]:
     """(S,) little-endian 16-bit samples, clipped to [-1, 1]; NaN becomes silence."""
     clean = np.nan_to_num(np.clip(samples, -1.0, 1.0), nan=0.0)

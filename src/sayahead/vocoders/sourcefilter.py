@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from sayahead.types import Floats
 
 Spectra = NDArray[np.complex64]
+CEILING = np.float32(7)
+"""Of the logarithm of a magnitude."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +213,10 @@ def polar(log_magnitude: Floats, angle: Floats) -> Spectra:
 
 def loudness(log_magnitude: Floats) -> Floats:
     """exp with a ceiling, so that no frame can overflow."""
-    capped = np.minimum(log_magnitude, np.float32(7))
-    return np.exp(capped, out=capped)
+    # Hardly ever; to look is faster than to cap.
+    if log_magnitude.size and not log_magnitude.max() <= CEILING:
+        log_magnitude = np.minimum(log_magnitude, CEILING)
+    return np.exp(log_magnitude)
 
 
 @functools.lru_cache(maxsize=64)

@@ -22,7 +22,7 @@ LOUD = 5.0
 """What both are; energy is learned over it, too."""
 OUTER = ("input", "dec_in"), ("norm", "dec_norm")
 """Layers outside the blocks, by our name and hibari's."""
-AHEAD = 6
+AHEAD = 5
 """Provisional units that the decoder sees behind a crop: the two frames that overlap, and the voice's ``right``."""
 
 
