@@ -10,9 +10,14 @@ os.environ["SAYAHEAD_VOICES"] = os.path.join(os.path.dirname(__file__), "no-voic
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from support.command import Command, in_process, kept
 
 from sayahead import Voice
+
+# A busy machine is no error.
+settings.register_profile("sayahead", deadline=None)
+settings.load_profile("sayahead")
 
 
 @pytest.fixture(scope="session")

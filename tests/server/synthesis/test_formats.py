@@ -56,7 +56,7 @@ def test_what_the_lower_rate_cannot_hold_is_gone(target: int) -> None:
 
 
 @given(st.lists(st.integers(0, 3000), max_size=8), st.sampled_from(EVERY_RATE))
-@settings(deadline=None, max_examples=examples(100))
+@settings(max_examples=examples(100))
 def test_joins_are_not_heard(cuts: list[int], target: int) -> None:
     samples = np.random.default_rng(len(cuts)).standard_normal(sum(cuts)).astype(np.float32)
     whole, pieces = Resampler(RATE, target), Resampler(RATE, target)
