@@ -56,6 +56,7 @@ ml mL = m Milliliter
 cl = m Zentiliter
 dl = m Deziliter
 hl = m Hektoliter
+J. = n Jahr/Jahre
 h Std Std. = f Stunde/Stunden
 min Min Min. = f Minute/Minuten
 s sec Sek Sek. = f Sekunde/Sekunden
@@ -335,6 +336,7 @@ n. Chr. = nach Christus
         hour="um gegen",
         roman="",
     ),
+    clubs="FC FSV FFC BC SC SV VfL TSV HFC CfR VC",
     names="""
     Karl Ludwig Friedrich Wilhelm Heinrich Otto Franz Joseph Leopold Philipp Napoleon Papst Johannes Paul
     Benedikt Elisabeth Katharina Georg August Maximilian Ferdinand Rudolf Konrad

@@ -202,6 +202,16 @@ mín. = mínimo
 V.Exa. = vossa excelência
 """,
     may_end="""
+jan. = janeiro
+fev. = fevereiro
+abr. = abril
+jun. = junho
+jul. = julho
+ago. = agosto
+set. = setembro
+out. = outubro
+nov. = novembro
+dez. = dezembro
 etc. = et cetera
 a.C. = antes de Cristo
 d.C. = depois de Cristo

@@ -108,7 +108,7 @@ def money(text: str, currency: Currency, record: Record) -> Said:
     """An amount, with hundredths behind the currency."""
     cents = re.search(r"[,.]([0-9]{2})$", text)
     if not cents or currency.cent is None or (record.decimal not in cents[0] and re.search(r"[,.]", text[:-3])):
-        return Said(counted(text, currency.main, record), Left("money"))
+        return Said(counted(text, currency.main, record), Left("money", form=currency.main.many))
     head = text[: cents.start()]
     rest, sign = int(cents[1]), ""
     if head[0] in "+-":
@@ -137,7 +137,7 @@ def scaled(text: str, scale: Noun, currency: Currency, record: Record) -> Said:
     one = spoken(record).singular(value_of(text, record))
     said = f"{signed(text, record, scale.gender)} {scale.one if one else scale.many}"
     name = record.of(currency.main.many) if scale.gender else currency.main.many
-    return Said(f"{said} {name}", Left("money"))
+    return Said(f"{said} {name}", Left("money", form=currency.main.many))
 
 
 def time(core: str, record: Record, *, dot: bool = False) -> tuple[int, int | None, int | None] | None:
@@ -220,8 +220,9 @@ def per(below: str, record: Record) -> str:
 def dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said:
     """``3.`` as an ordinal, in the form that the words beside it ask for."""
     forms = spoken(record).dotted
-    month = record.months.get(right.body.lower())
-    form = forms(left, record.month_names[month - 1] if month else right.body) if forms else ""
+    month = record.months.get(right.body.lower().replace("–", "-").partition("-")[0].rstrip("."))
+    noun = "" if right.body in record.clubs else record.month_names[month - 1] if month else right.body
+    form = forms(left, noun) if forms else ""
     said = spoken(record).ordinal(int(core), form)
     if left.kind == "day" and left.word[:1].isdecimal():  # A month by its number: a noun.
         said = spoken(record).ordinal(int(core), "en" if left.form == "en" else "er").capitalize()

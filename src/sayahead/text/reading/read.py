@@ -30,6 +30,10 @@ _PHONE = re.compile(r"\(?\+?[0-9][0-9()/.-]{2,}[0-9]")
 _MOBILE = re.compile("[0-9]{5}-[0-9]{4}")
 _PIECE = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _WORD = re.compile(r"[¿¡]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?")
+_FIRM = frozenset(
+    "bei firma unternehmen chez société entreprise empresa firma azienda na pela alla dalla della".split()
+)
+"""Behind them 3M is the company."""
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
@@ -43,6 +47,10 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     # "Appelez le 01 23": an article between what tells of a number and the number.
     linked = left.kind in ("phone", "code") and core.isalpha() and core.islower() and len(core) < 5
     kind = left.kind if linked else record.cues.get(core.lower(), "")
+    if left.kind in ("money", "measure") and core.isalpha() and _repeated(core, left, record):
+        return Said("", left)
+    if core == "3M" and left.word.lower() in _FIRM:
+        return Said(f"{number('3', record)} M", Left(word=core, before=left.word))
     plain = Said(core, Left(kind, core, before=left.word, form=left.form if left.kind == "day" else ""))
     if core in record.plain:
         return Said(record.plain[core], replace(plain.left, form=""))
@@ -71,6 +79,16 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         if found := rule(core, left, record, form):
             return found
     return Said(pieces(core, record), Left("code" if left.kind == "code" else "", core, before=left.word))
+
+
+def _repeated(core: str, left: Left, record: Record) -> bool:
+    """Whether a word is said already by the sign or the code before it: ``5 € Euro``."""
+    if left.form:
+        return core.lower() == left.form.lower()
+    known = record.units.get(left.word) or (
+        record.currencies[left.word].main if left.word in record.currencies else None
+    )
+    return known is not None and not left.word.isalpha() and core.lower() in (known.one.lower(), known.many.lower())
 
 
 def week(core: str, record: Record) -> str:

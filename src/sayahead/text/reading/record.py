@@ -128,6 +128,8 @@ class Record:
     months: Mapping[str, int] = field(default_factory=dict)
     """Names and abbreviations of months, in lower case, without a full stop."""
     month_names: tuple[str, ...] = ()
+    clubs: frozenset[str] = frozenset()
+    """What clubs' names go on with behind an ordinal, where a full stop makes ordinals: ``1. FC Köln``."""
     """Their names, January first."""
     units: Mapping[str, Noun] = field(default_factory=dict)
     glued_only: frozenset[str] = frozenset()

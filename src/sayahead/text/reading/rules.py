@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sayahead.text.reading import amounts
 from sayahead.text.reading.marks import ENDING, shown
+from sayahead.text.reading.ordinals import DAYS, days, dot_ordinal, month_follows, prefixes_of, starts
 from sayahead.text.reading.read import DAY_AND_MONTH, RANGE, read, roman, week
 from sayahead.text.reading.record import Left, Record, Said, prefixes
 from sayahead.text.reading.tokens import GLUED, Joined, Parts, Right, Token
@@ -31,8 +32,8 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
         found = next((key for key in (both, both.rstrip('.,;:!?)»“"')) if key in record.phrases), "")
         if right.done and found:
             return Joined(found, Said(record.phrases[found], Left(word=found)))
-        if not right.done and (found or both in _prefixes(record, "phrases") or f"{form} " == both):
-            starts = form in _prefixes(record, "phrase starts") or found
+        if not right.done and (found or both in prefixes_of(record, "phrases") or f"{form} " == both):
+            starts = form in prefixes_of(record, "phrase starts") or found
             if starts:
                 return None
     if record.numbers is None or parts.mark or not any(map(_counts, parts.core)):
@@ -67,7 +68,7 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] 
     if time is None:
         return False
     words = record.hour_words | record.lasting
-    found = right.one_of(words, _prefixes(record, "hour words") | _prefixes(record, "lasting"))
+    found = right.one_of(words, prefixes_of(record, "hour words") | prefixes_of(record, "lasting"))
     if found and (noun := right.word(words)) in record.lasting and last == core:
         many = [amounts.number(str(part), record, "f") for part in time if part]
         return Joined(right.body, Said(" ".join([many[0], noun, *many[1:]]), Left("time", noun)))
@@ -85,7 +86,7 @@ def _paid(core: str, left: Left, right: Right, record: Record) -> Joined[Said] |
             return None
         paid, per = amounts.money(core, record.currency_words[word], record), amounts.per(each, record)
         return per != "" and Joined(right.body, replace(paid, text=f"{paid.text} {per}"))
-    found = right.one_of(record.currency_words, _prefixes(record, "currency words"))
+    found = right.one_of(record.currency_words, prefixes_of(record, "currency words"))
     if not found:
         return found
     word = right.word(record.currency_words)
@@ -108,7 +109,7 @@ def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined[Said]
     found = amounts.prefixed(core, record)
     if found is None or re.search(r"[,.][0-9]{2}$", core):
         return False
-    scaled = right.one_of(record.scales, _prefixes(record, "scales"))
+    scaled = right.one_of(record.scales, prefixes_of(record, "scales"))
     if not scaled:
         return scaled
     currency, number = found
@@ -137,9 +138,11 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
     known = record.abbreviations.get(form[:1].lower() + form[1:])
     if parts.dotted and known and core[1:].islower() and not unit:
         return Said(known[0].upper() + known[1:], Left(word=core, before=left.word))
+    if unit and parts.dotted and form in record.units and form != core:
+        return read(form, left, record)
     numeral = roman(core) if record.dot_ordinals and parts.dotted and len(core) > 1 and record.numbers else 0
     if numeral and read(core, left, record).text == core:
-        return _dot_ordinal(str(numeral), left, right, record)
+        return dot_ordinal(str(numeral), left, right, record)
     if record.centuries and len(core) > 1 and not parts.mark and roman(core):
         found = right.one_of(record.centuries, prefixes(record.centuries))
         if found is None:
@@ -159,30 +162,19 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
             return None if initial is None else read(core, Left("phone"), record)
     if record.numbers is None or not core[-1].isdecimal():
         return read(core, left, record, dotted=parts.dotted)
-    if core.isdecimal() and parts.dotted and record.dot_ordinals:
-        return _dot_ordinal(core, left, right, record)
+    if (dated := days(core, parts, left, right, record)) is not False:
+        return dated
     if _PHONE.fullmatch(core) and not parts.mark:
         initial = right.initial()
         if initial is None:
             return None
         if initial.isdecimal():
             return read(core, Left("phone"), record)
-    if record.dot_ordinals and parts.dotted and DAY_AND_MONTH.fullmatch(core):
-        dated = _is_date(parts, left, right, record)
-        return None if dated is None else read(core, left, record, dotted=dated)
     value = amounts.whole(core, record)
     if value is not None and not parts.mark and record.numbers.varies(value) and left.kind not in ("phone", "code"):
         gender = _gender(right, value, record)
         return None if gender is None else read(core, left, record, form=gender)
     return read(core, left, record, dotted=parts.dotted)
-
-
-def _is_date(parts: Parts, left: Left, right: Right, record: Record) -> bool | None:
-    """Whether ``12.6.`` is a day and a month, or ``2.0.`` a number at the end of its sentence."""
-    if parts.mark != "." or record.cues.get(left.word.lower()) in ("ordinal", "day"):
-        return True
-    initial = right.initial()
-    return None if initial is None else initial.islower() or initial.isdecimal()
 
 
 def _gender(right: Right, value: int, record: Record) -> str | None:
@@ -207,47 +199,6 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
     return counted(word, Left(one=value == 1)) if counted and word.isalpha() else ""
 
 
-def _dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said | None:
-    """``3.``: an ordinal, or a number at the end of its sentence."""
-    ordinal = _is_ordinal(core, left, right, record)
-    agrees = record.cues.get(left.word.lower()) == "noun" and not right.done
-    if ordinal is None or (ordinal and agrees):
-        return None
-    return amounts.dot_ordinal(core, left, right, record) if ordinal else read(core, left, record)
-
-
-def _is_ordinal(core: str, left: Left, right: Right, record: Record) -> bool | None:
-    """Whether figures with a full stop are an ordinal: by the word before them, or by what goes on behind them."""
-    if left.kind in ("label", "code", "phone", "hours") or len(core) > 4:
-        return False
-    if left.kind == "day" and left.word[:1].isdecimal() and int(core) <= 12:
-        return True
-    if record.cues.get(left.word.lower()) in ("ordinal", "day", "noun") and len(core) < 4:
-        return True
-    if right.last:
-        return False
-    month = Right(right.text.lower(), right.done).one_of(record.months, _prefixes(record, "months"))
-    if month is not False:
-        return month
-    initial, opens = right.initial(), starts(right, record)
-    if initial is None or opens is None:
-        return None
-    if opens or not initial or core[0] == "0":
-        return False
-    if initial.isdecimal():
-        dated = re.match(r"[0-9]{1,2}(\.|$)", right.text)
-        return dated[1] == "." or (None if not right.done else False) if dated else False
-    return initial.islower() or int(core) <= 31
-
-
-def starts(right: Right, record: Record) -> bool | None:
-    """Whether the next word typically opens a sentence; any capital, where the language writes few."""
-    capital = right.capital()
-    if not capital or not record.capital_nouns:
-        return capital
-    return right.one_of(record.starters, _prefixes(record, "starters"))
-
-
 def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, record: Record) -> bool | None:
     """Whether the punctuation of a token ends the sentence."""
     mark, core = parts.mark, parts.core
@@ -270,6 +221,8 @@ def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, 
         return False
     if len(core) == 1 and core.isupper() and record.spaced and left.kind != "label":
         return starts(right, record) if left.word.lower() in record.cues else False
+    if record.dot_ordinals and record.numbers and DAYS.fullmatch(core):
+        return right.last or said == read(core, left, record).text or starts(right, record)
     figures = core.replace(".", "", 1) if DAY_AND_MONTH.fullmatch(core) else core
     if figures.isdecimal() and record.dot_ordinals and record.numbers:
         return _ends_behind_figures(core, said, left, right, record)
@@ -313,7 +266,8 @@ def _ends_anyhow(core: str, right: Right, record: Record) -> bool | None:
 def _sign(token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:
     """What is said for a token without letters and figures, if anything is."""
     raw = token.raw.strip("*_`\"'")
-    if record.numbers and raw in ("-", "–", "−") and left.kind in ("number", "time", "money", "day") and raw != "—":
+    dated = left.kind in ("number", "time", "money", "day") or left.word.lower().rstrip(".") in record.months
+    if record.numbers and raw in ("-", "–", "−") and dated:
         initial = right.initial()
         if initial is None:
             return None
@@ -336,25 +290,10 @@ def dated(raw: str, right: Right, record: Record) -> bool | None:
         return None if initial is None else initial.isdecimal()
     if not record.dot_ordinals or not raw.rstrip(".").isdecimal() or not record.months:
         return False
-    return Right(right.text.lower(), right.done).one_of(record.months, _prefixes(record, "months"))
+    month, club = month_follows(right, record), right.one_of(record.clubs, prefixes_of(record, "clubs"))
+    return month or club if month is not None and club is not None else True if month or club else None
 
 
 def listed(figures: str, record: Record) -> str:
     """The number of a list's item."""
     return record.numbers.cardinal(int(figures), "") if record.numbers else figures
-
-
-_PREFIXES: dict[tuple[str, str], frozenset[str]] = {}
-
-
-def _prefixes(record: Record, of: str) -> frozenset[str]:
-    """The beginnings of a table's words."""
-    key = record.tag, of
-    if key not in _PREFIXES:
-        if of == "phrase starts":
-            words: frozenset[str] = frozenset(phrase.split(" ")[0] for phrase in record.phrases)
-            _PREFIXES[key] = words
-        else:
-            table = getattr(record, of.replace(" ", "_"))
-            _PREFIXES[key] = prefixes(frozenset(table))
-    return _PREFIXES[key]

@@ -203,6 +203,16 @@ máx. = máximo
 mín. = mínimo
 """,
     may_end="""
+ene. = enero
+feb. = febrero
+abr. = abril
+jun. = junio
+jul. = julio
+ago. = agosto
+sept. sep. = septiembre
+oct. = octubre
+nov. = noviembre
+dic. = diciembre
 etc. = etcétera
 a.m. = a eme
 p.m. = pe eme
@@ -238,6 +248,8 @@ m = medio
 f = media
 """,
     plain="""
+ene = enero
+dic = diciembre
 c/ C/ = calle
 nº Nº n° N° = número
 Sr = señor
