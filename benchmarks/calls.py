@@ -2,7 +2,7 @@
 
     python benchmarks/calls.py RELEASE/src [--results FILE]
 
-A word is 15 phonemes behind 80 that are remembered, 31 units and 35 frames: the means of sentences of 20 and 40 words
+A word is 15 phonemes behind 80 that are remembered, 31 units and 33 frames: the means of sentences of 20 and 40 words
 with one word of lookahead. Before each try 12 MB of other memory are written, as other work does between two calls; the
 tenth of a hundred tries from below. And the largest difference of what the two graphs return.
 """
@@ -36,9 +36,9 @@ WORD: dict[str, dict[str, Array]] = {
     "text": {"ids": np.r_[20:31, 178:182], "speed": np.ones(1, np.float32), **drawn(**PAST)},
     "prosody": {**drawn(prosody_encoding=(31, 192), cache=(54, 192)), "rows": count(18), "commit": count(11)},
     "decoder": {
-        **drawn(sound_encoding=(35, 128), input_cache=(3, 130), cache=(24, 256)),
-        "f0": np.full(35, 200, np.float32),
-        "energy": np.ones(35, np.float32),
+        **drawn(sound_encoding=(33, 128), input_cache=(3, 130), cache=(24, 256)),
+        "f0": np.full(33, 200, np.float32),
+        "energy": np.ones(33, np.float32),
         "rows": count(25),
         "commit": count(23),
     },

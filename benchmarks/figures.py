@@ -497,6 +497,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "loop_words": table("faster_words.md"),
     "calls_nodes": table("calls_nodes.md"),
     "faster_nodes": table("faster_nodes.md"),
+    "calls_integers": table("calls_integers.md"),
+    "faster_integers": table("faster_integers.md"),
     "browser": table("browser.md", "python benchmarks/browser.py web/site --out benchmarks/results/browser"),
     "lookahead": LOOKAHEAD,
     "context": CONTEXT,

@@ -48,7 +48,8 @@ class Row:
 
 ROWS = (
     Row("k = 1", k=1),
-    Row("k = 1, 10 and 2 provisional frames", k=1, right=10),
+    Row("k = 1, 27 and 2 provisional frames", k=1, right=27),
+    Row("k = 1, 10 and 2", k=1, right=10),
     Row("k = 1, 6 and 2", k=1, right=6),
     Row("k = 1, 4 and 2", k=1, right=4),
     Row("k = 0"),
@@ -95,6 +96,8 @@ def spoken(voice: Voice, row: Row, texts: list[str]) -> tuple[dict[str, list[flo
     told.listen(synthesizer._acoustic)
     told.told = TOLD
     pieces.listen(synthesizer._vocoder, row)
+    # The first stage makes as many as the second can use.
+    told._right_units = -(-pieces.context // told.FRAMES_PER_UNIT)
     synthesizer._acoustic, synthesizer._vocoder = told, pieces
     options: dict[str, Any] = {} if row.hold_back_s is None else {"hold_back_s": row.hold_back_s}
     found, compared = defaultdict[str, list[float]](list), 0
