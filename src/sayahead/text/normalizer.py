@@ -98,7 +98,10 @@ class Normalizer(Waiting[str]):
         runs = foreign_runs(token.raw, ())
         if len(runs) == 1 and (name := tables.GREEK.get(token.raw[slice(*runs[0])].lower())):
             first, end = runs[0]
-            token.said = read(trim(fold(f"{token.raw[:first]} {name} {token.raw[end:].lstrip('-')}")).core, self._left)
+            behind = token.raw[end:].lstrip("-")
+            power = {"²": " squared", "³": " cubed"}.get(behind[:1], "")
+            raw = f"{token.raw[:first]} {name}{power} {behind[bool(power) :]}"
+            token.said = read(trim(fold(raw)).core, self._left)
             return
         self.skipped += ((token.start + a, token.start + b, token.raw[a:b]) for a, b in runs)
 

@@ -32,8 +32,9 @@ MONEY = re.compile(rf"([-−+~]?)({CUR})([-−]?{AMOUNT})({_BIG})?")
 MONEY_RANGE = re.compile(rf"({MONEY.pattern})[-–—]({CUR})?({NUM})({_BIG})?")
 MONEY_SCALED = re.compile(rf"({MONEY.pattern})-({_BIG})")
 _MONEY_BEHIND = re.compile(rf"([-−]?)({NUM})({_BIG})?([€£¢¥₹$]|kr)")
-TIME = re.compile(r"([0-9]{1,2}):([0-5][0-9])(?::([0-5][0-9]))?(?:([AaPp])\.?[Mm]\.?)?")
+TIME = re.compile(r"([0-9]{1,2}):([0-5][0-9])(?::([0-5][0-9]))?(?:([AaPp])(?:\.?[Mm]\.?)?)?")
 _MEASURE = re.compile(rf"([-−]?(?:{NUM}|\.[0-9]+))([^\d\s.,()-].*|\(s\))")
+_SIGNS = {"-": "minus ", "−": "minus ", "+": "plus ", "~": "about "}
 _FEET = re.compile(r"([0-9]+)(?:'|ft|'-)([0-9]+(?:\.[0-9]+)?)(?:in)?(?:\"|'')?")
 
 
@@ -124,7 +125,7 @@ def money(text: str, left: Left = NOTHING, *, big: str = "") -> str | None:
     if not (m := MONEY.fullmatch(text)):
         return None
     sign, cur, amount, glued = m.groups()
-    before = {"-": "minus ", "−": "minus ", "+": "plus ", "~": "about "}.get(sign, "")
+    before = _SIGNS.get(sign, "")
     if amount[0] in "-−":
         before, amount = "minus ", amount[1:]
     if re.fullmatch(rf"{_POINTED}(?:,[0-9]{{2}})?", amount) and ("," in amount or cur == "€"):
@@ -148,12 +149,13 @@ def _money_range(m: re.Match[str], left: Left, big: str) -> str:
     """``$5–$10`` five to ten dollars, ``$1.5-2 million`` with the one big word behind both."""
     first, cur, last, end = m[4], m[6] or m[3], m[7], m[8] or big
     scale = f" {BIG[m[5]]}" if m[5] else ""
+    about = _SIGNS.get(m[2], "")
     cents = not (m[5] or end) and any(re.search(r"\.[0-9]{2}$", amount) for amount in (first, last))
     if cents or (m[6] and m[6] != m[3]):
         if not m[6]:
             return f"{money(m[1], left)} to {money(cur + last, left)}"
         return f"{money(m[1], left)} to {money(m[6] + last, left, big=end)}"
-    return f"{number(first)}{scale} to {money(cur + last, left, big=end)}"
+    return f"{about}{number(first)}{scale} to {money(cur + last, left, big=end)}"
 
 
 def _measure(text: str, left: Left) -> str:

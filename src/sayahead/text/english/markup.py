@@ -26,6 +26,7 @@ _TAG = re.compile(rf"</[A-Za-z][\w-]*>|<[A-Za-z][\w-]*/>|<(?:{_NAMED})>|<!--[^>]
 OPEN_TAG = re.compile(rf"<(?:(?:{_NAMED})(?:\s[^<>]*)?|!--[^>]*)$")
 """A tag of HTML or SSML that goes on behind white space."""
 _SUPERSCRIPT = re.compile("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_SUBSCRIPT = re.compile("[₀₁₂₃₄₅₆₇₈₉]{2,}")
 _VULGAR = re.compile("([0-9]*)([¼½¾⅐-⅞])")
 _SAME = {
     "'": "’‘ʼ′‛",
@@ -44,7 +45,7 @@ _ALIKE = str.maketrans(
     | {subscript: f"_{digit}" for digit, subscript in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 )
 _LEAD = re.compile(
-    r"""(?:["'(\[{*_`!?,;:|¿¡…–—)\]}\s]|~~+|~(?!\d|/)|-+(?![\d.$£€¥-])|--+|\.\.+|<(?![\d\s=.$-])|/+$)*"""
+    r"""(?:["'(\[{*_`!?,;:|¿¡…–—)\]}\s]|~~+|~(?![\d/$£€¥])|-+(?![\d.$£€¥-])|--+|\.\.+|<(?![\d\s=.$-])|/+$)*"""
 )
 _TRAIL = "\"')]}*_`!?,;:|….–—~>- "
 _PRODUCT = re.compile(r"^[^*]*(?<![A-Za-z])[A-Za-z0-9)]\*[A-Za-z0-9(](?![A-Za-z])[^*]*$")
@@ -52,6 +53,10 @@ _APOSTROPHE = re.compile(r"[0-9]{2}(?:'?s)?\b")
 MICRO = re.compile(r"(?:^|\d)μ(?:[gmslLAVWF]|mol|Sv)\b")
 _CHARGE = re.compile(r"[A-Z][A-Za-z0-9_()]*\^[0-9]?|Cl|Br|OH|NO_?3|HCO_?3|HSO_?4")
 OHM = re.compile(r"^(?:[0-9.,]*[kMm]?)Ω$")
+
+
+def _lowered(m: re.Match[str]) -> str:
+    return "_" + unicodedata.normalize("NFKC", m[0])
 
 
 def _vulgar(m: re.Match[str]) -> str:
@@ -84,7 +89,7 @@ def fold(raw: str) -> str:
         return raw
     raw = re.sub(r"^N[º°]$", "No.", raw)
     text = _SUPERSCRIPT.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), _KEYCAP.sub(r"\1 ", raw))
-    text = unicodedata.normalize("NFKC", _VULGAR.sub(_vulgar, text.translate(_ALIKE)))
+    text = unicodedata.normalize("NFKC", _VULGAR.sub(_vulgar, _SUBSCRIPT.sub(_lowered, text).translate(_ALIKE)))
     if "μ" in text and not MICRO.search(text):
         text = text.replace("μ", " ")
     if "Ω" in text and not OHM.search(text):

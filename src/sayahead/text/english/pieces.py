@@ -11,7 +11,7 @@ import re
 from sayahead.text.english import tables
 from sayahead.text.english.addresses import pronounced, spelled
 from sayahead.text.english.amounts import AMOUNT, CUR, atom
-from sayahead.text.english.numbers import cardinal, initials, label, number
+from sayahead.text.english.numbers import cardinal, each, initials, label, number
 from sayahead.text.english.units import currency
 
 SILENT = frozenset("()[]{}\"'_|`~*†‡$\\")
@@ -110,6 +110,8 @@ def _piece(piece: str, before: str, after: str) -> str:
         return f"{label(figures) if figures.isdigit() else number(figures)} {name(piece[len(figures) :])}"
     if piece.count(".") > 1 and first.isdigit():
         return " point ".join(map(label, piece.split(".")))
+    if first.isdigit() and piece.isdigit() and len(piece) > 5 and before.endswith("-"):
+        return each(piece)
     if first.isdigit():
         touching = re.search(r"[^\W\d_]$|(?<![^\W_])[A-Za-z]\.$", before) or (after[:1].isalpha() and "." not in piece)
         return label(piece) if touching and piece.isdigit() else number(piece)

@@ -35,6 +35,8 @@ _PREFIXES = frozenset("mid pre post sub non over under top early late Mid Pre To
 _RATE = re.compile(r"([a-z]{2,}s|once|twice|[0-9.]+x)/([A-Za-z]+[23]?)")
 _VULGAR = re.compile(r"(?:[0-9]+ and a|one|two|three|four|five|seven) (?:half|(?:third|quarter|fifth|sixth|eighth)s?)")
 """What a sign such as ``½`` is folded into."""
+_CONSUMED = frozenset("L l gal kWh Wh g kg".split())
+"""Units that are counted for each hundred of others: ``5 L/100 km``."""
 _SERIAL = re.compile(r"(?=.*[0-9])[A-Z0-9][A-Z0-9-]*")
 
 
@@ -47,7 +49,7 @@ def read(text: str, left: Left = NOTHING) -> str:
     if left.kind in ("number", "one", "feet", "hours") and (said := spaced_unit(text, left)):
         return said
     if left.kind == "number" and (m := re.fullmatch(r"([^\d/–-]+)([/–-])([0-9].*)", text)) and (known := unit(m[1])):
-        link = "to" if m[2] != "/" else "per" if m[3] == "100" else "slash"
+        link = "to" if m[2] != "/" else "per" if m[1] in _CONSUMED and m[3] == "100" else "slash"
         return f"{known[1]} {link} {read(m[3])}"
     if HALF.fullmatch(text):
         return text[0].upper() + ".M."

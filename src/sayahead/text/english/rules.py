@@ -60,6 +60,7 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"\$([1-9][0-9]{0,2})s", lambda m: plural(number(m[1]))),
     (r"([0-9]{1,2}:[0-5][0-9](?::[0-5][0-9])?)Z", lambda m: f"{clock(TIME.fullmatch(m[1]))} Z"),  # type: ignore[arg-type]
     (r"0b([01]+)", lambda m: f"zero B {each(m[1])}"),
+    (r"([A-Za-z]+\.)([0-9]+(?:[-–][0-9]+)?)", lambda m: _numbered(m[1], m[2])),
     (r"([0-9.]+)[x×]([0-9.]+[A-Za-rt-z]+)", lambda m: f"{number(m[1])} by {said}" if (said := atom(m[2])) else ""),
     (r"([0-9]{3,5}):((?:19|20)[0-9]{2})", lambda m: f"{number(m[1])} {year(int(m[2]))}"),
     (r"((?:[A-Z]\.)+)([A-Z][a-z]+)", lambda m: f"{m[1]} {m[2]}"),
@@ -78,7 +79,6 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
     (r"[Ss]([0-9]{1,2})[Ee]([0-9]{1,3})", lambda m: f"season {cardinal(int(m[1]))} episode {cardinal(int(m[2]))}"),
     (r"([0-9]{1,2})(?:y/?o|YO)", lambda m: f"{number(m[1])} year old"),
-    (r"([0-9]{1,2}:[0-5][0-9])([ap])", lambda m: atom(f"{m[1]}{m[2]}m")),
     (r"(?:/\*|[~.]{0,2}/)?(?:[\w.-]+/)*\*\.\w+", lambda m: host(m[0])),
     (r"([0-9]+)[\"']?([x×])([0-9]+)(?:[\"']?[x×]([0-9]+))?", lambda m: _by(m)),
     (r"((?:1-)?[89][0-9]{2})-([A-Z]{2,}(?:-[A-Z]+)*)", lambda m: f"{_phone(m[1])}, {m[2].lower().replace('-', ' ')}"),
@@ -126,6 +126,12 @@ def fixed(text: str) -> str:
 def move(text: str) -> str:
     """A move of chess: ``Nxf3+`` knight takes F three check."""
     return " ".join(_PIECES.get(c) or (number(c) if c.isdigit() else initials(c)) for c in text.replace("=", ""))
+
+
+def _numbered(name_: str, figures: str) -> str:
+    """``No.5``, ``pp.12-15``: an abbreviation that its number touches."""
+    known = tables.BEFORE_NUMBER.get(name_, "")
+    return known and f"{known} {' to '.join(map(label, re.findall('[0-9]+', figures)))}"
 
 
 def _day(m: re.Match[str]) -> str:

@@ -29,7 +29,7 @@ NEVER_ENDS = table("""
     Est Established  co company  cos companies  temp temperature  avg average  Avg Average  Misc Miscellaneous
     govt government  intl international  acct account  Intl International  appt appointment  incl including
     excl excluding  asst assistant  Asst Assistant  Mlle Mademoiselle  Dir Director  Pt Point  Tel Telephone
-    tel telephone  esp especially  Esp Especially  mfg manufacturing
+    tel telephone  feat featuring  Feat Featuring  esp especially  Esp Especially  mfg manufacturing
     resp respectively  E.g For example  I.e That is  eg for example  Approx Approximately
 """)
 _NO_TITLES = ("Gen", "Mr", "Mrs", "Est", "Ext", "Avg", "Misc", "Intl", "Esp", "Tel", "Approx")
@@ -69,7 +69,8 @@ BEFORE_NUMBER = table("""
     Vol. Volume  vol. volume  Vols. Volumes  Ch. Chapter  ch. chapter  p. page  pp. pages  Sec. Section
     sec. section  Eq. Equation  eq. equation  Jan January  Mar March  Art. Article  art. article  c. circa
     Ver. Version  ver. version  Max. Maximum  Min. Minimum  Rm. Room  rm. room  Rte. Route  Ste. Suite  Bk. Book
-    par. paragraph  pg. page  pgs. pages  Pg. Page  Ep. Episode  ep. episode  Eps. Episodes  Ps. Psalm
+    par. paragraph  Rev. Revision  rev. revision  pg. page  pgs. pages  Pg. Page  Ep. Episode  ep. episode
+    Eps. Episodes  Ps. Psalm
     Cor. Corinthians  b. born  d. died  ref. reference  Ref. Reference  eqn. equation
     Eqn. Equation  Pt. Part  pt. part  Apt Apartment  apt apartment  Ste Suite  Rm Room  Bldg Building  Ext Extension
 """)
@@ -84,6 +85,7 @@ PLAIN = table("""
     Cont'd Continued  int'l international  nat'l national  Nat'l National  gov't government  Gov't Government
     ass'n association
     hrs hours  y/o year old  Y/O year old
+    CO2e C.O. two E  CO_2e C.O. two E
     401(k)s four oh one Ks  401ks four oh one Ks  401Ks four oh one Ks  b4 before  gr8 great
     ext extension  O-O castles short  O-O-O castles long  24/7/365 twenty-four seven three sixty-five
     vs versus  aka also known as  AKA also known as  BTW by the way  IMO in my opinion  TBD to be determined
@@ -174,8 +176,8 @@ _CUES = {
     "extension ext postcode card password cvv swift bic upc ein badge passport a/c chmod",
     "dial": "call dial text phone ring sms fax tel telephone mobile hotline helpline cell",
     "label": "room route highway flight port gate suite apt apartment error channel box bus model form order invoice "
-    "ticket case building interstate terminal code number bldg unit locker platform hwy rte area id version build "
-    "reference ref reservation booking claim http # po p.o exit",
+    "ticket case ending building interstate terminal code number bldg unit locker platform hwy rte area id version "
+    "build reference ref reservation booking claim http # po p.o exit",
 }
 CUES = {"per": "per"} | {word: kind for kind, words in _CUES.items() for word in words.split()}
 LINKS = frozenset("is are was number no no. nr code ending in with or and at # num digits : me us them to".split())

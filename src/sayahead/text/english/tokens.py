@@ -34,7 +34,7 @@ _AMOUNT_PREFIX = re.compile(r"\$?\d?[\d,.]*")
 
 
 _BEFORE_NUMBER = {key.removesuffix(".") for key in tables.BEFORE_NUMBER}
-_WITH_DOT = frozenset({*tables.NEVER_ENDS, *tables.LIMITS, *tables.MAY_END, *_BEFORE_NUMBER, *tables.ROADS})
+_WITH_DOT = frozenset({*tables.NEVER_ENDS, *tables.LIMITS, *tables.MAY_END, *_BEFORE_NUMBER, *tables.ROADS, "ft"})
 _ALONE = frozenset(
     {*tables.PLAIN, *tables.TITLES, *CURRENCY_CODES, *tables.SAID, *tables.SPELLED, *tables.WEEKDAYS, *tables.ROADS}
     | {key for key in tables.BEFORE_NUMBER if key[-1] != "."}
@@ -145,6 +145,8 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         return "number"
     if core == "000" and left.kind in ("one", "number") and _LEADING.fullmatch(left.word):
         return "thousand"
+    if core == "c" and dotted and left.kind == "ordinal":
+        return "century"
     key = core + "." if dotted else core
     counted = left.kind in ("one", "number", "feet", "hours") and unit(core)
     if not counted and (dotted or not parts.mark) and not right.last and key in tables.BEFORE_NUMBER:
@@ -198,6 +200,8 @@ def _dotted(core: str, left: Left, right: Right) -> str | None:
         return known[0 if left.kind == "one" or left.each else 1]
     if core in tables.LIMITS and not measured and left.word.lower() not in ("the", "a", "to", "at", "my"):
         return tables.LIMITS[core]
+    if core == "ft" and not measured and not right.last:
+        return "featuring"
     return tables.NEVER_ENDS.get(core) or tables.MAY_END.get(core) or read(core, left)
 
 
@@ -213,7 +217,7 @@ def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:
         return each("0" + core[2:])
     if raw.count("*") == 1 and raw[0] == "*" and (core[:1] == "." or (core.isdigit() and left.kind == "dial")):
         return f"star {read(core, left)}"
-    if core in "abcdefgh" and parts.after and not parts.mark:
+    if re.fullmatch(r"\([a-h]\)" if left.word else r"\(?[a-h]\)", raw):
         parts.before = parts.after = ""
         return initials(core) + ","
     if parts.mark == "!" and re.fullmatch(r"\([a-z0-9]+[-+*−][a-z0-9]+\)!", raw):
@@ -301,7 +305,7 @@ def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -
         return True
     measured = left.kind in ("one", "number", "feet", "hours") and core.isalpha() and len(core) < 5 and unit(core)
     if (
-        said == "versus"
+        said in ("versus", "featuring")
         or said == tables.LIMITS.get(core)
         or (core in tables.NEVER_ENDS and not measured)
         or _SHORT_MEASURE.fullmatch(core)
@@ -310,7 +314,7 @@ def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -
     if len(core) == 1 and core.isupper() and core != "I":
         return _initial_ends(left)
     core = core.rpartition("-")[2]
-    if core in tables.PLACES:
+    if core in tables.PLACES or (core == "c" and said == "century"):
         return right.one_of(tables.STARTERS, tables.STARTER_PREFIXES)
     if core in tables.HALVES or said in tables.ROADS.values():
         return _named_ends(right, tables.ZONES if core in tables.HALVES else tables.QUARTERS)
