@@ -293,7 +293,8 @@ def load_heart(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
         graphs = {graph.name: graph for graph in loaded}
         if not graphs["text"].inputs >= HeartAcoustic.MEMORY.keys():
             raise VoiceError(
-                f"{folder} was made by an earlier version: make it again with `sayahead train voice --heart`."
+                f"{folder} was made by an earlier version: make it again from its run, or by "
+                f"`sayahead train voice --heart SETTINGS --acoustic {folder}`."
             )
         vocoder = HeartVocoder(graphs["decoder"], right=heart.right)
         return HeartAcoustic(graphs, heart, config.phonemes, right_frames=vocoder.context), vocoder
