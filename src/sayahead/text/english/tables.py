@@ -214,6 +214,8 @@ AHEAD = {
 }
 """Words that tell, before a token of figures or behind it, how it is read: see ``ahead``."""
 AHEAD_PREFIXES = {kind: frozenset(w[:n] for w in words for n in range(1, len(w) + 1)) for kind, words in AHEAD.items()}
+PRICED_EACH = frozenset("lb kg oz gal qt pt yd".split())
+"""Behind an article what a price is for: "$7 a lb."."""
 SOVEREIGNS = frozenset("Queen King Pope Emperor Empress Tsar Czar Kaiser Sultan".split())
 """Behind them a name and ``I`` is the first of that name."""
 DAY_LINKS = frozenset("and or to through thru until & - –".split())

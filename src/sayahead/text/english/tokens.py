@@ -38,7 +38,7 @@ _WITH_DOT = frozenset({*tables.NEVER_ENDS, *tables.LIMITS, *tables.MAY_END, *_BE
 _ALONE = frozenset(
     {*tables.PLAIN, *tables.TITLES, *CURRENCY_CODES, *tables.SAID, *tables.SPELLED, *tables.WEEKDAYS, *tables.ROADS}
     | {key for key in tables.BEFORE_NUMBER if key[-1] != "."}
-    | {"x"}
+    | {"x", *tables.PRICED_EACH}
 )
 _BIG = "|".join(name for name in BIG if len(name) > 2)
 _GROUPS = re.compile("[0-9]{3}(?: [0-9]{3})*")
@@ -145,8 +145,8 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         return "number"
     if core == "000" and left.kind in ("one", "number") and _LEADING.fullmatch(left.word):
         return "thousand"
-    if core == "c" and dotted and left.kind == "ordinal":
-        return "century"
+    if core == "c" and dotted and left.kind in ("ordinal", "one", "number"):
+        return "century" if left.kind == "ordinal" else "cup" if left.kind == "one" or left.each else "cups"
     key = core + "." if dotted else core
     counted = left.kind in ("one", "number", "feet", "hours") and unit(core)
     if not counted and (dotted or not parts.mark) and not right.last and key in tables.BEFORE_NUMBER:
@@ -329,7 +329,8 @@ def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -
         and len(core) > 1
         and not re.search("[aeiouyAEIOUY]", core)
     )
-    if measured or unsaid or core in tables.MAY_END or core in tables.SPELLED_MAY_END:
+    priced = core in tables.PRICED_EACH or (core == "c" and said != core)
+    if measured or unsaid or priced or core in tables.MAY_END or core in tables.SPELLED_MAY_END:
         return right.capital()
     return said not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)
 

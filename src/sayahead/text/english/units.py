@@ -34,7 +34,7 @@ _KNOWN = frozenset(
 _ONES = table("""
     lb pound  lbs pound  oz ounce  mi mile  yd yard  yds yard  hr hour  hrs hour  h hour  min minute  mins minute
     sec second  secs second  mcg microgram  tbsp tablespoon  Tbsp tablespoon  tbsps tablespoon  tsp teaspoon
-    tsps teaspoon  pt pint  qt quart  gal gallon  cc cubic centimeter  ha hectare  nmi nautical mile  yr year
+    tsps teaspoon  pt pint  qt quart  qts quart  gal gallon  cc cubic centimeter  ha hectare  nmi nautical mile  yr year
     yrs year  wk week  wks week  mo month  mos month  kgs kilogram  kms kilometer  cms centimeter  ltr liter
     atm atmosphere  mbar millibar  ly light year  hp horsepower  ° degree  deg degree  ¢ cent  ct carat  μ micron
     acre acre  rad radian  pts point  pp percentage point  lm lumen  fl fluid

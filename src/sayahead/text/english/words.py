@@ -58,12 +58,13 @@ def word(text: str, left: Left) -> str:
         return f"of {tables.MONTHS[text]}"
     if text in tables.PLAIN:
         return tables.PLAIN[text]
-    if left.kind == "per" and text not in GLUED_ONLY and (said := per(text)):
+    each = left.word == "a" and text in tables.PRICED_EACH
+    if (each or left.kind == "per") and text not in GLUED_ONLY and (said := per(text)):
         return said
     if text in CURRENCY_CODES and left.word[:1] == "$" and (country := COUNTRIES.get(CURRENCY_CODES[text][:-1])):
         return country
-    if text == "x" and (left.kind in ("one", "number") or unit(left.word)):
-        return "times" if left.role == "sum" else "by"
+    if text == "x" and (left.kind in ("one", "number", "money") or unit(left.word)):
+        return "times" if left.role == "sum" or left.kind == "money" else "by"
     if text in tables.SAID:
         return tables.SAID[text]
     if (said := _short(text, left)) or (said := _numeral(text, left)):
