@@ -7,7 +7,8 @@ Counted over the segments of voices of the kind saeki (a whole sentence is one s
 - *no stop*: it ran to the most frames that the runtime allows, 40 a phoneme;
 - *too early*: it ended two phonemes or more before its last sounding one;
 - *resting*: attention was on a sounding phoneme for more than half a second;
-- *astray*: attention went back by two phonemes or more in a step, or ahead by four or more.
+- *astray*: attention went back by two phonemes or more in a step, or ahead by four or more;
+- *blurred*: for a tenth of a second no three neighbouring phonemes had half of the attention.
 
 Words' durations and pitch are compared with the speaker's who made the corpus, the default voice's teacher, in whole
 sentences. Writes ``failures.md``, ``prosody.md``, ``failures.json``, ``attention.png``, and ``learned.md``: attention
@@ -41,10 +42,11 @@ from sayahead.types import Floats, Ids, Rendering, Segment
 
 SENTENCE = "The commission recognizes that this is a controversial area."
 FRAME_S = 0.0125
-LONGEST_S = 0.5
+LONGEST_S, BLURRED_S = 0.5, 0.1
 RESULTS = Path(__file__).parents[2] / "recipes" / "saeki" / "results"
 LEARNED = {"attention where the durations say, %": ("aligned", 100, 1), "entropy of the stop": ("stop", 1, 4)}
-FAILURES = ("no stop", "too early", "resting", "astray")
+CONTROL = ("bicontext, truth", "bicontext, random words")
+FAILURES = ("no stop", "too early", "resting", "astray", "blurred")
 
 
 @dataclass(frozen=True)
@@ -64,16 +66,18 @@ class Spoken:
 
     def failures(self) -> dict[str, bool]:
         """Which of FAILURES befell it."""
-        steps = np.diff(self.places, prepend=0)
-        longest = run = 0
-        for moved, place in zip(steps, self.places, strict=True):
+        steps, step_s = np.diff(self.places, prepend=0), self.reduction * FRAME_S
+        longest = run = longest_blur = blur = 0
+        for moved, place, weights in zip(steps, self.places, self.weights, strict=True):
             run = run + 1 if not moved and place in self.sounding else int(place in self.sounding)
-            longest = max(longest, run)
+            blur = blur + 1 if np.convolve(weights, np.ones(3)).max() < 0.5 else 0
+            longest, longest_blur = max(longest, run), max(longest_blur, blur)
         return {
             "no stop": self.frames >= MOST_FRAMES * len(self.weights[0]),
             "too early": max(self.places) < self.sounding[-1] - 1,
-            "resting": longest * self.reduction * FRAME_S > LONGEST_S,
+            "resting": longest * step_s > LONGEST_S,
             "astray": bool((steps[1:] <= -2).any() or (steps[1:] >= 4).any()),
+            "blurred": longest_blur * step_s >= BLURRED_S,
         }
 
 
@@ -214,13 +218,21 @@ def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
         both = cell(figures["any"], rows[first]["any"], 100, 1)
         whole = cell(figures["sentences"], rows[first]["sentences"], 100, 0)[0]
         lines.append(f"| {name} | {figures['any'][:, 1].sum():.0f} | {' | '.join([*shares, *both, whole])} |")
+    controlled = set(CONTROL) <= rows.keys()
+    if controlled:
+        one, other = (rows[name] for name in CONTROL)
+        less = cell(one["any"], other["any"], 100, 1)[1]
+        lines.append(f"| {' less '.join(CONTROL)} |{' |' * (len(FAILURES) + 2)} {less} | |")
     heads = [part for name in ("word duration, ms", "pitch, cents") for part in (name, f"less {first}")]
-    other = [f"| mean absolute difference to the speaker | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(heads)]
+    prosody = [f"| mean absolute difference to the speaker | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(heads)]
     for name, figures in rows.items():
         cells = [*cell(figures["word, ms"], rows[first]["word, ms"], 1, 1)]
         cells += cell(figures["pitch, cents"], rows[first]["pitch, cents"], 1, 1)
-        other.append(f"| {name} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n", "\n".join(other) + "\n"
+        prosody.append(f"| {name} | {' | '.join(cells)} |")
+    if controlled:
+        less, more = (cell(one[figure], other[figure], 1, 1)[1] for figure in ("word, ms", "pitch, cents"))
+        prosody.append(f"| {' less '.join(CONTROL)} | | {less} | | {more} |")
+    return "\n".join(lines) + "\n", "\n".join(prosody) + "\n"
 
 
 def learned() -> str:
@@ -240,9 +252,9 @@ def learned() -> str:
 
 
 def draw(rows: list[Row], path: Path) -> None:
-    """The attention of each row over one sentence, its segments' phonemes one after the other."""
-    made = dict[str, Floats]()
-    for row in rows:
+    """The attention of each voice's first row over one sentence, its segments' phonemes one after the other."""
+    made, first = dict[str, Floats](), {row.condition.voice: row for row in reversed(rows)}
+    for row in [row for row in rows if row in first.values()]:
         segments, _ = row.speak(SENTENCE)
         wide = sum(len(one.weights[0]) for one in segments)
         alignment, at = list[Floats](), 0

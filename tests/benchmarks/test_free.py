@@ -48,9 +48,19 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_each_way_to_fail_is_told_from_the_others(
     script: Any, places: list[int], frames: int, failed: set[str]
 ) -> None:
-    weights = [np.zeros(7, np.float32)] * len(places)
+    weights = [np.eye(7, dtype=np.float32)[place] for place in places]
     spoken = script.Spoken(places, weights, frames, range(6), 3)
     assert {name for name, found in spoken.failures().items() if found} == failed
+
+
+@pytest.mark.parametrize(("steps", "share", "failed"), [(3, 0.16, True), (2, 0.14, False), (3, 0.18, False)])
+def test_attention_is_blurred_where_no_three_neighbours_have_half_of_it(
+    script: Any, steps: int, share: float, failed: bool
+) -> None:
+    sharp = [np.eye(7, dtype=np.float32)[place] for place in WELL]
+    wide = np.array([1 - 6 * share, *[share] * 6], np.float32)
+    weights = [*sharp[:4], *[wide] * steps, *sharp[4 + steps :]]
+    assert script.Spoken(WELL, weights, 24, range(6), 3).failures()["blurred"] is failed
 
 
 def test_the_speaker_s_words_lie_where_its_durations_say(script: Any) -> None:
@@ -87,3 +97,28 @@ ROWS = {
     "bicontext": set[str](),
     "full": {"windows", "guided_weight", "longest"},
 }
+
+
+def test_rows_are_compared_with_the_first_and_the_truth_with_random_words(script: Any) -> None:
+    draw = np.random.default_rng(0)
+
+    def row(share: float, more: float) -> dict[str, Any]:
+        failed = (draw.random(30) < share) * 4.0
+        figures = dict.fromkeys([*script.FAILURES, "any"], np.stack([failed, np.full(30, 8.0)], 1))
+        apart = {name: np.stack([10 * (30 + more + draw.random(30)), np.full(30, 10.0)], 1) for name in PROSODY}
+        return {**figures, "sentences": np.stack([failed > 0, np.ones(30)], 1).astype(np.float64), **apart}
+
+    rows = {"unicontext": row(0.5, 5), "bicontext, truth": row(0.0, 0), "bicontext, random words": row(1.0, 0)}
+    failures, prosody = script.tables(rows, 30)
+    both = [*failures.splitlines(), *prosody.splitlines()]
+    lines = [line.split(" | ") for line in both if "random words" in line]
+    assert lines[0][1] == "240"
+    assert lines[0][7].startswith("50.0 (50.0 to 50.0)")
+    assert "-50.0 (-50.0 to -50.0), p = 0.000" in failures.splitlines()[-1]
+    assert lines[2][2].startswith("-5.")
+    assert prosody.splitlines()[-1].startswith("| bicontext, truth less bicontext, random words | |")
+    assert len({line.count(" |") for line in failures.splitlines()[2:]}) == 1
+    assert len({line.count(" |") for line in prosody.splitlines()}) == 1
+
+
+PROSODY = ("word, ms", "pitch, cents")
