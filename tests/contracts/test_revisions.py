@@ -92,14 +92,14 @@ def check_history(fresh: Callable[[], Session], data: st.DataObject, *, most: in
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=repr)
-@settings(max_examples=examples(200), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(200), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_history_says_the_valid_text_once(policy: Policy, data: st.DataObject) -> None:
     check_history(lambda: toy_session(policy), data, most=6)
 
 
 @pytest.mark.parametrize("policy", [WaitEnd(), WaitKSteps(2)], ids=repr)
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_voices_that_read_characters_can_be_corrected(policy: Policy, data: st.DataObject) -> None:
     session, words = toy_session(policy), list[WordTiming]()
@@ -190,7 +190,7 @@ def test_bad_revisions_are_named_and_lose_nothing() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(50), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_the_default_voice_says_the_valid_text_once(heart: Voice, data: st.DataObject) -> None:
     policy = heart.policy(data.draw(st.sampled_from(["lookahead:k=0", "lookahead:k=1", "learned"])))

@@ -86,7 +86,7 @@ def sound(chunks: list[AudioChunk]) -> Floats:
     return np.concatenate([chunk.samples for chunk in chunks]) if chunks else np.zeros(0, np.float32)
 
 
-@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_split_gives_the_same_words_and_audio(data: st.DataObject) -> None:
     text = data.draw(texts())
@@ -103,7 +103,7 @@ def test_any_split_gives_the_same_words_and_audio(data: st.DataObject) -> None:
     assert [w for c in whole for w in c.words] == [w for c in parts for w in c.words]
 
 
-@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_every_word_once_in_order_with_timings_in_order(data: st.DataObject) -> None:
     text = data.draw(texts())

@@ -50,7 +50,7 @@ def followed(session: Session, word_s: float, words: list[str] = PROSE) -> tuple
     return chunks, lags
 
 
-@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_without_keep_up_what_was_played_changes_nothing(data: st.DataObject) -> None:
     text = data.draw(texts())
@@ -67,7 +67,7 @@ def test_without_keep_up_what_was_played_changes_nothing(data: st.DataObject) ->
     assert np.array_equal(sound(chunks[0]), sound(chunks[1]))
 
 
-@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_every_word_is_said_once_whatever_the_player_tells(data: st.DataObject) -> None:
     text = data.draw(texts())
@@ -291,7 +291,7 @@ def test_the_end_of_a_word_is_drawn_out_and_not_cut(heart: Voice) -> None:
     assert 0.05 < lasting[1.0] < lasting[2.0] < 0.4
 
 
-@settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_opportunistic_uses_what_is_there_and_never_waits(data: st.DataObject) -> None:
     text, most = data.draw(texts()), data.draw(st.integers(0, 3))

@@ -85,7 +85,7 @@ def test_words_that_it_did_not_ask_for_change_nothing(seed: int, more: int, seen
         assert learned.decide(view(" ".join(words[:fewer]), past="so", seen=seen)) == READ
 
 
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_split_gives_the_same_audio(data: st.DataObject) -> None:
     text = data.draw(texts())

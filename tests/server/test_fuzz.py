@@ -177,9 +177,7 @@ def effort() -> settings:
     """So many examples that all protocols together are sent MESSAGES messages."""
     count = -(-MESSAGES // (len(SOCKETS) + len(REQUESTS) + 1) // BATCH)
     quiet = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.large_base_example]
-    return settings(
-        max_examples=max(1, count), deadline=None, suppress_health_check=quiet, phases=[Phase.generate], database=None
-    )
+    return settings(max_examples=max(1, count), suppress_health_check=quiet, phases=[Phase.generate], database=None)
 
 
 WYOMING_PORT = free_port()

@@ -39,7 +39,7 @@ def streamed(voice: Voice, fragments: list[str], **options: Any) -> Floats:
     return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
 
 
-@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(50), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_split_gives_bit_identical_audio(heart: Voice, data: st.DataObject) -> None:
     text = data.draw(texts())

@@ -318,7 +318,7 @@ def sound(made: list[AudioChunk]) -> Floats:
     return np.concatenate([np.zeros(0, np.float32), *(chunk.samples for chunk in made)])
 
 
-@settings(max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(st.data())
 def test_sessions_keep_their_promises(voice: Voice, data: st.DataObject) -> None:
     text = data.draw(texts())

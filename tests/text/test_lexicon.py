@@ -101,7 +101,7 @@ PIECES = (
 )
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(
     st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from([" ", " ", "\n", "  ", ""])), max_size=9),
     st.lists(st.integers(0, 80), max_size=5),

@@ -115,7 +115,7 @@ MIXED = st.lists(
 ).map(lambda pairs: "".join(a.replace("_", " ") + b for a, b in pairs))
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(400))
 @given(MIXED, st.lists(st.integers(0, 200), max_size=6))
 def test_any_split_gives_the_same(text: str, cuts: list[int]) -> None:
     whole = feed([text])
@@ -128,7 +128,7 @@ def test_any_split_gives_the_same(text: str, cuts: list[int]) -> None:
         position = word.end
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(MIXED, st.integers(0, 100))
 def test_other_languages_too(text: str, cut: int) -> None:
     def german(start: int = 0) -> Reader:
@@ -141,7 +141,7 @@ def test_other_languages_too(text: str, cut: int) -> None:
     assert all(one.end <= other.start for one, other in itertools.pairwise(once))
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(st.sampled_from([*WORDS, "a", "<", "b", "&", "x<y", "<3", "[1]"]), max_size=12).map(" ".join))
 def test_text_without_tags_is_read_as_ever(text: str) -> None:
     known = Pronunciations(None, normalizer=Normalizer, symbols={})

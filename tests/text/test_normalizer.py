@@ -275,7 +275,7 @@ def feed(fragments: list[str] | str) -> tuple[list[Word], list[tuple[int, int, s
     return words + normalizer.flush(), normalizer.skipped
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(400))
 @given(COMPOSED | ODD, st.lists(st.integers(0, 200), max_size=5))
 def test_any_split_gives_the_same_words(text: str, cuts: list[int]) -> None:
     whole = feed([text])
@@ -284,7 +284,7 @@ def test_any_split_gives_the_same_words(text: str, cuts: list[int]) -> None:
     assert feed(text) == whole
 
 
-@settings(max_examples=examples(400), deadline=None)
+@settings(max_examples=examples(400))
 @given(COMPOSED | ODD)
 def test_spans_and_texts(text: str) -> None:
     words, skipped = feed([text])
@@ -297,7 +297,7 @@ def test_spans_and_texts(text: str) -> None:
     assert all(text[start:end] == part for start, end, part in skipped)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(st.sampled_from("the fox, 12 km $5 March Dr. (so) etc. Go! x=5 3 No. a.m. it's".split()), max_size=9))
 def test_nothing_is_dropped(tokens: list[str]) -> None:
     text = " ".join(tokens)

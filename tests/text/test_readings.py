@@ -46,7 +46,7 @@ def test_no_text_is_read_worse_than_with_no_normalizer() -> None:
     assert [case.text for case in fine if not right(case)] == []
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(
     st.integers(0, 999) | st.integers(1100, 10**9).map(lambda n: f"{n:,}"),
     st.sampled_from(["{}", "{}-word", "{}-year-old", "{}-page,"]),
@@ -80,7 +80,7 @@ TOKENS = st.one_of(
 )
 
 
-@settings(max_examples=examples(1500), deadline=None)
+@settings(max_examples=examples(1500))
 @given(TOKENS)
 @example("2,500-word")
 @example("1.0.0-rc.1")
@@ -115,7 +115,7 @@ def counts(token: str, i: int) -> bool:
     return char in SAID and (char not in "<>" or inside is not None)
 
 
-@settings(max_examples=examples(500), deadline=None)
+@settings(max_examples=examples(500))
 @given(TOKENS)
 def test_no_figure_is_left_to_the_voice(token: str) -> None:
     assert not re.search(r"[0-9]", spoken(f"see {token} now"))

@@ -414,11 +414,7 @@ def policies(voice: Voice) -> list[Policy]:
     return [WaitEnd(), WaitKSteps(2), WaitKSteps(3), voice.policy("agent")]
 
 
-@settings(
-    max_examples=examples(12),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_split_gives_the_same_words_and_audio(voice: Voice, data: st.DataObject) -> None:
     text = data.draw(texts())[:60]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sayahead.errors import ConfigError
@@ -57,7 +57,6 @@ def row(name: str, errors: int, mos: float = 4.0, *, of: int = 10) -> Row:
     return Row(name, 1.0, f"reference of {name}", "", Errors(of, errors, 0, 0), 50, errors, mos, None)
 
 
-@settings(deadline=None)
 @given(words, words)
 def test_alignment_costs_the_least_and_covers_both_texts(reference: list[str], hypothesis: list[str]) -> None:
     steps = align(reference, hypothesis)

@@ -60,7 +60,7 @@ async def follow(client: Client, steps: list[tuple[Any, ...]]) -> tuple[str, lis
     return speech.text, words, np.concatenate([np.zeros(0, np.float32), *(chunk.samples for chunk in chunks)])
 
 
-@settings(max_examples=examples(100), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(100), suppress_health_check=list(HealthCheck))
 @given(policy=st.sampled_from(["lookahead:k=0", "lookahead:k=1", "wait-all"]), steps=st.lists(STEPS, max_size=8))
 def test_each_word_of_the_text_is_spoken_once_in_order(
     server: Running, policy: str, steps: list[tuple[Any, ...]]
@@ -75,7 +75,7 @@ def test_each_word_of_the_text_is_spoken_once_in_order(
     asyncio.run(run())
 
 
-@settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(50), suppress_health_check=list(HealthCheck))
 @given(steps=st.lists(STEPS.filter(lambda step: step[0] != "flush"), max_size=8))
 def test_it_sounds_as_if_the_text_had_always_been_so(server: Running, steps: list[tuple[Any, ...]]) -> None:
     # Without lookahead, no word knows what came behind it and was taken back; with one more, none was the last.

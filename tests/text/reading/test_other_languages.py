@@ -82,7 +82,7 @@ def test_another_script_is_skipped_and_told() -> None:
 def test_any_split_gives_the_same_words(language: str) -> None:
     whole = read(language, TEXTS[language])
 
-    @settings(max_examples=examples(60), deadline=None)
+    @settings(max_examples=examples(60))
     @given(st.lists(st.integers(0, len(TEXTS[language])), max_size=8))
     def split(cuts: list[int]) -> None:
         normalizer = front_end(language).normalizer()

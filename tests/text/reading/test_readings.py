@@ -45,7 +45,7 @@ def test_any_split_reads_the_same(language: str) -> None:
     normalizer = front_end(language).normalizer()
     assert [word for char in text for word in normalizer.push(char)] + normalizer.flush() == whole
 
-    @settings(max_examples=examples(25), deadline=None)
+    @settings(max_examples=examples(25))
     @given(st.data())
     def split(data: st.DataObject) -> None:
         case = data.draw(st.sampled_from(cases_of(language)))
@@ -79,7 +79,7 @@ TOKENS = st.one_of(
 def test_no_figure_and_no_sign_goes_unsaid(language: str) -> None:
     """What is said changes with every figure but zeros that is taken out, and with every sign; no figure is left."""
 
-    @settings(max_examples=examples(200), deadline=None)
+    @settings(max_examples=examples(200))
     @given(TOKENS)
     def check(token: str) -> None:
         whole = spoken(language, f"xx {token} yy")
@@ -99,7 +99,7 @@ ODD = "0123456789.,:;-–/()'\"%€$£°ºª²½①٣xXhIVeErR &@+<>=*_#~|\n\u00
 def test_any_text_is_taken(language: str) -> None:
     """No text raises, words keep their order in it, and one fragment or many are the same."""
 
-    @settings(max_examples=examples(150), deadline=None)
+    @settings(max_examples=examples(150))
     @given(st.text(st.sampled_from(ODD), max_size=30) | st.text(max_size=20))
     def check(text: str) -> None:
         whole = words_of(language, text)
