@@ -1,6 +1,6 @@
 """The environment of Mohan et al. (2020) for Gymnasium, to try other reinforcement learning algorithms.
 
-python examples/gymnasium_environment.py runs/tts-small corpus/ma
+python examples/gymnasium_environment.py runs/tts-longer corpus/ma
 
 Needs the extra ``train`` and Gymnasium: pip install 'sayahead[train]' gymnasium.
 """

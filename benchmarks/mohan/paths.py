@@ -2,9 +2,9 @@
 
     python benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-0 --agent runs/agent-1
 
-Reads runs, or published ones beside that of their speaker (``sayahead train publish``), or the voice mohan-lj, of whose
-training there is no log; the corpus needs no sound. Writes paths.png, rewards.png, environment.json and environment.md
-into the folder of the results.
+Reads runs, or published ones beside that of their speaker (``sayahead train publish``), or the voice mohan-lj, which
+has no log of its training; the corpus, any with the same frames, needs no sound. Writes paths.png, rewards.png,
+environment.json and environment.md into the folder of the results.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from sayahead.training.loop.trained import load_trained
 from sayahead.training.mohan.agent import AgentData, AgentTask
 from sayahead.training.mohan.agent_network import Agent, AgentConfig
 from sayahead.training.mohan.environment import Sentence
+from sayahead.training.mohan.network import ModifiedTacotron
 from sayahead.training.mohan.paths import compared, followed, policies
 from sayahead.training.mohan.shipped import read_agent, read_modified_tacotron
 from sayahead.training.mohan.task import MohanTask
@@ -58,22 +59,31 @@ class Shipped(AgentTask):
         self.corpus, self.speaking = corpus, MohanTask(speaking.model, speaking.data, corpus)
         self.speaker = self.speaking.model().eval().requires_grad_(False)
         read_modified_tacotron(self.speaker, folder, scaled=True)
-        # Frames are normalized as the voice's were, not as those of this corpus would be.
-        mean, deviation = tuple(self.speaker.mean.tolist()), tuple(self.speaker.std.tolist())
-        corpus.info = replace(corpus.info, mel_mean=mean, mel_std=deviation)
+        normalize_as(corpus, self.speaker)
+
+
+def normalize_as(corpus: Corpus, speaker: ModifiedTacotron) -> None:
+    """Have a corpus's frames normalized as the speaker's were, not as those of this corpus would be."""
+    mean, deviation = tuple(speaker.mean.tolist()), tuple(speaker.std.tolist())
+    corpus.info = replace(corpus.info, mel_mean=mean, mel_std=deviation)
 
 
 def load(folder: Path, corpus: Path) -> tuple[AgentTask, Agent]:
-    """The task and the agent of a run or a voice; ConfigError where it is another's."""
+    """Task and agent of a run or a voice, on that corpus; ConfigError where it is no agent, or where frames differ."""
     if (shipped := installed_voices().get(str(folder))) is not None:
         task = Shipped(shipped, Corpus(corpus))
         agent = task.model().eval()
         read_agent(agent, shipped)
         return task, agent
-    found = load_trained(folder, corpus=corpus)
-    if not isinstance(found.task, AgentTask) or not isinstance(found.model, Agent):
+    found, given = load_trained(folder), Corpus(corpus)
+    task, agent, front = found.task, found.model, found.corpus.info.front_end
+    if not isinstance(task, AgentTask) or not isinstance(agent, Agent):
         raise ConfigError(f"{folder} is a run of {found.recipe.task}, which is no agent.")
-    return found.task, found.model
+    if given.info.front_end != front:
+        raise ConfigError(f"The frames of {corpus} are not those of {folder}: {given.info.front_end}, not {front}.")
+    normalize_as(given, task.speaker)
+    task.corpus = task.speaking.corpus = given
+    return task, agent
 
 
 def chosen(task: AgentTask, split: str, count: int, *, longest: int) -> list[Sentence]:

@@ -1,8 +1,9 @@
 """The voices of Mohan et al.'s experiments, made of runs: one modified Tacotron, an agent of each seed.
 
+    sayahead train publish --unpack archives/runs/mohan.tar.gz -o runs
     python benchmarks/mohan/seeds.py runs voices
 
-Makes mohan-agent-SEED of ``runs/mohan-small`` and each agent's run, ``runs/mohan-agent-SEED``.
+Makes mohan-agent-SEED of ``runs/tts-longer`` and each agent's run, ``runs/agent-longer-SEED``.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from sayahead.training.voice import make_voice
 
 def main(runs: Path, voices: Path) -> None:
     """Make what there are agents for."""
-    acoustic = load_trained(runs / "mohan-small")
-    for run in sorted(runs.glob("mohan-agent-*")):
-        folder = voices / run.name
+    acoustic = load_trained(runs / "tts-longer")
+    for run in sorted(runs.glob("agent-longer-*")):
+        seed = run.name.removeprefix("agent-longer-")
+        folder = voices / f"mohan-agent-{seed}"
         make_voice(acoustic, "ma-lj", folder, name=folder.name, agent=load_trained(run))
         print(folder)
 

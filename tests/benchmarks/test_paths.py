@@ -14,9 +14,12 @@ import torch
 from support.tones import tones_corpus
 
 from sayahead.engine.onnx import OnnxGraph
+from sayahead.errors import ConfigError
+from sayahead.training.loop.publish import unpack_release
 from sayahead.voices import installed_voices
 
-SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "mohan"
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "benchmarks" / "mohan"
 
 
 @pytest.fixture
@@ -36,6 +39,26 @@ def test_the_shipped_voice_walks_its_paths(script: Any, tmp_path: Path) -> None:
     assert rows["wait-end"]["d_T"] == 1
     assert 0 < rows["agent of mohan-lj"]["d_T"] < 1
     assert [path.name for path in (tmp_path / "out").glob("*.png")] == ["paths.png"]
+
+
+def test_published_agents_walk_theirs_on_another_corpus_than_their_own(script: Any, tmp_path: Path) -> None:
+    unpack_release(ROOT / "archives" / "runs" / "mohan.tar.gz", tmp_path / "runs")
+    corpus, out = tones_corpus(tmp_path / "corpus"), tmp_path / "out"
+    agents = [part for seed in range(3) for part in ("--agent", str(tmp_path / "runs" / f"agent-longer-{seed}"))]
+    given = ["--corpus", str(corpus.path), *agents, "-o", str(out), "--split", "val", "--sentences", "2"]
+    script.main([*given, "--drawn", "1"])
+    rows = json.loads((out / "environment.json").read_text())
+    assert list(rows) == ["wait-end", "wait-2-steps", "wait-3-steps", *(f"agent, seed {seed}" for seed in range(3))]
+    assert sorted(path.name for path in out.glob("*.png")) == ["paths.png", "rewards.png"]
+
+
+def test_a_corpus_of_other_frames_is_an_error(script: Any, tmp_path: Path) -> None:
+    unpack_release(ROOT / "archives" / "runs" / "mohan.tar.gz", tmp_path / "runs")
+    path = tones_corpus(tmp_path / "corpus").path / "corpus.json"
+    info = json.loads(path.read_text())
+    path.write_text(json.dumps({**info, "front_end": {**info["front_end"], "hop": 256}}))
+    with pytest.raises(ConfigError, match=r"The frames of .* are not those of"):
+        script.load(tmp_path / "runs" / "agent-longer-0", path.parent)
 
 
 def test_the_agent_read_back_says_what_its_graph_says(script: Any, tmp_path: Path) -> None:

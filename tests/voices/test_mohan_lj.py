@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.command import Command, kept
 from support.splits import same_by_letters
 
 from sayahead import Policy, Voice, installed_voices
+from sayahead.engine.onnx import OnnxGraph
 from sayahead.policies.characters import WaitEnd, WaitKSteps
+from sayahead.training.loop.publish import unpack_release
+from sayahead.training.loop.trained import load_trained
+from sayahead.training.voice import make_voice
 
 TEXT = "Nobody had told them, so they came 12 days too late. We knew."
 NAMES = ["agent", "wait-end", "wait-2", "wait-3"]
+RUNS = Path(__file__).parents[2] / "archives" / "runs" / "mohan.tar.gz"
+SEED = 2
+"""Of the agent that the voice has."""
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +63,21 @@ def test_the_voice_is_small_and_borrows_its_vocoder(voice: Voice) -> None:
     assert sum(path.stat().st_size for path in files) < 4.2e6
     assert voice.config.model["vocoder"]["voice"] == "ma-lj"
     assert voice.config.agent is not None
+
+
+def test_its_published_runs_make_it(tmp_path: Path) -> None:
+    unpack_release(RUNS, tmp_path)
+    acoustic, agent = load_trained(tmp_path / "tts-longer"), load_trained(tmp_path / f"agent-longer-{SEED}")
+    make_voice(acoustic, "ma-lj", made := tmp_path / "voice", name="mohan-lj", agent=agent)
+    shipped = installed_voices()["mohan-lj"]
+    # One weight of this graph is a product of two, whose last bits depend on the processor.
+    sizes = {"query": (1, 64), "rows": (3, 256), "keys": (3, 64), "seen": (3, 30)}
+    feed = {name: np.ones(size, np.float32) for name, size in sizes.items()}
+    one, other = (OnnxGraph(folder / "attend.onnx")(**feed) for folder in (made, shipped))
+    assert all(np.allclose(one[name], other[name], atol=1e-5) for name in other)
+    one, other = (json.loads((folder / "voice.json").read_text(encoding="utf-8")) for folder in (made, shipped))
+    assert all(config["files"].pop("attend.onnx") for config in (one, other))
+    assert one == other
 
 
 @pytest.mark.parametrize(
