@@ -416,6 +416,19 @@ SAEKI_QUALITY = FromReport(
         },
     },
 )
+SAEKI_FREE = FromReport(
+    "saeki/free",
+    "sayahead eval run benchmarks/saeki/free.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("less unicontext's", "quality.csv", "WER, %: difference"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("less unicontext's", "quality.csv", "DistillMOS: difference"),
+    ),
+    beside={
+        "WER, % (a)": {"unicontext": "53.9", "independent": "96.9", "bicontext, truth": "24.2", "full sentence": "18.2"}
+    },
+)
 SAEKI_STUDENTS = FromReport(
     "saeki/students",
     "sayahead eval run benchmarks/saeki/students.toml",
@@ -522,6 +535,10 @@ PLACES: dict[str, Callable[[], str]] = {
     "vocoders": VOCODERS,
     "first_token": table("first_token.md"),
     "saeki_quality": SAEKI_QUALITY,
+    "saeki_free": SAEKI_FREE,
+    "saeki_free_failures": table("saeki/free/failures.md", "python benchmarks/saeki/free.py"),
+    "saeki_free_prosody": table("saeki/free/prosody.md", "python benchmarks/saeki/free.py"),
+    "saeki_free_learned": table("saeki/free/learned.md", "python benchmarks/saeki/free.py"),
     "saeki_students": SAEKI_STUDENTS,
     "saeki_waveglow": SAEKI_WAVEGLOW,
     "saeki_vocoders": table("saeki/waveglow/vocoders.md"),

@@ -204,7 +204,8 @@ def cell(sums: Values, first: Values, scale: float, digits: int) -> tuple[str, s
         return value, "–"
     less = difference(sums, first, quotient)
     low, high = scale * less.low, scale * less.high
-    return value, f"{scale * less.value:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f}), p = {less.p:.3f}"
+    chance = "p < 0.001" if less.p < 0.001 else f"p = {less.p:.3f}"
+    return value, f"{scale * less.value:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f}), {chance}"
 
 
 def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
