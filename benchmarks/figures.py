@@ -512,6 +512,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "faster_nodes": table("faster_nodes.md"),
     "calls_integers": table("calls_integers.md"),
     "faster_integers": table("faster_integers.md"),
+    "released_integers": table("released_integers.md"),
     "browser": table("browser.md", "python benchmarks/browser.py web/site --out benchmarks/results/browser"),
     "lookahead": LOOKAHEAD,
     "context": CONTEXT,
