@@ -127,7 +127,7 @@ def main() -> int:
     voice, rate, told = load_voice(), load_distillmos(), Told.__new__(Told)
     told.listen(voice.synthesizer._acoustic)  # type: ignore[attr-defined]
     voice.synthesizer._acoustic = told  # type: ignore[attr-defined]
-    glide_s = told._glide_s
+    fading = told._fading
 
     def opinion(samples: Floats) -> float:
         return rate(at_16khz(samples, voice.sample_rate))
@@ -142,7 +142,7 @@ def main() -> int:
         f"| whole sentence | {whole.mean():.3f} | – |",
     ]
     for row in ROWS:
-        told.told, told._glide_s = row.told, glide_s if row.glides else 0.0
+        told.told, told._fading = row.told, fading if row.glides else fading[:0]
         found = []
         for text in texts:
             spoken(voice, told, text)

@@ -165,8 +165,8 @@ class TwoStage(Generic[A, V]):
             final, right, pause = final[:most], np.concatenate([rest[0], right]), None
         ended = pause is not None
         samples, vocoder = self._vocoder.step(final, right[:reach], state.vocoder, seed=rendering.seed, ended=ended)
-        state = replace(state, vocoder=vocoder, frames=state.frames + len(final), rest=rest, **known)
-        speech, state = self._hand_out(samples, state, pause=pause)
+        speech, heard = self._hand_out(samples, state, known.pop("unheard", state.unheard), pause=pause)
+        state = replace(state, vocoder=vocoder, frames=state.frames + len(final), rest=rest, **known, **heard)
         if ended or rest is not None:
             speech = replace(speech, ended=ended, more=rest is not None)
         if ended:
@@ -180,11 +180,12 @@ class TwoStage(Generic[A, V]):
         return self._vocoder.step(frames, frames[:0], self._vocoder.initial(0), seed=seed, ended=True)[0]
 
     def _hand_out(
-        self, samples: Floats, state: TwoStageState[A, V], *, pause: int | None
-    ) -> tuple[Speech, TwoStageState[A, V]]:
+        self, samples: Floats, state: TwoStageState[A, V], timings: tuple[tuple[int, int], ...], *, pause: int | None
+    ) -> tuple[Speech, dict[str, Any]]:
         """Bound the silence at both ends of a sentence, and time the words that begin in the rest.
 
-        ``pause`` is how many samples of silence follow it; None: it goes on.
+        ``timings``: the frames of the words that were not heard; ``pause``: how many samples of silence follow; None:
+        it goes on. And what that changes of the state.
         """
         origin, lead, silence, timed = state.origin, state.lead, state.silence, state.timed
         loud = audible_ends(samples)
@@ -193,7 +194,7 @@ class TwoStage(Generic[A, V]):
             cut = max(0, len(lead) + first - self._pauses.lead_in)
             samples, origin = np.concatenate([lead, samples])[cut:], origin - cut
             if loud is None and pause is None:
-                return Speech(samples[:0], ()), replace(state, lead=samples, origin=origin)
+                return Speech(samples[:0], ()), {"lead": samples, "origin": origin, "unheard": timings}
         silence = silence + len(samples) if loud is None else behind
         if pause is not None:
             change = pause - silence
@@ -202,7 +203,7 @@ class TwoStage(Generic[A, V]):
         emitted = state.emitted + len(samples)
         hop = self._vocoder.hop_length
         words, unheard = [], []
-        for first_frame, end_frame in state.unheard:
+        for first_frame, end_frame in timings:
             # What was held back may have become shorter than the end of its word that was told.
             onset = max(origin + first_frame * hop, state.emitted, timed)
             offset = origin + end_frame * hop
@@ -214,9 +215,8 @@ class TwoStage(Generic[A, V]):
                 words.append((onset, timed))
             else:
                 unheard.append((first_frame, end_frame))
-        said, left = tuple(words), tuple(unheard)
-        state = replace(state, origin=origin, lead=None, silence=silence, emitted=emitted, timed=timed, unheard=left)
-        return Speech(samples, said), state
+        known = {"origin": origin, "lead": None, "silence": silence, "emitted": emitted, "timed": timed}
+        return Speech(samples, tuple(words)), known | {"unheard": tuple(unheard)}
 
 
 def joined(parts: list[Speech]) -> Speech:

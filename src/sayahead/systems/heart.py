@@ -82,6 +82,8 @@ class HeartAcoustic:
     FRAMES_PER_UNIT = 2
     FRAME_S = 0.0125
     VOICED_HZ = 40.0
+    # Time constants after which a glide is at its end.
+    FADED = 16
     # Units that the prosody convolutions see to each side.
     REACH = 54
     CACHE = (54, 192)
@@ -105,7 +107,9 @@ class HeartAcoustic:
         self._pad, self._lead_units, self._window = config.pad, config.lead_units, config.window
         self._continuation = ids_of(config.continuation, phonemes)
         self._blind_continuation = ids_of(config.blind_continuation, phonemes)
-        self._early, self._glide_s, self._context = config.early, config.glide_s, config.context
+        self._early, self._context = config.early, config.context
+        frames = np.arange(1, 1 + round(self.FADED * config.glide_s / self.FRAME_S), dtype=np.float32)
+        self._fading = np.exp(-frames * np.float32(self.FRAME_S / (config.glide_s or 1)))
         self._futures = np.array(config.futures, np.int64) if config.futures else None
 
     def initial(self) -> HeartState:
@@ -222,11 +226,13 @@ class HeartAcoustic:
         Expectations change with every new word, and pitch with them; the listener must not hear it jump.
         """
         new = f0[first:]
-        if not (first and self._glide_s and min(before, f0[first - 1]) > self.VOICED_HZ):
+        if not (first and len(self._fading) and min(before, f0[first - 1]) > self.VOICED_HZ):
             return new
         gap = np.log(before / f0[first - 1])
-        frames = np.arange(1, len(new) + 1, dtype=np.float32) * np.float32(self.FRAME_S / self._glide_s)
-        return np.where(new > self.VOICED_HZ, new * np.exp(gap * np.exp(-frames)), new).astype(np.float32)
+        # After this many frames nothing is left of the gap.
+        near = new[: len(self._fading)]
+        glided = near * np.exp(np.float32(gap) * self._fading[: len(near)])
+        return np.concatenate([np.where(near > self.VOICED_HZ, glided, near), new[len(near) :]])
 
     def _seen(self, left: Ids, segment: Segment) -> tuple[Ids, dict[str, Floats]]:
         """(N,) what the text encoders read, and the context embedding if the voice takes one."""

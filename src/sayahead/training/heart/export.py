@@ -170,9 +170,9 @@ def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, obse
 def cut_where_it_pays(g: Graph, x: str, mixed: str, rows: str, more: int) -> tuple[str, str]:
     """Both images without what lies ``more`` rows and further behind the first ``rows``, which no later layer sees.
 
-    A word is followed by a dozen rows: to cut one or two of them costs more than what it saves.
+    A word is followed by ten rows: to cut one or two of them costs more than what it saves.
     """
-    return (x, mixed) if more > 9 else (g.head(x, rows, more, LINE), g.head(mixed, rows, more, LINE))
+    return (x, mixed) if more > 6 else (g.head(x, rows, more, LINE), g.head(mixed, rows, more, LINE))
 
 
 def prosody_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> Graph:
