@@ -72,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     def measure(sessions: int, places: int) -> dict[str, Any]:
         with server(arguments, places) as (url, process):
             begun, spent_s, own_s = time.monotonic(), busy_s(process), time.process_time()
-            chosen = {"key": arguments.key, "voice": arguments.voice}
+            chosen = {"key": arguments.key, "voice": arguments.voice, "breath": arguments.clock == "llm"}
             row = load.row(asyncio.run(load.load(url, scripts, sessions=sessions, **chosen, **times)), sessions)
             lasted_s = time.monotonic() - begun
             row["sessions_cores"] = round((time.process_time() - own_s) / lasted_s, 3)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.servers import serving, toy_voice
+from websockets.asyncio.client import ClientConnection
 
 from sayahead import Voice
 from sayahead.cli import main
@@ -91,6 +92,27 @@ def test_sessions_are_counted_and_refused() -> None:
     assert tally.turns == len(tally.first_s) >= 3
     seen = row(tally, 5)
     assert not passed(seen, "llm")
+
+
+@pytest.mark.parametrize("breath", [True, False])
+def test_a_server_does_not_breathe_where_the_scripts_do_not(breath: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is spoken in a pause is other speech: its samples came later than the script says, which were no stalls."""
+    sent, send = list[Any](), ClientConnection.send
+
+    async def noted(self: ClientConnection, message: Any) -> None:
+        sent.append(message)
+        await send(self, message)
+
+    monkeypatch.setattr(ClientConnection, "send", noted)
+    scripts = [script(toy_voice(), "Hello there.", Tokens(500.0))]
+    with serving() as server:
+        tally = asyncio.run(
+            load(server.ws + "/v1/stream", scripts, sessions=1, seconds=0.1, warm_s=0.0, voice="toy", breath=breath)
+        )
+        server.settle()
+    assert tally.broken == []
+    updates = [json.loads(message)["session"] for message in sent if "session.update" in message]
+    assert updates == [{"voice": "toy"} if breath else {"voice": "toy", "breath_s": 0.0}]
 
 
 def test_the_command_measures_a_server(

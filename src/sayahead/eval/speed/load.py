@@ -86,11 +86,14 @@ async def load(
     warm_s: float,
     key: str | None = None,
     voice: str | None = None,
+    breath: bool = True,
 ) -> Tally:
     """Measure ``sessions`` concurrent sessions, after a warm-up of ``warm_s`` seconds; at least one turn each.
 
-    ``voice``: its name; None: the server's first.
+    ``voice``: its name; None: the server's first. ``breath``: whether the server may speak what is held back when no
+    text comes for a while. On a clock with such pauses it may not: its speech would be another than the scripts'.
     """
+    chosen: dict[str, Any] = ({} if voice is None else {"voice": voice}) | ({} if breath else {"breath_s": 0.0})
     tally, begun = Tally(), time.monotonic()
     counts = begun + warm_s
 
@@ -106,8 +109,8 @@ async def load(
                     tally.refused += first.get("code") == "overloaded"
                     return
                 rate = first["sample_rates"].get(voice) or next(iter(first["sample_rates"].values()))
-                if voice is not None:
-                    await socket.send(json.dumps({"type": "session.update", "session": {"voice": voice}}))
+                if chosen:
+                    await socket.send(json.dumps({"type": "session.update", "session": chosen}))
                 order = itertools.cycle(draw.sample(scripts, len(scripts)))
                 counted = 0
                 while time.monotonic() < counts + seconds or not counted:
