@@ -513,6 +513,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "calls_integers": table("calls_integers.md"),
     "faster_integers": table("faster_integers.md"),
     "released_integers": table("released_integers.md"),
+    "bench_runs": table("bench_runs.md"),
     "browser": table("browser.md", "python benchmarks/browser.py web/site --out benchmarks/results/browser"),
     "lookahead": LOOKAHEAD,
     "context": CONTEXT,
