@@ -75,6 +75,23 @@ def speed() -> str:
 | from process start to first sound | {bench["cold_start_s"]:.2f} s |"""
 
 
+def bench_runs() -> str:
+    """The first line of each of several runs of ``sayahead bench``, the last of which is ``bench.json``."""
+    names = sorted(f"bench_runs/{path.name}" for path in (RESULTS / "bench_runs").glob("*.json"))
+    ratios = [load(name)["ratio"] for name in (*names, "bench.json")]
+    ways = {"streamed": "word by word, one word of lookahead", "oneshot": "whole sentences"}
+    return "\n".join(
+        [
+            f"`sayahead bench --json FILE`, {len(ratios)} runs one after the other on a quiet machine "
+            "([results](../benchmarks/results/bench_runs)); the last is bench.json.",
+            "",
+            "| processor time beside hibari-tts | of each run |",
+            "|---|---|",
+            *(f"| {said} | {', '.join(f'{ratio[way]:.2f}' for ratio in ratios)} |" for way, said in ways.items()),
+        ]
+    )
+
+
 LOADS = {"threads": "a language model, 50 tokens/s", "reader": "a reader, 180 words/min"}
 
 
@@ -513,7 +530,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "calls_integers": table("calls_integers.md"),
     "faster_integers": table("faster_integers.md"),
     "released_integers": table("released_integers.md"),
-    "bench_runs": table("bench_runs.md"),
+    "bench_runs": bench_runs,
     "browser": table("browser.md", "python benchmarks/browser.py web/site --out benchmarks/results/browser"),
     "lookahead": LOOKAHEAD,
     "context": CONTEXT,
