@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,8 @@ from sayahead.types import Floats
 
 Weights = Mapping[str, Floats]
 """As ``arrays`` in training/wavernn/export.py names them."""
+Past = tuple[Floats, Floats, Floats]
+"""The last steps (P, K), which the next one hears, and the states (D,) of both GRUs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,40 @@ class Conditions:
         second = b @ w["second.part"] + w["second.inner.bias"]
         later = np.concatenate([c @ w["dense0.part"] + w["dense0.bias"], d @ w["dense1.part"] + w["dense1.bias"]])
         return joined, second, later
+
+
+class Recurrent:
+    """The layers that run step by step. A step is K values: a sample, or one in each band."""
+
+    def __init__(self, weights: Weights, heard: Floats) -> None:
+        """``heard`` (P K, 4 D): what the last steps add to the input and to the first GRU's gates, side by side."""
+        self._w, self._heard = weights, heard
+
+    def steps(
+        self, conditions: tuple[Floats, Floats, Floats], past: Past, count: int, draw: Callable[[int, Floats], Floats]
+    ) -> tuple[Floats, Past]:
+        """The first ``count`` steps of a frame (count, K), and the past of the next one.
+
+        ``conditions`` are those of Conditions; ``draw`` makes a step (K,) of its number in the frame and the output
+        layer's row.
+        """
+        w, (joined, beside, later), (last, first, second) = self._w, conditions, past
+        given = np.hstack([joined, joined @ w["first.inner"] + w["first.inner.bias"]])
+        heard, wide, deep, (behind, values) = self._heard, len(first), w["dense0"].shape[1], last.shape
+        outer, outer_bias = (w["first.outer"], w["second.outer"]), (w["first.outer.bias"], w["second.outer.bias"])
+        inner, dense0, dense1, out, bias = w["second.inner"], w["dense0"], w["dense1"], w["out"], w["out.bias"]
+        made = np.concatenate([last, np.empty((count, values), np.float32)])
+        line = made.reshape(-1)
+        for at in range(count):
+            both = given[at] + line[at * values : (at + behind) * values] @ heard
+            first = gru(both[wide:], first @ outer[0] + outer_bias[0], first, wide)
+            x = both[:wide] + first
+            second = gru(x @ inner + beside, second @ outer[1] + outer_bias[1], second, wide)
+            x += second
+            x = np.maximum(x @ dense0 + later[:deep], 0)
+            x = np.maximum(x @ dense1 + later[deep:], 0)
+            made[at + behind] = draw(at, x @ out + bias)
+        return made[behind:], (made[count:], first, second)
 
 
 def gru(inner: Floats, outer: Floats, was: Floats, wide: int) -> Floats:

@@ -7,7 +7,7 @@ wait for the one before is made once a frame. So frames make the same samples ho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from sayahead.config import from_mapping
 from sayahead.engine.stages import Vocoder
 from sayahead.errors import VoiceError
 from sayahead.types import Floats
-from sayahead.vocoders.recurrent import Conditions, WaveRNNModel, Weights, gru
+from sayahead.vocoders.recurrent import Conditions, Recurrent, WaveRNNModel, Weights
 from sayahead.vocoders.wavernn_bands import BandsModel, BandsVocoder
 
 WHERE = "model: vocoder"
@@ -32,8 +32,8 @@ class WaveRNNState:
     """Number, in the session, of the first frame that is not final; keys the draws."""
     past: Floats
     """(left, n_mels) the normalized frames before it; zeros where there are none."""
-    last: float
-    """The last sample."""
+    last: Floats
+    """(1, 1) the last sample."""
     first: Floats
     """(D,) state of the first GRU."""
     second: Floats
@@ -47,13 +47,15 @@ class WaveRNNVocoder:
         self.hop_length, self.context, self._model = model.hop_length, model.right, model
         self._w = {name: np.ascontiguousarray(value, np.float32) for name, value in weights.items()}
         self._conditions = Conditions(self._w)
+        heard = np.concatenate([self._w["input.sample"], self._w["input.sample.gates"]])
+        self._recurrent = Recurrent(self._w, heard[None])
         self._values = self._w["values"]
 
     def initial(self, frame: int) -> WaveRNNState:
         """See Vocoder."""
         rest = np.zeros(len(self._w["first.outer"]), np.float32)
         past = np.zeros((self._model.left, self._model.n_mels), np.float32)
-        return WaveRNNState(frame, past, 0.0, rest, rest)
+        return WaveRNNState(frame, past, np.zeros((1, 1), np.float32), rest, rest)
 
     def step(
         self, final: Floats, right: Floats, state: WaveRNNState, *, seed: int, ended: bool
@@ -67,40 +69,24 @@ class WaveRNNVocoder:
         missing = np.zeros((model.right - len(follows), model.n_mels), np.float32)
         rows = np.concatenate([state.past, given, missing]).astype(np.float32)
         sound, width = list[Floats](), model.left + 1 + model.right
-        last, first, second = state.last, state.first, state.second
+        now = (state.last, state.first, state.second)
         for at in range(len(final)):
-            beside = self._conditions(rows[at : at + width])
-            drawn = np.random.default_rng([seed, state.frame + at]).random(model.hop_length)
-            samples, last, first, second = self._frame(beside, drawn, last, first, second)
-            sound.append(samples)
+            beside, draw = self._conditions(rows[at : at + width]), self._drawn(seed, state.frame + at)
+            samples, now = self._recurrent.steps(beside, now, model.hop_length, draw)
+            sound.append(samples[:, 0])
         past = rows[len(final) : len(final) + model.left]
-        return np.concatenate(sound), WaveRNNState(state.frame + len(final), past, last, first, second)
+        return np.concatenate(sound), WaveRNNState(state.frame + len(final), past, *now)
 
-    def _frame(
-        self, conditions: tuple[Floats, Floats, Floats], drawn: Any, last: float, first: Floats, second: Floats
-    ) -> tuple[Floats, float, Floats, Floats]:
-        """One frame's samples (hop,), the last of them, and the states of both GRUs."""
-        w, (joined, beside, later) = self._w, conditions
-        gates = joined @ w["first.inner"] + w["first.inner.bias"]
-        wide, deep = len(first), w["dense0"].shape[1]
-        sample, sample_gates = w["input.sample"], w["input.sample.gates"]
-        outer, outer_bias = (w["first.outer"], w["second.outer"]), (w["first.outer.bias"], w["second.outer.bias"])
-        inner, dense0, dense1, out, bias = w["second.inner"], w["dense0"], w["dense1"], w["out"], w["out.bias"]
-        samples = np.empty(len(joined), np.float32)
-        for at in range(len(joined)):
-            x = joined[at] + last * sample
-            first = gru(gates[at] + last * sample_gates, first @ outer[0] + outer_bias[0], first, wide)
-            x += first
-            second = gru(x @ inner + beside, second @ outer[1] + outer_bias[1], second, wide)
-            x += second
-            x = np.maximum(x @ dense0 + later[:deep], 0)
-            x = np.maximum(x @ dense1 + later[deep:], 0)
-            logits = x @ out + bias
-            likely = np.exp(logits - logits.max())
-            below = likely.cumsum()
-            last = self._values[min(int(below.searchsorted(drawn[at] * below[-1], side="right")), len(below) - 1)]
-            samples[at] = last
-        return samples, float(last), first, second
+    def _drawn(self, seed: int, frame: int) -> Callable[[int, Floats], Floats]:
+        """Draws the samples of a frame, by its number in the session."""
+        drawn = np.random.default_rng([seed, frame]).random(self.hop_length)
+
+        def draw(at: int, logits: Floats) -> Floats:
+            below = np.exp(logits - logits.max()).cumsum()
+            place = min(int(below.searchsorted(drawn[at] * below[-1], side="right")), len(below) - 1)
+            return self._values[place : place + 1]
+
+        return draw
 
 
 def load_wavernn(table: Mapping[str, Any], folder: Path, threads: int) -> Vocoder[Any]:

@@ -17,10 +17,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from sayahead.config import check_number, check_whole
 from sayahead.types import Floats
 from sayahead.vocoders.pulses import PulseModel, Pulses, PulseState
-from sayahead.vocoders.recurrent import Conditions, WaveRNNModel, Weights, gru
-
-Past = tuple[Floats, Floats, Floats]
-"""The last steps (P, bands), relative to the level, which the next one hears, and the states (D,) of both GRUs."""
+from sayahead.vocoders.recurrent import Conditions, Past, Recurrent, WaveRNNModel, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,7 @@ class BandsVocoder:
         """Take the weights, and load ``pitch.onnx`` from the folder."""
         w = {name: np.ascontiguousarray(value, np.float32) for name, value in weights.items()}
         self.hop_length, self._model, self._bands, self._w = model.hop_length, model, bands, w
-        self._conditions = Conditions(w)
+        self._conditions, self._recurrent = Conditions(w), Recurrent(w, w["input.step"])
         self._pulses = Pulses(bands.pulses, folder, n_mels=model.n_mels, hop_length=model.hop_length, threads=threads)
         # Beyond a frame: the next one's conditions, and its pulses.
         self.context = 1 + max(model.right, 2, self._pulses.context)
@@ -180,28 +177,17 @@ class BandsVocoder:
         return np.concatenate([window @ w for window in windows]).reshape(-1)
 
     def _frame(
-        self, conditions: tuple[Floats, Floats, Floats], voice: Floats, noise: Floats, state: Past, count: int
+        self, conditions: tuple[Floats, Floats, Floats], voice: Floats, noise: Floats, past: Past, count: int
     ) -> tuple[Floats, Past]:
-        """The first ``count`` steps of a frame (count, bands), and the last step with the states of both GRUs."""
-        w, (joined, beside, later), (last, first, second) = self._w, conditions, state
-        joined = joined + voice @ w["input.voice"]
-        given = np.hstack([joined, joined @ w["first.inner"] + w["first.inner.bias"]])
-        heard, wide, deep, (past, bands) = w["input.step"], len(first), w["dense0"].shape[1], last.shape
-        outer, outer_bias = (w["first.outer"], w["second.outer"]), (w["first.outer.bias"], w["second.outer.bias"])
-        inner, dense0, dense1, out, bias = w["second.inner"], w["dense0"], w["dense1"], w["out"], w["out.bias"]
-        made = np.concatenate([last, np.empty((count, bands), np.float32)])
-        line = made.reshape(-1)
-        for at in range(count):
-            both = given[at] + line[at * bands : (at + past) * bands] @ heard
-            first = gru(both[wide:], first @ outer[0] + outer_bias[0], first, wide)
-            x = both[:wide] + first
-            second = gru(x @ inner + beside, second @ outer[1] + outer_bias[1], second, wide)
-            x += second
-            x = np.maximum(x @ dense0 + later[:deep], 0)
-            x = np.maximum(x @ dense1 + later[deep:], 0)
-            x = x @ out + bias
-            made[at + past] = voice[at] + x[:bands] + np.exp(x[bands:]) * noise[at]
-        return made[past:], (made[count:], first, second)
+        """The first ``count`` steps of a frame (count, bands), and the past of the next one."""
+        (joined, beside, later), bands = conditions, self._bands.count
+
+        def draw(at: int, said: Floats) -> Floats:
+            step: Floats = voice[at] + said[:bands] + np.exp(said[bands:]) * noise[at]
+            return step
+
+        heard = joined + voice @ self._w["input.voice"]
+        return self._recurrent.steps((heard, beside, later), past, count, draw)
 
 
 def gelu(x: Floats) -> Floats:
