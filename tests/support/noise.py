@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sayahead.training.corpus.frontend import FrontEnd
-from sayahead.training.corpus.store import Item
+from sayahead.training.corpus.store import About, Item
 
 FRONT = FrontEnd(800, 32, 32, 10, 4, 0.0, 400.0)
 
@@ -19,15 +19,11 @@ class ToySpec:
     stop_at: str = ""
     audio: bool = True
     front_end: FrontEnd = FRONT
-    punctuation: str = "all"
     seed: int = 0
 
-    @property
-    def inventory(self) -> tuple[dict[str, int], int]:
-        return {"a": 1, "b": 2}, 0
-
-    def describe(self) -> dict[str, str]:
-        return {"kind": "toy", "audio": str(self.audio)}
+    def about(self) -> About:
+        source = {"kind": "toy", "audio": str(self.audio)}
+        return About(self.front_end, {"a": 1, "b": 2}, 0, source, "all", self.seed)
 
     def open(self) -> Toy:
         return Toy(self)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.making import make_corpus
-from sayahead.training.corpus.store import Corpus, Item
+from sayahead.training.corpus.store import About, Corpus, Item
 
 PAD, SPACE = 0, 1
 SYMBOLS = {" ": SPACE, "a": 2, "b": 3, "c": 4, "d": 5, ".": 6}
@@ -21,12 +21,9 @@ class Tones:
     """A corpus without sound: each phoneme has a spectrum of its own, plus noise."""
 
     front_end: FrontEnd = FrontEnd()  # noqa: RUF009
-    punctuation: str = "final"
-    seed: int = 0
-    inventory: tuple[dict[str, int], int] = (SYMBOLS, PAD)
 
-    def describe(self) -> dict[str, str]:
-        return {"kind": "tones"}
+    def about(self) -> About:
+        return About(self.front_end, SYMBOLS, PAD, {"kind": "tones"}, "final", seed=0)
 
     def open(self) -> Tones:
         return self

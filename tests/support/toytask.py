@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.making import make_corpus
-from sayahead.training.corpus.store import Item
+from sayahead.training.corpus.store import About, Item
 from sayahead.training.loop.checkpoint import load_checkpoint
 from sayahead.training.loop.recipe import Recipe
 from sayahead.training.loop.task import TASKS, Batch, Settings, Task
@@ -29,10 +29,8 @@ ITEMS = 40
 class Silence:
     """A source of items of four silent frames."""
 
-    front_end, punctuation, seed, inventory = FrontEnd(n_mels=2), "all", 0, ({"_": 0, "a": 1}, 0)
-
-    def describe(self) -> dict[str, str]:
-        return {"kind": "silence"}
+    def about(self) -> About:
+        return About(FrontEnd(n_mels=2), {"_": 0, "a": 1}, 0, {"kind": "silence"}, "all", seed=0)
 
     def open(self) -> Silence:
         return self

@@ -25,7 +25,7 @@ from sayahead.training.clarinet.teacher import WaveNetTask
 from sayahead.training.clarinet.wavenet import Sampler, Stack, WaveNet, WaveNetConfig, log_likelihood
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.making import make_corpus
-from sayahead.training.corpus.store import Corpus, Item
+from sayahead.training.corpus.store import About, Corpus, Item
 from sayahead.training.crops import locked_pulses
 from sayahead.training.loop.task import Task
 from sayahead.types import Floats
@@ -332,12 +332,9 @@ class Spec:
     """Items of two gliding tones and silence."""
 
     front_end: FrontEnd = field(default_factory=FrontEnd)
-    punctuation: str = "all"
-    seed: int = 0
-    inventory: tuple[dict[str, int], int] = ({"a": 1}, 0)
 
-    def describe(self) -> dict[str, str]:
-        return {"kind": "tones"}
+    def about(self) -> About:
+        return About(self.front_end, {"a": 1}, 0, {"kind": "tones"}, "all", seed=0)
 
     def open(self) -> Spec:
         return self

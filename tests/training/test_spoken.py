@@ -65,7 +65,7 @@ def test_a_command_says_what_a_corpus_has(tmp_path: Path) -> None:
     assert made.info.source["command"] == command
     (item,) = made.split("train")
     assert item.text == text
-    assert made.info.phonemes == dict(TeacherSpec(PRESETS["ma"]).inventory[0])
+    assert made.info.phonemes == TeacherSpec(PRESETS["ma"]).about().phonemes
     # What does not sound like its text is an error, or left out.
     with pytest.raises(ConfigError, match="does not sound like its text"):
         SpokenSpec(PRESETS["ma"], teacher=command).open().items("A-2", "Nobody would have believed it at that hour.")

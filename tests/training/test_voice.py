@@ -17,7 +17,7 @@ from sayahead import ConfigError, VoiceError, installed_voices, load_voice
 from sayahead.cli import main
 from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.making import make_corpus
-from sayahead.training.corpus.store import Item
+from sayahead.training.corpus.store import About, Item
 from sayahead.training.corpus.teacher import voice_config
 from sayahead.training.loop import run as loop
 from sayahead.training.loop.recipe import recipe_from
@@ -35,16 +35,9 @@ HEART = installed_voices()["heart"]
 class Hiss:
     """A corpus of noise, with all that the tasks read."""
 
-    front_end: FrontEnd = FrontEnd()  # noqa: RUF009
-    punctuation: str = "final"
-    seed: int = 0
-
-    @property
-    def inventory(self) -> tuple[dict[str, int], int]:
-        return dict(voice_config().phonemes), 0
-
-    def describe(self) -> dict[str, str]:
-        return {"kind": "teacher", "voice": "noise"}
+    def about(self) -> About:
+        source = {"kind": "teacher", "voice": "noise"}
+        return About(FrontEnd(), dict(voice_config().phonemes), 0, source, "final", seed=0)
 
     def open(self) -> Hiss:
         return self

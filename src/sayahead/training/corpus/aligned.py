@@ -20,8 +20,8 @@ from sayahead.text.phonemizer import PAUSES
 from sayahead.training.aligner.alignment import FOLDER, LEAST, Alignment, load_aligner
 from sayahead.training.aligner.sounds import FRONT_END, UNSOUNDED
 from sayahead.training.corpus.recordings import RecordedSpec, pitch, read_recording
-from sayahead.training.corpus.store import Item
-from sayahead.training.corpus.teacher import load_reader, spans, split, voice_config
+from sayahead.training.corpus.store import About, Item
+from sayahead.training.corpus.teacher import inventory, load_reader, spans, split
 from sayahead.types import Floats, Ids, Pronunciation, Word
 
 
@@ -34,20 +34,11 @@ class AlignedSpec(RecordedSpec):
     inner_marks: bool = field(default=False, kw_only=True)
     """Whether all punctuation is kept, not only the sentence's last mark."""
 
-    @property
-    def punctuation(self) -> str:
-        """Which marks are among the phonemes."""
-        return "all" if self.inner_marks else "final"
-
-    @property
-    def inventory(self) -> tuple[dict[str, int], int]:
-        """Symbol to id, and the pad's id: the front end's."""
-        config = voice_config()
-        return dict(config.phonemes), int(config.model["pad"])
-
-    def describe(self) -> dict[str, str]:
-        """The source in corpus.json."""
-        return self.described(aligner=hashlib.sha256((self.aligner / "aligner.onnx").read_bytes()).hexdigest()[:16])
+    def about(self) -> About:
+        """See Spec. Nothing is random."""
+        digest = hashlib.sha256((self.aligner / "aligner.onnx").read_bytes()).hexdigest()[:16]
+        marks = "all" if self.inner_marks else "final"
+        return About(self.front_end, *inventory(), self.described(aligner=digest), marks, seed=0)
 
     def open(self) -> AlignedRecordings:
         """The recordings, ready for reading."""
@@ -82,7 +73,7 @@ class AlignedRecordings:
         """``sound``: source of the sound, if not the spec's folder."""
         self.spec, self._reader = spec, load_reader(spec.inner_marks)
         self._sound = sound or (lambda name, text, rate: read_recording(spec.folder, name, rate))
-        self._symbols = {number: symbol for symbol, number in spec.inventory[0].items()}
+        self._symbols = {number: symbol for symbol, number in inventory()[0].items()}
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
         """The sentences of the recording of that name, or the reason for leaving it out."""

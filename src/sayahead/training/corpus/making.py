@@ -10,7 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ import numpy as np
 
 from sayahead.errors import ConfigError
 from sayahead.training.corpus.frontend import FrontEnd
-from sayahead.training.corpus.store import FORMAT, CorpusInfo, Item, read_info
+from sayahead.training.corpus.store import FORMAT, About, CorpusInfo, Item, read_info
 from sayahead.workers import Local, Work, Workers
 
 Texts = Sequence[tuple[str, str]]
@@ -41,28 +41,8 @@ class Source(Protocol):
 class Spec(Protocol):
     """A corpus's settings for its source; sent to the workers that make shards."""
 
-    @property
-    def front_end(self) -> FrontEnd:
-        """Front end of its frames."""
-        ...
-
-    @property
-    def punctuation(self) -> str:
-        """See CorpusInfo."""
-        ...
-
-    @property
-    def seed(self) -> int:
-        """See CorpusInfo."""
-        ...
-
-    @property
-    def inventory(self) -> tuple[dict[str, int], int]:
-        """Symbol to id, and the pad's id."""
-        ...
-
-    def describe(self) -> dict[str, str]:
-        """The source in corpus.json."""
+    def about(self) -> About:
+        """What it says of the corpus."""
         ...
 
     def open(self) -> Source:
@@ -119,7 +99,7 @@ def make_corpus(
         check_same(path, read_info(path), info)
     write_info(path, info, plan)
     open_jobs = [job for shards in plan.values() for job in shards if not job.path.is_dir()]
-    progress = Progress(sum(len(job.texts) for job in open_jobs), len(open_jobs), spec.front_end, note)
+    progress = Progress(sum(len(job.texts) for job in open_jobs), len(open_jobs), info.front_end, note)
     with (workers or Local()).open(partial(maker, spec)) as spread:
         for job, shard in spread(open_jobs, lambda job: f"Shard {job.name}"):
             put(shard, job, fingerprint(info))
@@ -141,20 +121,15 @@ def cut(folder: Path, texts: Texts, size: int) -> list[Job]:
 
 def describe(spec: Spec, splits: Mapping[str, Texts], shard_texts: int) -> CorpusInfo:
     """The description of the corpus before any of it is made."""
-    phonemes, pad = spec.inventory
+    about = spec.about()
     digests = {
         name: hashlib.sha256("".join(f"{key}|{text}\n" for key, text in splits[name]).encode()).hexdigest()
         for name in sorted(splits, key=rank)
     }
     versions = {name: version for name in PACKAGES if (version := installed(name))}
     return CorpusInfo(
+        **{field.name: getattr(about, field.name) for field in fields(About)},
         format=FORMAT,
-        front_end=spec.front_end,
-        phonemes=phonemes,
-        pad=pad,
-        source=spec.describe(),
-        punctuation=spec.punctuation,
-        seed=spec.seed,
         texts=digests,
         shard_texts=shard_texts,
         versions=versions,

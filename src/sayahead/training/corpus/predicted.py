@@ -16,9 +16,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from sayahead.errors import ConfigError
-from sayahead.training.corpus.frontend import FrontEnd
 from sayahead.training.corpus.making import Texts
-from sayahead.training.corpus.store import Corpus, CorpusInfo, Item
+from sayahead.training.corpus.store import About, Corpus, Item
 from sayahead.training.loop.trained import Trained, load_trained
 from sayahead.types import Floats
 
@@ -41,35 +40,10 @@ class PredictedSpec:
     corpus: Path
     """The corpus with the true mel and the sound."""
 
-    @property
-    def info(self) -> CorpusInfo:
-        """The other corpus's description."""
-        return Corpus(self.corpus).info
-
-    @property
-    def front_end(self) -> FrontEnd:
-        """See Spec."""
-        return self.info.front_end
-
-    @property
-    def punctuation(self) -> str:
-        """See Spec."""
-        return self.info.punctuation
-
-    @property
-    def seed(self) -> int:
-        """See Spec."""
-        return self.info.seed
-
-    @property
-    def inventory(self) -> tuple[dict[str, int], int]:
-        """See Spec."""
-        return self.info.phonemes, self.info.pad
-
-    def describe(self) -> dict[str, str]:
-        """See Spec."""
-        run = self.open().run
-        return {**self.info.source, "mel": f"{run.recipe.name}, {run.step} steps"}
+    def about(self) -> About:
+        """What is said of the other corpus, and whose the mel is."""
+        info, run = Corpus(self.corpus).info, self.open().run
+        return replace(info, source={**info.source, "mel": f"{run.recipe.name}, {run.step} steps"})
 
     def open(self) -> Predictions:
         """See Spec; ConfigError for a run that predicts no mel, or of another front end."""

@@ -22,8 +22,8 @@ from sayahead.sound.files import read_wav
 from sayahead.sound.pcm import to_pcm16
 from sayahead.training.corpus.arpabet import converted, front_end_table
 from sayahead.training.corpus.frontend import FrontEnd
-from sayahead.training.corpus.store import Item
-from sayahead.training.corpus.teacher import resample, voice_config
+from sayahead.training.corpus.store import About, Item
+from sayahead.training.corpus.teacher import inventory, resample, voice_config
 from sayahead.types import Floats
 
 PAD, SPACE = 0, 1
@@ -51,11 +51,6 @@ class RecordedSpec:
     skip_missing: bool = field(default=False, kw_only=True)
     """Whether unusable recordings are left out, with the reason, instead of raising an error."""
 
-    @property
-    def seed(self) -> int:
-        """Nothing is random."""
-        return 0
-
     def described(self, **aligned: str) -> dict[str, str]:
         """The source in corpus.json, ``aligned`` by what; without skipped recordings, so that a run can resume."""
         kept = {"lead": str(self.lead), "tail": str(self.tail), "audio": str(self.audio).lower()}
@@ -72,11 +67,6 @@ class RecordingSpec(RecordedSpec):
     """The aligner's symbols, in order."""
 
     @property
-    def punctuation(self) -> str:
-        """An aligner has none."""
-        return "none"
-
-    @property
     def table(self) -> dict[str, str] | None:
         """The front end's symbols of each label; None where the labels are neither its own nor ARPAbet."""
         return front_end_table(self.symbols, voice_config().phonemes)
@@ -85,13 +75,12 @@ class RecordingSpec(RecordedSpec):
     def inventory(self) -> tuple[dict[str, int], int]:
         """Symbol to id, and the pad's id: the front end's, where the aligner's symbols are, or stand for, these."""
         if self.table is not None:
-            config = voice_config()
-            return dict(config.phonemes), int(config.model["pad"])
+            return inventory()
         return {" ": SPACE, **{symbol: number for number, symbol in enumerate(self.symbols, SPACE + 1)}}, PAD
 
-    def describe(self) -> dict[str, str]:
-        """The source in corpus.json."""
-        return self.described(alignments=self.alignments.name)
+    def about(self) -> About:
+        """See Spec. An aligner has no punctuation, and nothing is random."""
+        return About(self.front_end, *self.inventory, self.described(alignments=self.alignments.name), "none", seed=0)
 
     def open(self) -> Recordings:
         """The recordings, ready for reading."""

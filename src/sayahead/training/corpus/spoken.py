@@ -11,13 +11,14 @@ import io
 import shlex
 import shutil
 import wave
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.systems.process import by_command, output_of, whole_texts
 from sayahead.training.aligner.alignment import load_aligner
 from sayahead.training.corpus.aligned import AlignedRecordings, AlignedSpec
+from sayahead.training.corpus.store import About
 from sayahead.training.corpus.teacher import resample
 from sayahead.types import Floats
 from sayahead.voice import Voice, load_voice
@@ -37,19 +38,16 @@ class SpokenSpec(AlignedSpec):
     noise: int = 0
     """Seed of the teacher's noise, together with each text's name."""
 
-    @property
-    def seed(self) -> int:
-        """See CorpusInfo."""
-        return self.noise
-
-    def describe(self) -> dict[str, str]:
-        """The source in corpus.json: a voice with the digest of its voice.json, which has those of its files."""
-        described = {name: value for name, value in AlignedSpec.describe(self).items() if name != "folder"}
-        folder = voice_folder(self.teacher)
+    def about(self) -> About:
+        """See Spec: a voice with the digest of its voice.json, which has those of its files."""
+        aligned, folder = AlignedSpec.about(self), voice_folder(self.teacher)
         if folder is None:
-            return {**described, "kind": "spoken", "command": self.teacher}
-        digest = hashlib.sha256((folder / "voice.json").read_bytes()).hexdigest()
-        return {**described, "kind": "spoken", "voice": folder.resolve().name, "digest": digest[:16]}
+            teacher = {"command": self.teacher}
+        else:
+            digest = hashlib.sha256((folder / "voice.json").read_bytes()).hexdigest()
+            teacher = {"voice": folder.resolve().name, "digest": digest[:16]}
+        kept = {name: value for name, value in aligned.source.items() if name != "folder"}
+        return replace(aligned, source={**kept, "kind": "spoken", **teacher}, seed=self.noise)
 
     def open(self) -> AlignedRecordings:
         """The teacher, ready to speak."""

@@ -48,11 +48,9 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusInfo:
-    """corpus.json: everything of a corpus besides its shards."""
+class About:
+    """What its source says of a corpus, before any of it is made."""
 
-    format: int
-    """Version of the folder's format."""
     front_end: FrontEnd
     """Front end of its frames."""
     phonemes: dict[str, int]
@@ -65,6 +63,14 @@ class CorpusInfo:
     """Which punctuation is among the phonemes: all, final (the sentence's last alone, Ma 5.1) or none."""
     seed: int
     """Seed of the teacher's noise, together with each item's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusInfo(About):
+    """corpus.json: everything of a corpus besides its shards."""
+
+    format: int
+    """Version of the folder's format."""
     texts: dict[str, str]
     """SHA-256 of each split's texts."""
     shard_texts: int

@@ -25,7 +25,7 @@ from sayahead.sound.pcm import audible, to_pcm16
 from sayahead.text.normalizer import Normalizer
 from sayahead.text.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.training.corpus.frontend import FrontEnd
-from sayahead.training.corpus.store import Item
+from sayahead.training.corpus.store import About, Item
 from sayahead.types import Floats, Ids, Pronunciation, Word
 from sayahead.voices import FOLDER, VoiceConfig
 
@@ -73,15 +73,9 @@ class TeacherSpec:
                 f"{front.sample_rate} Hz: make the corpus without features, or with the front end ma."
             )
 
-    @property
-    def inventory(self) -> tuple[dict[str, int], int]:
-        """Symbol to id, and the pad's id."""
-        config = voice_config()
-        return dict(config.phonemes), int(config.model["pad"])
-
-    def describe(self) -> dict[str, str]:
-        """The source in corpus.json."""
-        return {
+    def about(self) -> About:
+        """See Spec."""
+        source = {
             "kind": "teacher",
             "voice": f"hibari-tts {importlib.metadata.version('hibari-tts')}",
             "early": str(EARLY),
@@ -90,6 +84,7 @@ class TeacherSpec:
             "audio": str(self.audio).lower(),
             "features": str(self.features).lower(),
         }
+        return About(self.front_end, *inventory(), source, self.punctuation, self.seed)
 
     def open(self) -> Teacher:
         """The teacher, loaded."""
@@ -220,6 +215,12 @@ def voice_config() -> VoiceConfig:
     """The default voice's phonemes and settings, without its graphs."""
     path = FOLDER / "heart" / "voice.json"
     return from_mapping(VoiceConfig, json.loads(path.read_text(encoding="utf-8")), where=str(path))
+
+
+def inventory() -> tuple[dict[str, int], int]:
+    """The front end's: symbol to id, and the pad's id."""
+    config = voice_config()
+    return dict(config.phonemes), int(config.model["pad"])
 
 
 @functools.cache
