@@ -29,7 +29,9 @@ from sayahead.types import Segment, WordTiming
 POLICIES: list[Policy] = [LookaheadK(0), LookaheadK(1), LookaheadK(2), WaitAll(), Independent(2)]
 WORDS = st.text(st.sampled_from("abc"), min_size=1, max_size=4)
 ENDS = st.sampled_from([" ", " ", " ", ", ", ". "])
-FRAGMENTS = st.lists(st.tuples(WORDS, ENDS).map("".join), min_size=1, max_size=5).map("".join)
+# Their readings are long, and spoken in portions.
+LONG = st.sampled_from(["212-555-1234567 ", "123,456,789,123. ", "www.abc.com/it/is/a/long/way/to/go "])
+FRAGMENTS = st.lists(st.tuples(WORDS, ENDS).map("".join) | LONG, min_size=1, max_size=5).map("".join)
 
 
 def watched(session: Session) -> list[Segment]:
@@ -111,6 +113,34 @@ def test_voices_that_read_characters_can_be_corrected(policy: Policy, data: st.D
     words += [word for chunk in session.chunks() for word in chunk.words]
     spoken = "".join(session.text[word.start : word.end] for word in words)
     assert "".join(spoken.split()) == "".join(session.text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "pulls", "more", "rest"),
+    [
+        ("Call 212-555-1234567 now. ", 3, "Bye.", ["one two three four", "five six seven", "now.", "Bye."]),
+        ("It cost $25.46 ", 3, "then.", ["dollars and forty-six cents", "then."]),
+        ("It cost $25.46 ", 3, "million then.", ["point four six million dollars", "then."]),
+        (
+            "Mail 123,456,789,123 now. ",
+            3,
+            "Bye.",
+            ["fifty-six million seven", "hundred eighty-nine thousand", "one hundred twenty-three", "now.", "Bye."],
+        ),
+    ],
+)
+def test_what_was_begun_is_spoken_to_its_end_whatever_is_revised(
+    text: str, pulls: int, more: str, rest: list[str]
+) -> None:
+    session = toy_session(LookaheadK(0))
+    session.push(text)
+    for _ in range(pulls):
+        session.pull()
+    # The rest of a number is no number of its own: from within it, the change begins behind it.
+    at = session.revise(len(text), more)
+    assert at == len(text)
+    session.finish()
+    assert said(session) == rest
 
 
 def said(session: Session) -> list[str]:

@@ -39,6 +39,9 @@ class Whistles:
     def breathe(self) -> list[Word]:
         return self.push("·")
 
+    def spoken(self, *, begun: bool) -> list[Word]:
+        return self.breathe()
+
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
         return [Pronunciation(np.array([ord(c) for c in word.text]), 0, len(word.text)) for word in words]
 

@@ -62,6 +62,7 @@ def said(text: str) -> str:
         ("a gif's k8s.", "a /ʤˈɪfs/s K eight s."),
         ("Nguyen-led, SQL-like", "/wˈɪn/n led, sequel like"),
         ("[Kokoro](/kˈOkəɹO/), [docs](/guide/)", "/kˈOkəɹO/, docs"),
+        ("[Kokoro](/kˈOkəɹO/)-style, x=[Kokoro](/kˈOkəɹO/)'s.", "/kˈOkəɹO/o style, x equals /kˈOkəɹOz/."),
     ],
 )
 def test_words_and_phrases(text: str, expected: str) -> None:

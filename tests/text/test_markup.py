@@ -90,6 +90,15 @@ CASES = [
     ("<sub alias='a'><sub alias='b'>c</sub> d</sub>", "a d|"),
     ("<p>One <sub alias='x'>two<p>Three", "One x| Three|"),
     ("<phoneme>read me</phoneme> <sub>and me</sub>", "read me and me|"),
+    # Figures that are spoken in portions, of which the element stands in the last.
+    (
+        'Call 212-555-1234567-<sub alias="x ray">y</sub> now',
+        "Call two hundred twelve dash five hundred fifty-five dash one two three four five six seven x ray now|",
+    ),
+    # What touches phonemes is read, too.
+    ('At x.org/<phoneme ph="ˈwɪn">N</phoneme>.', "At X dot org slash /wˈɪn/.|"),
+    ('It=<phoneme ph="ˈwɪn">N</phoneme>/<say-as interpret-as="characters">AB</say-as>.', "It equals /wˈɪn/ A. B.|"),
+    (f'{"x" * 57}-<phoneme ph="ˈwɪn">N</phoneme> z', f"{'xxx ' * 19}/wˈɪn/ z|"),
 ]
 
 
@@ -218,6 +227,18 @@ def test_a_text_with_markup_can_be_revised() -> None:
     session.finish()
     said_ += [word.text for chunk in session.chunks() for word in chunk.words]
     assert said_ == ["One.", "Two", "three", "four."]
+
+
+@pytest.mark.parametrize("pulls", [2, 3, 4])
+def test_what_an_element_says_is_said_once_where_the_text_behind_it_is_revised(pulls: int) -> None:
+    session = toy_voice().session(markup="ssml", policy="lookahead:k=0")
+    session.push('The <sub alias="World Wide Web">WWW</sub> is ')
+    said_ = [word.text for chunk in itertools.islice(session.chunks(), pulls) for word in chunk.words]
+    assert len(said_) == pulls
+    session.revise(session.text.index(" is"), " was here.")
+    session.finish()
+    said_ += [word.text for chunk in session.chunks() for word in chunk.words]
+    assert said_ == ["The", "World", "Wide", "Web", "was", "here."]
 
 
 def test_voices_that_read_letters_have_breaks() -> None:

@@ -311,7 +311,7 @@ def test_flush_begins_a_new_sentence_and_offsets_run_on() -> None:
     assert normalizer.flush() == [Word("two", 4, 7, ends=True)]
     assert normalizer.flush() == []
     assert normalizer.push("three ") == [Word("three", 7, 12)]
-    assert normalizer.finish() == []
+    assert normalizer.flush() == []
 
 
 def test_a_word_that_ends_a_sentence_at_its_full_stop_is_read_the_same_in_any_place() -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sayahead.cli import number
 from sayahead.cli.console import Console, Display
-from sayahead.cli.source import Source, keys
+from sayahead.cli.source import Source, Typed, keys
 from sayahead.config import named
 from sayahead.contexts import CONTEXTS
 from sayahead.errors import ConfigError
@@ -188,11 +188,12 @@ class Speaker:
 
     def _follow_keys(self, source: Source, idle_s: float | None) -> None:
         """Speak what is typed; Backspace, Ctrl-W and Ctrl-U take back what was not spoken."""
+        typed = Typed()
         for fragment in source.fragments(idle_s, self._early_s):
             if fragment is None:
                 self._session.flush(end=False)
-            typed, ends, _ = (fragment or "").partition("\x04")
-            for key in typed:
+            pressed, ends, _ = typed.characters(fragment).partition("\x04")
+            for key in pressed:
                 self._press(key)
             if self.display is not None:
                 self.display.replace_text(self._session.text)

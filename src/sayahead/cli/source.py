@@ -7,6 +7,7 @@ import contextlib
 import io
 import math
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +33,27 @@ def keys(terminal: int) -> Iterator[bool]:
         yield True
     finally:
         termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+class Typed:
+    """What somebody types on a terminal, without the sequences of keys that are no characters: arrows, Delete, F1."""
+
+    # ESC, then what an arrow or the like sends (ECMA-48's control sequences, SS3), or the key that Alt was held with.
+    _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|O[ -~]|[^\[O\x00-\x1f\x7f])")
+    _BEGUN = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|O)?\Z")
+
+    def __init__(self) -> None:
+        self._begun = ""
+
+    def characters(self, fragment: str | None) -> str:
+        """The characters of what came; a sequence may be cut anywhere. None: a pause, in which no sequence goes on."""
+        if fragment is None:
+            self._begun = ""
+            return ""
+        text = self._SEQUENCE.sub("", self._begun + fragment)
+        begun = self._BEGUN.search(text)
+        self._begun = begun[0] if begun else ""
+        return text.removesuffix(self._begun) if begun else text
 
 
 class Source:

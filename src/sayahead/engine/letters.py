@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sayahead.engine.policy import READ, LetterPolicy, LetterView, Read, Steps, check_action
+from sayahead.engine.sentence import rest_of
 from sayahead.errors import SessionError
 from sayahead.text import Speller
 from sayahead.types import Floats, Segment, Speech, Word
@@ -23,6 +24,8 @@ class Letters:
         self._pending: deque[Word] = deque()
         self._action: Read | Steps = READ
         self._start = self._end = 0
+        # Whether the next word is the rest of the last one that was spelled.
+        self._goes_on = False
         self._begin()
 
     def _begin(self) -> None:
@@ -42,15 +45,24 @@ class Letters:
     @property
     def kept(self) -> tuple[int, int]:
         """See Sentence; a word of which a letter was read stays."""
-        return self._start, self._end
+        rest, _ = rest_of(self._goes_on, self._pending)
+        end = rest[-1].end if rest else self._end
+        return end if rest and rest[-1].ends else self._start, end
+
+    @property
+    def spoken(self) -> int:
+        """See Sentence."""
+        return self._end
 
     def take(self, words: Sequence[Word]) -> None:
         """See Sentence."""
         self._pending.extend(words)
 
-    def take_back(self) -> None:
+    def take_back(self) -> bool:
         """See Sentence."""
-        self._pending.clear()
+        rest, begun = rest_of(self._goes_on, self._pending)
+        self._pending = deque(rest)
+        return begun
 
     def end(self) -> None:
         """See Sentence."""
@@ -142,7 +154,7 @@ class Letters:
         first = self._size + len(space)
         self._words.append((word, (first, first + len(text))))
         self._add(space + text)
-        self._last, self._end = word.text, word.end
+        self._last, self._end, self._goes_on = word.text, word.end, word.goes_on
         if word.ends:
             self._finish()
 

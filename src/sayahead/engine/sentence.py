@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -37,12 +37,17 @@ class Sentence(Protocol):
         """Where in the source the open sentence begins, and up to where nothing can be taken back."""
         ...
 
+    @property
+    def spoken(self) -> int:
+        """Up to where in the source it has been spoken."""
+        ...
+
     def take(self, words: Sequence[Word]) -> None:
         """Take in words that have become final."""
         ...
 
-    def take_back(self) -> None:
-        """Forget the pending words."""
+    def take_back(self) -> bool:
+        """Forget the pending words but the rest of a reading that was begun; whether some of that is still to come."""
         ...
 
     def end(self) -> None:
@@ -93,6 +98,20 @@ def closes_phrase(word: Word) -> bool:
     return word.ends or word.text[-1:] in PAUSES
 
 
+def rest_of(last: bool, pending: Iterable[Word]) -> tuple[list[Word], bool]:
+    """Pending words that are the rest of a reading whose beginning was spoken, and whether some is still to come.
+
+    ``last``: whether the word that was spoken last goes on.
+    """
+    rest = list[Word]()
+    for word in pending:
+        if not last:
+            break
+        rest.append(word)
+        last = word.goes_on
+    return rest, last
+
+
 def before_break(words: tuple[Word, ...], visible: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """What is spoken and what is seen behind it, up to the first break: of that, only its mark is seen."""
     shown = (*words, *visible)
@@ -131,6 +150,8 @@ class Words:
         self._closes = self._breathes = False
         # Whether a phrase may pause after the last word that was spoken.
         self._closed = True
+        # Whether the next word is the rest of the last one that was spoken.
+        self._goes_on = False
         # What the last segment speaks, and how much it shows.
         self._speaking: tuple[Word, ...] = ()
         self._showing = 0
@@ -143,17 +164,26 @@ class Words:
     @property
     def kept(self) -> tuple[int, int]:
         """See Sentence; words that the last SPEAK has shown and not spoken can be taken back."""
-        return self._begin, self._end
+        rest, _ = rest_of(self._goes_on, self._pending)
+        end = rest[-1].end if rest else self._end
+        return end if rest and rest[-1].ends else self._begin, end
+
+    @property
+    def spoken(self) -> int:
+        """See Sentence."""
+        return self._end
 
     def take(self, words: Sequence[Word]) -> None:
         """See Sentence."""
         self._pending.extend(words)
 
-    def take_back(self) -> None:
+    def take_back(self) -> bool:
         """See Sentence."""
-        self._pending.clear()
-        self._seen = 0
+        rest, begun = rest_of(self._goes_on, self._pending)
+        self._pending = deque(rest)
+        self._seen = min(self._seen, len(rest))
         self._closes = self._breathes = False
+        return begun
 
     def end(self) -> None:
         """See Sentence; if everything was spoken, a segment without words closes the sentence."""
@@ -238,6 +268,7 @@ class Words:
         self._open = 0 if self._speaking[-1].ends else self._open + len(self._speaking)
         self._end, self._closed = self._speaking[-1].end, closes_phrase(self._speaking[-1])
         self._begin = self._end if self._speaking[-1].ends else self._begin
+        self._goes_on = self._speaking[-1].goes_on
         self._seen = self._showing
         self._breathes = self._breathes and bool(self._pending)
         return self._speaking

@@ -97,8 +97,9 @@ class Session:
     def revise(self, at: int, text: str) -> int:
         """From character ``at`` of the text on, it is now this one: what was there and was not spoken is taken back.
 
-        What was spoken stays, and is never spoken again: where the change begins before its end, those words of
-        the new text are left out that stand for spoken ones, and letters that would only lengthen the last of these.
+        What was spoken stays, and is never spoken again; a number or the like that was begun is spoken to its end.
+        Where the change begins before that, those words of the new text are left out that stand for spoken ones, and
+        letters that would only lengthen the last of these.
         Returns the character of ``text``, the property, from which on it was changed. A flush that waits is taken back,
         too. ConfigError where ``at`` is no place of the text, TextError where the new text is none, SessionError after
         the end.
@@ -112,11 +113,10 @@ class Session:
         self._transcript.rewrite(source[:at] + text)
         self._inbox.clear()
         self._bitten = 0
-        self._sentence.take_back()
         # The words of the open sentence that were spoken decide how what follows is read.
         self._normalizer = self._normalizer_from(begin)
         self._normalizer.push(source[begin:spoken])
-        self._normalizer.breathe()
+        self._normalizer.spoken(begun=self._sentence.take_back())
         if source[spoken:at] + text:
             self._inbox.append(source[spoken:at] + text)
         return at
@@ -256,7 +256,7 @@ class Session:
 
     def _progress(self) -> tuple[int, int]:
         """How many characters of the text have been spoken, and how many have not."""
-        spoken = self._sentence.kept[1]
+        spoken = self._sentence.spoken
         return spoken, max(0, self._transcript.characters - spoken)
 
     def _read(self) -> bool:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.text import Normalizer
+from sayahead.text.instead import PLACEHOLDER, Replaced, instead
 from sayahead.text.pronouncing import Pronunciations
 from sayahead.text.say_as import SayAs
 from sayahead.text.tags import Places, Tag, alphabet_of, break_s, complete, may_become, rate_of, tag_of
@@ -30,23 +31,9 @@ _SENTENCES = frozenset("p s paragraph sentence speak".split())
 _COLLECTED = frozenset("phoneme sub say-as spell".split())
 MOST_CONTENT = 500
 """Characters of an element's content, beyond which it is text whatever its tag says."""
-PLACEHOLDER = "ssmlword"
-"""What the normalizer reads where other words or phonemes are said."""
+MOST_TOUCHING = 40
+"""Characters of one token before a placeholder, beyond which a blank keeps it from being cut in two."""
 _MARKS = re.compile(r"[.,;:!?…—)]*$")
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """What is said in place of an element's content."""
-
-    words: str
-    """Its words, as they are spoken."""
-    phonemes: str
-    """The voice's symbols for all of them; empty: they are read."""
-    start: int
-    """Where its content begins in the source."""
-    end: int
-    """Where that ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +88,8 @@ class Marked:
         # Ends in the source of characters that take more than one there.
         self._wide: dict[int, int] = {}
         self._apart, self._last = False, ""
+        # Characters since the last blank.
+        self._touching = 0
         self._open, self._mark = False, False
         # End of the last word in the source.
         self._done = start
@@ -137,6 +126,14 @@ class Marked:
         out: list[Word] = []
         self._literal(out)
         self._take(self._inner.breathe(), out)
+        return out
+
+    def spoken(self, *, begun: bool) -> list[Word]:
+        """See Normalizer; an element that is open was said in its place."""
+        out: list[Word] = []
+        self._literal(out)
+        self._tag, self._content = None, ""
+        self._take(self._inner.spoken(begun=begun), out)
         return out
 
     # ---- characters ----------------------------------------------------------------------------------------------
@@ -208,6 +205,8 @@ class Marked:
         if self._apart and (text[0].isalnum() or text[0] == "-"):
             self._space(out)
         self._apart, self._last = False, text[-1]
+        tail = len(_TAIL.search(text)[0])  # type: ignore[index]
+        self._touching = tail if tail < len(text) else self._touching + tail
         self._places.add(self._given, self._at)
         self._given += len(text)
         self._take(self._inner.push(text), out)
@@ -217,7 +216,7 @@ class Marked:
         self._places.add(self._given, self._at)
         self._given += 1
         self._take(self._inner.push(" "), out)
-        self._last = " "
+        self._last, self._touching = " ", 0
 
     # ---- elements ------------------------------------------------------------------------------------------------
 
@@ -297,14 +296,14 @@ class Marked:
                 self._feed(content, out)
                 self._at = here
             return
-        if self._last.isalnum():
+        if self._last.isalnum() or self._touching > MOST_TOUCHING:
             self._space(out)
         self._replaced[self._given] = Replaced(words, phonemes, tag.start if tag.empty else start, end)
         self._places.add(self._given, start)
         self._given += len(PLACEHOLDER)
         self._take(self._inner.push(PLACEHOLDER), out)
         self._places.add(self._given, self._at)
-        self._apart, self._last = True, "x"
+        self._apart, self._last, self._touching = True, "x", self._touching + len(PLACEHOLDER)
 
     def _said(self, tag: Tag, content: str) -> tuple[str, str]:
         """Words and phonemes in place of content; no words: the content is read."""
@@ -336,14 +335,15 @@ class Marked:
         for word in words:
             place = bisect.bisect_right(self._speeds, (word.start, 99.0)) - 1
             speed = self._speeds[max(0, place)][1]
-            at = next((at for at in self._replaced if word.start <= at < max(word.end, word.start + 1)), None)
-            if at is not None:
-                out += self._instead(word, at, self._replaced.pop(at), speed)
+            if 0 < word.text.count(PLACEHOLDER) <= len(self._replaced):
+                out += self._instead(word, speed)
             else:
                 start = max(self._places.start(word.start), self._done)
                 end = self._end_of(word) if word.end > word.start else start
                 out.append(replace(word, start=start, end=max(start, end), speed=speed))
             self._done = out[-1].end
+            if self._replaced and not word.goes_on:
+                self._replaced = {at: said for at, said in self._replaced.items() if at >= word.end}
             self._open, self._mark = not word.ends, bool(_MARKS.search(word.text)[0])  # type: ignore[index]
         if words:
             self._places.forget(words[-1].end)
@@ -354,25 +354,18 @@ class Marked:
         """Where a word ends in the source."""
         return self._wide.get(word.end - 1) or self._places.start(word.end - 1) + 1
 
-    def _instead(self, word: Word, at: int, said: Replaced, speed: float) -> list[Word]:
-        """The words that are said for a placeholder, with the marks around it, each with a part of its place."""
-        start = self._places.start(word.start) if word.start < at else said.start
-        end = self._end_of(word) if word.end > at + len(PLACEHOLDER) else said.end
-        text, phonemes = word.text.replace(PLACEHOLDER, said.words), said.phonemes
-        if phonemes:
-            if PLACEHOLDER + "'s" in word.text and self._resources.known.transcriber:
-                phonemes = self._resources.known.transcriber.genitive(phonemes)
-            return [replace(word, text=text, start=start, end=end, speed=speed, phonemes=phonemes)]
-        parts = text.split()
-        places = [said.start + (said.end - said.start) * n // len(parts) for n in range(len(parts) + 1)]
-        places[0], places[-1] = start, end
-        return [
-            Word(part, places[n], places[n + 1], word.ends and n + 1 == len(parts), speed)
-            for n, part in enumerate(parts)
-        ]
+    def _instead(self, word: Word, speed: float) -> list[Word]:
+        """The words that are said for placeholders in a word, with what is around them."""
+        places = sorted(self._replaced)[: word.text.count(PLACEHOLDER)]
+        said = [self._replaced.pop(at) for at in places]
+        start = self._places.start(word.start) if word.start < places[0] else said[0].start
+        end = self._end_of(word) if word.end > places[-1] + len(PLACEHOLDER) else said[-1].end
+        start = max(start, self._done)
+        word = replace(word, start=start, end=max(start, end), speed=speed)
+        return instead(word, said, self._resources.known.transcriber)
 
 
-_PLAIN = re.compile(r"[^<&\[]+")
+_PLAIN, _TAIL = re.compile(r"[^<&\[]+"), re.compile(r"\S*\Z")
 
 
 def check_markup(kind: object) -> str:

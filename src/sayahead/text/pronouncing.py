@@ -143,6 +143,10 @@ class Pronouncing:
         """See Normalizer."""
         return self._settle(self._inner.breathe(), over=True)
 
+    def spoken(self, *, begun: bool) -> list[Word]:
+        """See Normalizer."""
+        return self._settle(self._inner.spoken(begun=begun), over=True)
+
     def _settle(self, words: list[Word], *, over: bool) -> list[Word]:
         """Words that are settled, of those that wait and these; all of them where no more come for now."""
         self._held += words
@@ -181,8 +185,8 @@ class Pronouncing:
         """How many of the waiting words are settled, and the words that are said for them; None: more may follow."""
         word = self._held[0]
         source = spaced(self._characters(word))
-        if "](/" in source and (own := self._own(source)):
-            return 1, [said_so([word], own, "")]
+        if "](/" in source and (own := self._own(word)):
+            return 1, own
         best: tuple[int, Said, str] | None = None
         tokens: Tokens = ()
         for count, next_word in enumerate(self._held, start=1):
@@ -222,15 +226,31 @@ class Pronouncing:
             said = replace(said, phonemes=self._known.transcriber.genitive(said.phonemes))
         return said_so(words, said, behind)
 
-    def _own(self, source: str) -> Said | None:
-        """The pronunciation that ``[word](/ipa/)`` gives; none for a link that happens to look so."""
+    def _own(self, word: Word) -> list[Word] | None:
+        """The pronunciation that ``[word](/ipa/)`` gives, with what touches it; none for a link that looks so."""
+        source = self._characters(word)
         if not (found := _GIVEN.search(source)) or found[2].isascii() or self._known.transcriber is None:
             return None
         try:
-            return Said(phonemes=self._known.transcriber.read(found[2], "ipa"))
+            said = Said(phonemes=self._known.transcriber.read(found[2], "ipa"))
         except ConfigError as error:
             log.warning("%s: %s.", found[0], error)
             return None
+        before, behind = source[: found.start()], source[found.end() :]
+        if behind.replace("’", "'")[:2] == "'s" and not any(map(str.isalnum, behind[2:])):
+            said, behind = Said(phonemes=self._known.transcriber.genitive(said.phonemes)), ""
+        first, last = (self._known.read(part) if any(map(str.isalnum, part)) else "" for part in (before, behind))
+        if not (first or last):
+            return [said_so([word], said, "")]
+        places = [word.start, word.start + found.start(), word.start + found.end(), word.end]
+        mark = _MARKS.search(word.text)[0]  # type: ignore[index]
+        made = [
+            replace(word, text=text, start=a, end=b, ends=False, goes_on=True)
+            for text, a, b in zip((first, found[1], last), places[:-1], places[1:], strict=True)
+        ]
+        made[1] = replace(made[1], phonemes=said.phonemes)
+        made = [one for one in made if one.text]
+        return [*made[:-1], replace(made[-1], text=made[-1].text + mark, ends=word.ends, goes_on=word.goes_on)]
 
     def _parts(self, word: Word, source: str) -> list[Word]:
         """The words of a compound ("Nguyen-led") of which one is in the lexicon; otherwise the compound itself."""
@@ -246,7 +266,7 @@ class Pronouncing:
             last = i + 1 == len(spoken)
             end = word.end if last else at + len(place.split("-")[i]) + 1
             one = replace(word, text=part + (word.text[len(text) :] if last else ""), start=at, end=end)
-            one = replace(one, ends=word.ends and last)
+            one = replace(one, ends=word.ends and last, goes_on=word.goes_on and last)
             made.append(self._genitive([one], *entry) if entry else one)
             at = end
         return made
@@ -262,10 +282,11 @@ def said_so(words: list[Word], said: Said, behind: str) -> Word:
     first, last = words[0], words[-1]
     if said.phonemes or not said.text:
         text = " ".join(word.text for word in words)
-        return replace(first, text=text, end=last.end, ends=last.ends, phonemes=said.phonemes)
+        return replace(first, text=text, end=last.end, ends=last.ends, phonemes=said.phonemes, goes_on=last.goes_on)
     mark = _MARKS.search(last.text)
     trail = mark[0] if mark else ""
     if said.dotted and trail.startswith(".") and not last.ends:
         trail = trail[1:]
     lead = "(" if first.text.startswith("(") else ""
-    return replace(first, text=f"{lead}{said.text}{behind}{trail}", end=last.end, ends=last.ends)
+    text = f"{lead}{said.text}{behind}{trail}"
+    return replace(first, text=text, end=last.end, ends=last.ends, goes_on=last.goes_on)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sayahead.types import Word
 
@@ -47,10 +48,11 @@ def in_portions(word: Word) -> list[Word]:
     if len(parts) == 1:
         return [word]
     places = [word.start + size * n // len(parts) for n in range(len(parts) + 1)]
-    return [
-        Word(part, start, max(start + (size > 0), end), word.ends and end == word.end)
+    made = [
+        Word(part, start, max(start + (size > 0), end), goes_on=True)
         for part, start, end in zip(parts, places[:-1], places[1:], strict=True)
     ]
+    return [*made[:-1], replace(made[-1], ends=word.ends, goes_on=False)]
 
 
 def _atoms(word: str) -> list[tuple[str, float]]:

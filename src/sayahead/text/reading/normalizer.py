@@ -91,4 +91,5 @@ class Reader(Waiting[Said]):
         parts = [" ".join(spoken[i : i + step]) for i in range(0, len(spoken), step)]
         for number, part in enumerate(parts, 1):
             start, end = (word.start + size * n // len(parts) for n in (number - 1, number))
-            yield Word(part, start, max(start + (size > 0), end), word.ends and number == len(parts))
+            last = number == len(parts)
+            yield Word(part, start, max(start + (size > 0), end), word.ends and last, goes_on=not last)

@@ -49,11 +49,8 @@ class Waiting(Generic[SaidT]):
         self._waiting: list[Token[SaidT]] = []
         self._text = self._behind = self._line = ""
         self._start = self._position
-        self._newlines = 1
-        self._code = self._inside_quote = False
-        self._glue = self._address = False
-        self._link = self._tag = 0
-        self._returned = self._breath = False
+        self._newlines, self._link, self._tag = 1, 0, 0
+        self._code = self._inside_quote = self._glue = self._address = self._returned = self._breath = False
         self._close()
 
     def _close(self) -> None:
@@ -92,8 +89,6 @@ class Waiting(Generic[SaidT]):
         self._reset()
         return out
 
-    finish = flush
-
     def breathe(self) -> list[Word]:
         """The words still pending, as they stand; the sentence goes on with what is pushed next."""
         out: list[Word] = []
@@ -103,6 +98,12 @@ class Waiting(Generic[SaidT]):
         self._settle(out)
         self._breath = False
         return out
+
+    def spoken(self, *, begun: bool) -> list[Word]:
+        """See ``sayahead.text.Normalizer``."""
+        if begun and self._text:
+            self._token(SPACE, self._position, [])
+        return [] if begun else self.breathe()
 
     # ---- what a language says ------------------------------------------------------------------------------------
 

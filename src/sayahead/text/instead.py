@@ -1,0 +1,71 @@
+"""What is said in place of an element's content: the words around a placeholder, and those that stand for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from sayahead.text.transcription import Transcriber
+from sayahead.types import Word
+
+PLACEHOLDER = "ssmlword"
+"""What the normalizer reads where other words or phonemes are said."""
+_LEAD, _TRAIL = re.compile(r"[^\w\s]*\Z"), re.compile(r"(?:'s\b)?[^\w\s]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What is said in place of an element's content."""
+
+    words: str
+    """Its words, as they are spoken."""
+    phonemes: str
+    """The voice's symbols for all of them; empty: they are read."""
+    start: int
+    """Where its content begins in the source."""
+    end: int
+    """Where that ends."""
+
+
+def instead(word: Word, said: Sequence[Replaced], transcriber: Transcriber | None) -> list[Word]:
+    """The words for a word with placeholders, each with a part of its place, for which this is said in turn.
+
+    Words that stand in the text are read with what is around them; phonemes are a word of their own.
+    """
+    made = list[Word]()
+    runs = list(_runs(word.text.split(PLACEHOLDER), said, transcriber))
+    for number, (text, own) in enumerate(runs):
+        start = own.start if own else made[-1].end if made else word.start
+        end = own.end if own else next((other.start for _, other in runs[number + 1 :] if other), word.end)
+        start = max(start, made[-1].end) if made else word.start
+        end = word.end if number + 1 == len(runs) else min(max(start, end), word.end)
+        parts = [text] if own else text.split()
+        # Where nothing but them is spoken, the marks around an element belong to its first and its last word.
+        low, high = (said[0].start, said[-1].end) if len(runs) == 1 else (start, end)
+        places = [start, *(low + (high - low) * n // len(parts) for n in range(1, len(parts))), end]
+        made += (
+            replace(word, text=part, start=a, end=b, phonemes=own.phonemes if own else "", ends=False, goes_on=True)
+            for part, a, b in zip(parts, places[:-1], places[1:], strict=True)
+        )
+    return [*made[:-1], replace(made[-1], ends=word.ends, goes_on=word.goes_on)]
+
+
+def _runs(
+    texts: Sequence[str], said: Sequence[Replaced], transcriber: Transcriber | None
+) -> Iterator[tuple[str, Replaced | None]]:
+    """Stretches of words that are read, and those that phonemes are said for, with the marks that touch them."""
+    before = texts[0]
+    for own, behind in zip(said, texts[1:], strict=True):
+        if not own.phonemes:
+            before += own.words + behind
+            continue
+        lead, trail = _LEAD.search(before)[0], _TRAIL.match(behind)[0]  # type: ignore[index]
+        if plain := before.removesuffix(lead).strip():
+            yield plain, None
+        if trail.startswith("'s") and transcriber is not None:
+            own = replace(own, phonemes=transcriber.genitive(own.phonemes))
+        yield lead + own.words + trail, own
+        before = behind.removeprefix(trail)
+    if before.strip():
+        yield before, None
