@@ -15,6 +15,7 @@ import numpy as np
 from sayahead.config import check_whole
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.errors import ConfigError, SayaheadError, SessionError
+from sayahead.speech import asynchronous
 from sayahead.types import AudioChunk, WordTiming
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ ELSEWHERE = ("overloaded", "shutdown", "unreachable", "gone")
 SLOW = "The servers did not answer in time: they may be full, or gone."
 # Chunks that may wait for their reader; above that, the connection is not read until there is room.
 QUEUE = 1000
+PATIENCE_S = 15.0
+"""So long without a word a long text waits for room at the server: longer than any break in it."""
 
 
 class ServerError(SayaheadError):
@@ -185,7 +188,9 @@ class Speech:
     def __init__(self, client: Client, name: str) -> None:
         self._client, self._name = client, name
         self._chunks: asyncio.Queue[AudioChunk | ServerError | None] = asyncio.Queue()
-        self._room = asyncio.Event()
+        self._room, self._progress = asyncio.Event(), asyncio.Event()
+        # End of the last word that has arrived, in the text.
+        self._spoken = 0
         self._samples, self._transcript = 0, Transcript()
         self._over = self._begun = self._silent = False
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -286,14 +291,28 @@ class Speech:
         return self.heard(played_s)
 
     async def write(self, fragments: Iterable[str] | AsyncIterable[str]) -> None:
-        """Push all fragments, then finish."""
-        if isinstance(fragments, AsyncIterable):
-            async for fragment in fragments:
-                await self.push(fragment)
-        else:
-            for fragment in fragments:
-                await self.push(fragment)
+        """Push all fragments, then finish.
+
+        Of a long text it sends no more than the server lets wait, so the audio must be read meanwhile.
+        """
+        async for fragment in asynchronous(fragments):
+            limits = self._client.created["limits"]
+            size = int(min(limits["message_characters"], limits["pending_characters"]))
+            for at in range(0, len(fragment), size):
+                await self._until_room(len(fragment[at : at + size]))
+                await self.push(fragment[at : at + size])
         await self.finish()
+
+    async def _until_room(self, characters: int) -> None:
+        """Wait until the server takes so many more, or has said nothing for a while: then it shall decide."""
+        most = int(self._client.created["limits"]["pending_characters"])
+        while not self._over and len(self.text) - self._spoken + characters > most:
+            self._progress.clear()
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    await self._progress.wait()
+            except TimeoutError:
+                return
 
     async def leave(self) -> None:
         """Cancel, if it is not over."""
@@ -328,6 +347,9 @@ class Speech:
             chunk = AudioChunk(samples, self._samples, rate, words)
             self._samples += len(samples)
             self._transcript.add(words)
+            if words:
+                self._spoken = words[-1].end
+                self._progress.set()
             while self._chunks.qsize() >= QUEUE and not self._silent and self._revised is None:
                 self._room.clear()
                 await self._room.wait()
@@ -340,11 +362,16 @@ class Speech:
         elif data["type"] in ("speech.cancelled", "speech.done"):
             self._end(None)
         elif data["type"] == "error":
+            if not data["gone"]:
+                # Nothing more is made of it here, nor shall be there.
+                with contextlib.suppress(ServerError):
+                    await self._client._say("input_text.cancel", context_id=self._name)
             self._end(ServerError(data["code"], data["message"]))
 
     def _end(self, item: ServerError | None) -> None:
         """Nothing more comes after what is queued; ``item`` is the error, if that is why."""
         self._over = True
+        self._progress.set()
         self._client._forget(self._name)
         if self._revised is not None and not self._revised.done():
             self._revised.set_exception(item or SessionError("The text was cancelled before it was revised."))

@@ -22,6 +22,7 @@ from websockets.exceptions import ConnectionClosed
 from sayahead.client import Client, ServerError
 from sayahead.server.operation.logs import JsonLines, Lines
 from sayahead.server.synthesis.resample import Resampler
+from sayahead.server.wire import joined
 
 HUGE = "1" + "0" * 400
 BODY = (
@@ -370,7 +371,7 @@ HALF = "\\ud800"
     [
         f'{{"type": "input_text.append", "context_id": "{HALF}", "text": "Hello there."}}',
         f'{{"type": "input_text.flush", "flush_id": "{HALF}"}}',
-        f'{{"type": "input_text.append", "text": "Hello {HALF} there."}}',
+        f'{{"type": "input_text.append", "text": "Hello.", "more": ["{HALF}"]}}',
         f'{{"type": "session.update", "session": {{"voice": "{HALF}"}}}}',
     ],
 )
@@ -389,6 +390,37 @@ def test_half_a_character_is_refused(message: str) -> None:
 
     with serving() as server:
         play(run, server)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "path", "field", "rest"),
+    [
+        ("native", "/v1/stream", "text", {"type": "input_text.append"}),
+        ("elevenlabs", "/v1/text-to-speech/toy/stream-input?output_format=pcm_24000", "text", {}),
+        ("cartesia", "/tts/websocket", "transcript", {"context_id": "a", "continue": True}),
+    ],
+)
+def test_a_text_may_be_cut_within_a_character(protocol: str, path: str, field: str, rest: dict[str, Any]) -> None:
+    """A client that counts as JavaScript does cuts an emoji in two: the texts around it were lost."""
+
+    async def run(server: Running) -> None:
+        async with connect(server.ws + path) as connection:
+            # The second emoji has no other half.
+            for text in ("Hello \ud83d", "\ude00there\ud83d ", "and \udc00you. "):
+                await connection.send(json.dumps({field: text, **rest}))
+            end = time.monotonic() + 10
+            while time.monotonic() < end and server.metric("tts_characters_total", protocol=protocol) < 24:
+                await asyncio.sleep(0.01)
+            assert server.metric("tts_characters_total", protocol=protocol) == 24
+
+    with serving() as server:
+        play(run, server)
+
+
+def test_halves_of_characters_are_joined() -> None:
+    assert joined("a\ud83d") == ("a", "\ud83d")
+    assert joined("\ud83d\ude00 b") == ("\U0001f600 b", "")
+    assert joined("\ude00b\ud83dc\ud83d") == ("\ufffdb\ufffdc", "\ud83d")
 
 
 @pytest.mark.parametrize("origin", ["http://[", "http://[::1", "//[", "http://a]b"])

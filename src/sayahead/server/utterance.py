@@ -8,6 +8,7 @@ import logging
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from sayahead.engine.heard import TOLERANCE_S, Heard
 from sayahead.errors import SayaheadError
@@ -16,6 +17,7 @@ from sayahead.server.hub import Hub, Lease
 from sayahead.server.outbox import Outbox
 from sayahead.server.synthesis.pacing import Pacing
 from sayahead.server.synthesis.threads import EncodedChunk, Speaking
+from sayahead.server.wire import joined
 from sayahead.speech import early_s
 
 log = logging.getLogger("sayahead.server")
@@ -53,6 +55,8 @@ class Utterance:
         self._wake = asyncio.Event()
         # The text from `_reported_end` on, which no chunk has reported yet; how long all of it is, and how much came.
         self._text, self._reported_end, self._characters, self._received = "", 0, 0, 0
+        # The first half of a character, which the next text completes.
+        self._half = ""
         # End of the last word that was sent; blanks behind it may have been reported, too.
         self._spoken_end = 0
         self._waiting = self._flushes = 0
@@ -75,6 +79,7 @@ class Utterance:
         """Take in text; the reason if it is too much."""
         if (refusal := self._too_much(text)) is not None:
             return refusal
+        text, self._half = joined(self._half + text)
         if text:
             self._take(text)
             self._inbox.append(text)
@@ -88,10 +93,11 @@ class Utterance:
         """Take in a revision; the reason if it has too much text."""
         if (refusal := self._too_much(revision.text)) is not None:
             return refusal
-        self._take(revision.text)
-        self._inbox.append(revision)
+        text, self._half = joined(revision.text)
+        self._take(text)
+        self._inbox.append(replace(revision, text=text))
         self._revisions.append(self._last_sign)
-        self._waiting += len(revision.text)
+        self._waiting += len(text)
         return None
 
     def _take(self, text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Collection
 from typing import Any
 
 from sayahead.errors import SayaheadError
@@ -12,6 +13,9 @@ from sayahead.errors import SayaheadError
 MOST_NAME = 128
 
 _COMPACT = json.JSONEncoder(separators=(",", ":")).encode
+_HALF = re.compile(r"[\ud800-\udfff]")
+TEXTS = ("text", "transcript")
+"""Fields of messages with text to be spoken: a client may cut it anywhere."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -23,13 +27,16 @@ class MessageError(SayaheadError):
         self.utterance = utterance
 
 
-def json_object(message: str | bytes) -> dict[str, Any]:
-    """A message as a JSON object. MessageError for anything else."""
+def json_object(message: str | bytes, *, halves: Collection[str] = ()) -> dict[str, Any]:
+    """A message as a JSON object. MessageError for anything else.
+
+    ``halves``: fields whose text may have half of a surrogate pair, as at its end where a client cuts between two."""
     try:
         text = message if isinstance(message, str) else message.decode()
         data = json.loads(text, parse_constant=no_constant, parse_float=finite)
         if _SURROGATE.search(text):
-            json.dumps(data, ensure_ascii=False).encode()
+            rest = {k: v for k, v in data.items() if k not in halves} if isinstance(data, dict) else data
+            json.dumps(rest, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise MessageError(
             "The message has half of a surrogate pair: an escape from \\ud800 to \\udfff by itself."
@@ -58,7 +65,19 @@ def text_frame(message: str | bytes) -> dict[str, Any]:
     """A WebSocket's message as a JSON object. MessageError for anything else, and for binary frames."""
     if isinstance(message, bytes):
         raise MessageError("Messages must be JSON in text frames, not in binary ones.")
-    return json_object(message)
+    return json_object(message, halves=TEXTS)
+
+
+def joined(text: str) -> tuple[str, str]:
+    """Text in whole characters, and the first half of one at its end, which the next text may complete.
+
+    A half that nothing completes is U+FFFD, which is silent.
+    """
+    half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
+    text = text.removesuffix(half)
+    if _HALF.search(text):
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text, half
 
 
 def compact(data: dict[str, Any]) -> str:
