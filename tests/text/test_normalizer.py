@@ -83,7 +83,7 @@ READINGS = [
     ("https://www.example.com/a-b", "example dot com slash A. dash B"),
     ("info@example.org foo.py Node.js", "info at example dot org|foo dot P.Y.|Node dot J.S."),
     ("Try you.com. On you.com/a or it.is", "Try|you dot com.||On|you dot com slash A.|or|it.||is"),
-    ("done.sort() then .env, .py", "done.||dot sort|then|dot env,|dot P.Y."),
+    ("gone.sort() then .env, .py", "gone.||dot sort|then|dot env,|dot P.Y."),
     ("@john #BigDay #5", "at john|hashtag Big Day|number five"),
     ("C++ C# AT&T R&B Q&A", "C plus plus|C sharp|AT&T|R&B|Q&A"),
     ("3D 5G H2O COVID-19", "three D|five G|H two O|COVID nineteen"),

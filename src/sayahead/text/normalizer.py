@@ -46,6 +46,9 @@ class Normalizer(Waiting[str]):
         return cardinal(int(figures))
 
     def _say(self, token: Token[str], out: list[Word]) -> bool:
+        sign = self._left.unsaid
+        if sign and (parts := self._parts(token)).core[:1].isdigit():
+            parts.core = sign + parts.core
         return super()._say(token, out) or (not token.begun and self._begin(token, out))
 
     def _begin(self, token: Token[str], out: list[Word]) -> bool:
@@ -120,6 +123,8 @@ class Normalizer(Waiting[str]):
         self._emit(token, f"{parts.before}{said}{parts.after}{mark}", out, last=last)
         if self._open and not token.raw.isspace():
             core = parts.core or token.raw
+            if parts.after and not parts.before and left.kind in ("code", "dial", "label"):
+                left = Left(before=left.before)  # What a parenthesis told of a number goes no further.
             self._note(after(core, left, said, named=core[:1].isupper() and was_open), parts.mark if mark else "")
 
     def _note(self, left: Left, mark: str) -> None:

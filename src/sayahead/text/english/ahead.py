@@ -5,13 +5,15 @@ A reading is None while the next words' characters do not tell yet, and False wh
 
 from __future__ import annotations
 
+import math
 import re
 
 from sayahead.text.english import tables
 from sayahead.text.english.amounts import MONEY
 from sayahead.text.english.left import Left
 from sayahead.text.english.numbers import each, label, number, ordinal, plural
-from sayahead.text.english.units import currency
+from sayahead.text.english.pieces import formula
+from sayahead.text.english.units import BIG, BIG_PREFIXES, currency
 from sayahead.text.reading.tokens import Joined, Parts, Right
 
 _SECONDS = re.compile("([0-9]{1,3})s")
@@ -21,7 +23,11 @@ _STATUS = re.compile("40[1345789]|41[058]|42[29]|50[1-4]")
 _MONTH = "|".join(tables.MONTHS)
 _DAY_AND_NEXT = re.compile(rf"({_MONTH})\.?(?:[-–]([0-9]{{0,2}}))?")
 _ROUND = re.compile(r"[0-9]+(?:\.[0-9])?")
+_SECOND = re.compile(rf"((?:[0-9]+,)*[0-9]+(?:\.[0-9]+)?)({'|'.join(BIG)})?([.,;:!?)]*)")
 _TO, _BETWEEN = ("to", "-", "–"), ("and", "to", "-", "–")
+_BY = ("x", "X", "×", "by")
+_METER = re.compile("([2-9]|12)/([248]|16)")
+_BEGUN_FORMULA = re.compile(rf"(?:{'|'.join(tables.ELEMENTS)}|[0-9()])*[A-Z]?")
 _BEFORE_DAYS = frozenset(("", *"on from the open closed between dates during until held runs running took".split()))
 _DAYS_OF_TWO = re.compile(rf"([0-9]{{1,2}}) ({_MONTH})\.?[-–]([0-9]{{1,2}})")
 
@@ -34,6 +40,10 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
     """How a token is read by what stands behind it."""
     if m := _SECONDS.fullmatch(core):
         return _seconds(m[1], parts, left, right)
+    if core.isdigit() and raw.rstrip(".,;:!?)")[-1:] in ("'", "’"):
+        found = left.word in _BY or (not parts.mark and right.one_of(_BY, ("b",)))
+        if found is not False:
+            return found and f"{number(core)} {'foot' if core == '1' else 'feet'}"
     if parts.mark and core != "3M" and (core != "911" or left.before):
         return False
     if m := MONEY.fullmatch(core):
@@ -47,6 +57,13 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
         return None if called is None else each(core) if called else named and label(core)
     if m := _LETTERED.fullmatch(core):
         return _lettered(m[1], m[2], parts, left, right)
+    if (m := _METER.fullmatch(core)) and left.word.lower() in ("in", "a"):
+        sure = math.gcd(int(m[1]), int(m[2])) > 1 or int(m[1]) > int(m[2])
+        found = sure or (left.word.lower() == "in" and _one_of(right, "meters"))
+        return found and f"{number(m[1])} {number(m[2])}"
+    if left.kind == "label" and left.word.lower() in tables.LINKS and re.fullmatch("[0-9]{3}", core):
+        initial = right.initial()
+        return None if initial is None else initial.isdigit() and each(core)
     if m := _COUNTDOWN.fullmatch(core):
         likely = m[2] != "" or int(m[1]) in (*range(1, 11), 15, 20, 30, 60)
         found = (likely and left.word.lower() not in ("a", "the")) or _one_of(right, "times")
@@ -106,7 +123,24 @@ def _money(m: re.Match[str], left: Left, right: Right) -> str | bool | None:
     beyond = right.beyond
     if cur.startswith(beyond):
         return None if right.open else False
-    return number(amount) if beyond.startswith(cur) and beyond[len(cur)].isdigit() else False
+    if beyond.startswith(cur):
+        return beyond[len(cur)].isdigit() and number(amount)
+    if not (second := _SECOND.fullmatch(beyond)):
+        return False
+    if right.open:
+        return None
+    more = float(second[1].replace(",", "")) > float(amount)
+    found = more and (True if second[2] or second[3] else _scale_or_end(right))
+    return found and number(amount)
+
+
+def _scale_or_end(right: Right) -> bool | None:
+    """Whether what stands behind the second of two numbers makes money of it: "$3 to 5 million", "$3 to 5 a month"."""
+    far = right.far.rstrip(".,;:!?)")
+    if not right.far_open:
+        return not far or far in BIG or far in tables.AHEAD["priced"]
+    known = far in BIG_PREFIXES or far in BIG or far in tables.AHEAD_PREFIXES["priced"]
+    return None if known or not right.far else False
 
 
 def _lettered(amount: str, letter: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
@@ -114,6 +148,8 @@ def _lettered(amount: str, letter: str, parts: Parts, left: Left, right: Right) 
     if letter == "B":
         found = _one_of(right, "counted")
         return found and f"{number(amount)} billion"
+    if (dissolved := molar(right)) is not False:
+        return dissolved and f"{number(amount)} molar"
     if amount != "3" or left.kind:
         return False
     placed = left.word.lower() in ("at", "from", "like", "company")
@@ -127,6 +163,16 @@ def _lettered(amount: str, letter: str, parts: Parts, left: Left, right: Right) 
         return found if found is None else False if found else "three M"
     found = _one_of(right, "company")
     return found and "three M"
+
+
+def molar(right: Right) -> bool | None:
+    """Whether what follows is dissolved: "0.1M NaOH", "a 6 M HCl solution", "2M sodium acetate"."""
+    found = _one_of(right, "dissolved")
+    if found is not False or not right.text[:1].isupper():
+        return found
+    if right.done:
+        return formula(right.body) is not None
+    return None if _BEGUN_FORMULA.fullmatch(right.body) else False
 
 
 def join(core: str, left: Left, right: Right) -> Joined[str] | bool | None:

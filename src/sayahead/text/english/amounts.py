@@ -31,7 +31,7 @@ NUMBER = re.compile(rf"[-−]?(?:{NUM}|\.[0-9]+)")
 MONEY = re.compile(rf"([-−+~]?)({CUR})([-−]?{AMOUNT})({_BIG})?")
 MONEY_RANGE = re.compile(rf"({MONEY.pattern})[-–—]({CUR})?({NUM})({_BIG})?")
 MONEY_SCALED = re.compile(rf"({MONEY.pattern})-({_BIG})")
-_MONEY_BEHIND = re.compile(rf"([-−]?)({NUM})({_BIG})?([€£¢¥₹$]|kr)")
+_MONEY_BEHIND = re.compile(rf"([-−]?)({NUM})({_BIG})?([{''.join(CURRENCIES)}]|kr)")
 TIME = re.compile(r"([0-9]{1,2}):([0-5][0-9])(?::([0-5][0-9]))?(?:([AaPp])(?:\.?[Mm]\.?)?)?")
 _MEASURE = re.compile(rf"([-−]?(?:{NUM}|\.[0-9]+))([^\d\s.,()-].*|\(s\))")
 _SIGNS = {"-": "minus ", "−": "minus ", "+": "plus ", "~": "about "}
@@ -62,6 +62,8 @@ def atom(text: str, left: Left = NOTHING) -> str:
     if m := re.fullmatch(r"'?([0-9]{1,4})'?s", text):
         return _decade(m[1], left)
     if m := TIME.fullmatch(text.removesuffix("ish").removesuffix("-")):
+        if m[3] and not m[4] and m[1][0] != "0" and left.word.lower() in tables.LONG:
+            return _lasting(*map(int, m.groups()[:3]))
         return clock(m) + (" ish" if text.endswith("ish") else "")
     if m := re.fullmatch(r"([0-9]{1,2})([AaPp])\.?[Mm]\.?", text):
         return f"{cardinal(int(m[1]))} {m[2].upper()}.M."
@@ -81,6 +83,8 @@ def counted(text: str, left: Left) -> str:
     size, value = len(text), int(text)
     if size < 3 and (left.kind == "month" or (left.kind == "days" and value > int(left.role))) and 1 <= value <= 31:
         return ordinal(value)
+    if left.kind == "label" and size == 3 and re.fullmatch("[0-9]{3}", left.word):
+        return each(text)
     dialled = size > 4 or text in tables.SHORT_NUMBERS or left.word[:1].isdigit()
     if left.kind in ("phone", "code") or (left.kind == "dial" and dialled):
         return each(text)
@@ -190,6 +194,13 @@ def _duration(text: str) -> str:
         elif amount is not None:
             parts.append(f"{cardinal(int(amount))} {name_}" + ("" if int(amount) == 1 else "s"))
     return " ".join(parts)
+
+
+def _lasting(*parts: int) -> str:
+    """``in 1:59:40`` one hour, fifty-nine minutes and forty seconds."""
+    named = zip(parts, ("hour", "minute", "second"), strict=True)
+    said = [f"{cardinal(n)} {name}" + ("" if n == 1 else "s") for n, name in named if n]
+    return " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
 
 
 def clock(m: re.Match[str], *, half: str = "") -> str:

@@ -20,7 +20,7 @@ LAST_WORDS = frozenset(
     convenient cook cooking corner correct cost costs countries country courage course cousin cousins coward cows
     crazy crowd cry curious dance danger dangerous dark darkness daughter daughters dawn day days dead deaf death
     debt decade decades deep defend delay delays delicious depend deserve desire despair destroy die different
-    difficult difficulty dinner dirt dirty disagree disappear disease dishes disturb do does dogs doing dollars done
+    difficult difficulty dinner dirt dirty disagree disappear disease dishes disturb do does dogs doing dollars
     door doors doubt down dozen dreams dress drink drinks driven driving drop dry dull during dusk ear early ears
     earth easier easily easy eat eating eggs eight eighty eleven else elsewhere emergency empty encourage enemies
     enemy enjoy enough evenings every everybody everyone everything everywhere evil excellent expect expensive
@@ -37,7 +37,7 @@ LAST_WORDS = frozenset(
     hospital hot hour hours huge human humans humor hundred hungry hunt hurry hurt hurts husband ice ideas ignorant
     ill illness illnesses impatient impossible impressive improve improvement inches incorrect infinite ingredients
     inside instead interesting invite issues it itself jacket join joke jokes journey joy juice jump keep kept kind
-    kindly kindness kitchen knee knees knew knife knives know knowing knowledge known knows ladies lady lake lamb
+    kindly kindness kitchen knee knees knew knife knives knowing knowledge known knows ladies lady lake lamb
     large last late later latter laugh laughter law lawyer lazy leave leaves leg legs lemon less lessons lie lies
     life light lightly liked likely lips listen lives long longer look looks lose loss lost loud louder loudly
     lovely low lower luck lucky lunch magnificent man mankind many marriage maturity me meal meals meant meat
@@ -61,13 +61,13 @@ LAST_WORDS = frozenset(
     shower shut shy sick side sides sight silence silent silk silly similar simply sin sing singing sink sir sister
     sisters sit situation situations six sixteen sixty skin skirt sky sleep sleeping sleepy slept slow slower slowly
     small smaller smoke snow soft softly soil sold soldier soldiers somebody somehow someone something sometime
-    sometimes somewhat somewhere son songs sons soon sooner sorrow sorry soul sound sounds soup south speak speech
+    sometimes somewhat somewhere son songs sons soon sooner sorrow soul sound sounds soup south speak speech
     spent spite spoke spoken spoon sports spot spread stairs stand stars stay steal stomach stone stones stood stop
     stories storm storms stormy strange strangely stranger strangers strength strong stronger struggle students
     study stupid succeed success sudden suddenly suffer suffering sugar suit summer sunny sunset sunshine supper
     surely surprise surprising sweet swim talk talking tall tasty taught tax tea teach teacher teachers tears teeth
-    ten terrible terribly thank thanks them themselves there thereafter thick thief thieves thin things think
-    thinking third thirsty thirteen thirty thought thoughts thousand thousands threats three throat through
+    ten terrible terribly thank thanks them themselves there thereafter thick thief thieves thin things
+    third thirsty thirteen thirty thought thoughts thousand thousands threats three throat through
     throughout thunder tickets tight time times tired today toe toes together told tomatoes tomorrow tongue tonight
     too took tooth touch tough towel town towns toys travel travelers tree trees tribe trips trouble troubles
     trousers truck true truly trust truth try trying twelve twenty twice ugly umbrella uncle uncles under understand

@@ -26,6 +26,12 @@ class Left:
     """The token before, across a comma or colon too; empty where a sentence begins."""
 
     @property
+    def unsaid(self) -> str:
+        """The sign of an amount whose currency is said behind the next one: "$3 to 5 million"."""
+        sign = self.role.rpartition(" ")[2] if self.kind == "money" else ""
+        return sign if sign and not sign.isalpha() else ""
+
+    @property
     def each(self) -> bool:
         """Whether an article stands before the number: "a 5 km run" has no kilometers."""
         return "each" in self.role or self.word in tables.ARTICLES or (self.word in ("A", "An") and not self.named)

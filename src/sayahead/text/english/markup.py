@@ -39,6 +39,8 @@ _SAME = {
     ",": "、︐",
     " ": "•·‣",
 }
+_MUSIC = str.maketrans({"♯": "#", "♭": "b"})
+_TUNED = re.compile(r"\b[A-G][♯♭](m\b)?")
 _ALIKE = str.maketrans(
     {char: plain for plain, chars in _SAME.items() for char in chars}
     | dict.fromkeys("™®℠©")
@@ -57,6 +59,13 @@ OHM = re.compile(r"^(?:[0-9.,]*[kMm]?)Ω$")
 
 def _lowered(m: re.Match[str]) -> str:
     return "_" + unicodedata.normalize("NFKC", m[0])
+
+
+def _tuned(m: re.Match[str]) -> str:
+    """``F♯`` F sharp, ``C♯m7`` as ``C#m7``: a note's name with its sign."""
+    alone = m.end() == len(m.string) or not m.string[m.end()].isalnum()
+    name = f"{m[0][0]} {'sharp' if m[0][1] == '♯' else 'flat'}{' minor' if m[1] else ''}"
+    return name if alone else m[0].translate(_MUSIC)
 
 
 def _vulgar(m: re.Match[str]) -> str:
@@ -88,6 +97,7 @@ def fold(raw: str) -> str:
     if raw.isascii():
         return raw
     raw = re.sub(r"^N[º°]$", "No.", raw)
+    raw = _TUNED.sub(_tuned, raw)
     text = _SUPERSCRIPT.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), _KEYCAP.sub(r"\1 ", raw))
     text = unicodedata.normalize("NFKC", _VULGAR.sub(_vulgar, _SUBSCRIPT.sub(_lowered, text).translate(_ALIKE)))
     if "μ" in text and not MICRO.search(text):

@@ -14,7 +14,7 @@ from dataclasses import replace
 from sayahead.text.english import tables
 from sayahead.text.english.amounts import CUR, MONEY_SCALED, NUM, NUMBER, TIME, atom, counted, money
 from sayahead.text.english.left import NOTHING, Left
-from sayahead.text.english.numbers import cardinal, each, grouped, label, number, ordinal, plural, year
+from sayahead.text.english.numbers import cardinal, each, grouped, initials, label, number, ordinal, plural, year
 from sayahead.text.english.pieces import code, formula, name, pieces, powers
 from sayahead.text.english.rules import fixed
 from sayahead.text.english.units import BIG, CURRENCIES, GLUED_ONLY, NOUNS, per, unit
@@ -49,7 +49,7 @@ def read(text: str, left: Left = NOTHING) -> str:
     if left.kind in ("number", "one", "feet", "hours") and (said := spaced_unit(text, left)):
         return said
     if left.kind == "number" and (m := re.fullmatch(r"([^\d/–-]+)([/–-])([0-9].*)", text)) and (known := unit(m[1])):
-        link = "to" if m[2] != "/" else "per" if m[1] in _CONSUMED and m[3] == "100" else "slash"
+        link = "to" if m[2] != "/" else "per" if m[1] in _CONSUMED and m[3].startswith("100") else "slash"
         return f"{known[1]} {link} {read(m[3])}"
     if HALF.fullmatch(text):
         return text[0].upper() + ".M."
@@ -59,6 +59,8 @@ def read(text: str, left: Left = NOTHING) -> str:
         return _words(text, left)
     if not any(map(str.isalnum, text)):
         return "" if text in ("#", "*") else tables.SYMBOLS.get(text) or (pieces(text) if len(text) > 1 else "")
+    if left.kind == "sign" and (m := re.fullmatch("([0-9]+)([a-z]{2,3})", text)) and not unit(m[2]):
+        return f"{number(m[1])} {initials(m[2])}"
     if text.replace("–", "-").isascii() or not text[0].isalpha():
         serial = left.kind == "code" and _SERIAL.fullmatch(text) and not text.isdigit()
         if left.kind == "month" and (said := _compound(text, left)):
@@ -117,6 +119,8 @@ def _compound(text: str, left: Left) -> str:
         and all(s in tables.PLAIN or s.isalpha() for s in sides)
     ):
         return " ".join(tables.PLAIN.get(side) or read(side) for side in sides)
+    if len(sides) > 1 and all(side.rstrip(".") in tables.WEEKDAYS for side in sides):
+        return " ".join(tables.WEEKDAYS[side.rstrip(".")] for side in sides)
     for m in _DASHES.finditer(text):
         first, last = text[: m.start()], text[m.end() :]
         if first and last and (said := _range(first, last, text, left)):
@@ -125,7 +129,7 @@ def _compound(text: str, left: Left) -> str:
     if first and slash and last[:1].isdigit() and not (last.isdigit() or first.isdigit()):
         one, other = atom(first, left), atom(last, left)
         if one and other:
-            return f"{one} slash {other}"
+            return f"{one} {'per' if first[0] in CURRENCIES and last[0].isdigit() else 'slash'} {other}"
     for m in _COUNTED_WORDS.finditer(text):
         first = text[: m.start()]
         parts = _DASHES.split(m[1])
@@ -162,6 +166,8 @@ def _range(first: str, last: str, text: str, left: Left) -> str:
         return f"{ordinal(int(m[1]))} to {month[high]}"
     if HALF.fullmatch(first) and (said := atom(last)):
         return f"{first[0].upper()}.M. to {said}"
+    if first.isdigit() and (m := re.fullmatch("([0-9]{2,3})([FC])", last)):
+        return f"{number(first)} to {number(m[1])} {m[2]}"
     if not (last[:1].isdigit() or last[:1] in CURRENCIES or last in _HOURS):
         return ""
     beside = replace(left, word="") if left.each else left
@@ -218,6 +224,9 @@ def _numbered(first: str, last: str, left: Left) -> str:
     else:
         lettered = lettered or any(map(str.isdigit, first))
         named = lettered and re.fullmatch(r"[0-9]+[A-Za-z]+", last)
+        sized = re.fullmatch(r"([0-9.]+)-([0-9.]+[BMKk])", last)  # Llama-3.1-70B
+        if sized:
+            return f"{start} {number(sized[1])} {name(sized[2])}"
         end = name(last) if named else read(last, Left(word="-", before="-"))
     return f"{start} {end}" if start and end else ""
 
@@ -260,9 +269,10 @@ def _carried(text: str, left: Left, said: str) -> tuple[str, str]:
     """Kind and role of what is said of the next word already, or goes for it too: ``$5``, ``50%``, ``9s and 10s``."""
     noun = said.rpartition(" ")[2]
     if text[0] in CURRENCIES or (text in BIG and noun in NOUNS):
-        return "money", f"{'each ' * left.each}{noun if noun in NOUNS else ''}"
+        unsaid = m[0] if (m := re.match(CUR, text)) else ""
+        return "money", f"{'each ' * left.each}{noun if noun in NOUNS else unsaid}"
     if left.kind in ("money", "plural") and text in ("to", "or", "and", "-", "–"):
-        return left.kind, "each" * ("each" in left.role)
+        return left.kind, left.role if left.unsaid else "each" * ("each" in left.role)
     if text[-1] == "%":
         return "percent", "percent"
     return ("plural", "") if _PLURALS.fullmatch(text) and not noun.startswith("second") else ("", "")
@@ -297,6 +307,8 @@ def _kind(text: str, left: Left, said: str) -> str:
         return "code"
     if not any(map(str.isalnum, text)):
         return "sign" if said else ""
+    if text[-1] == "°":
+        return "degree"
     measured = left.kind in ("one", "number", "feet", "hours")
     if measured and low in ("ft", "feet", "foot"):
         return "feet"

@@ -27,6 +27,7 @@ from sayahead.text.english.pieces import name, pieces
 _DOMAIN = "|".join(sorted(tables.DOMAINS))
 _MOVE = r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?"
 _PIECES = tables.table("K king  Q queen  R rook  B bishop  N knight  x takes  + check  # mate")
+_CHORDS = tables.table("m minor  min minor  maj major  dim diminished  aug augmented  sus suspended  add add")
 _FILE = "|".join(sorted(tables.EXTENSIONS))
 _SHOUTED = "|".join(sorted(extension.upper() for extension in tables.EXTENSIONS if len(extension) > 2))
 
@@ -34,7 +35,11 @@ _SHOUTED = "|".join(sorted(extension.upper() for extension in tables.EXTENSIONS 
 def _stamp(m: re.Match[str]) -> str:
     day = date(m[1], int(m[2]), int(m[3]))
     time = TIME.fullmatch(m[4]) if m[4] else None
-    return f"{day}, {clock(time)}" if day and time else day
+    zone = " U.T.C." if m[5] else ""
+    if m[5] and (offset := re.fullmatch("([-+−])([0-9]{2}):?([0-9]{2})", m[5])):
+        sign = "plus" if offset[1] == "+" else "minus"
+        zone += f" {sign} {cardinal(int(offset[2]))}" + (f" {pair(offset[3])}" if offset[3] != "00" else "")
+    return f"{day}, {clock(time)}{zone}" if day and time else day
 
 
 def _version(text: str) -> str:
@@ -51,7 +56,7 @@ def _version(text: str) -> str:
 _Reading = Callable[[re.Match[str]], str]
 _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"'([0-9]{2})", lambda m: pair(m[1])),
-    (r"([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})(?:T([0-9]{2}:[0-9]{2}).*)?", _stamp),
+    (r"([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})(?:T([0-9]{2}:[0-9]{2})[0-9:.]*(Z|[-+−][0-9:]+)?.*)?", _stamp),
     (r"([0-9]{1,2})([/.-])([0-9]{1,2})\2([0-9]{4})", lambda m: _day(m)),
     (r"([0-9]{1,2})(/)([0-9]{1,2})/([0-9]{2})", lambda m: _day(m)),
     (r"(?:\+?[0-9]{1,3}[-.])?(?:\(?[0-9]{3}\)?[-. ]?)?[0-9]{3}[-.][0-9]{4}", lambda m: _phone(m[0])),
@@ -78,6 +83,13 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]+):([0-5][0-9])\.([0-9]{1,3})", lambda m: f"{number(m[1])} {pair(m[2])} point {each(m[3])}"),
     (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
     (r"[Ss]([0-9]{1,2})[Ee]([0-9]{1,3})", lambda m: f"season {cardinal(int(m[1]))} episode {cardinal(int(m[2]))}"),
+    (r"q([0-9]{1,2})h", lambda m: f"every {cardinal(int(m[1]))} hours"),
+    (
+        r"([A-G])(#|b)?(maj|min|dim|aug|sus|add|m)([0-9]{1,2})|([A-G])(#)(m|maj|min|dim|aug)?([0-9]{0,2})",
+        lambda m: _chord(*(m.groups()[:4] if m[1] else m.groups()[4:])),
+    ),
+    (r"@([\w-]+)/([\w.-]+)", lambda m: f"at {pieces(m[1])} slash {pieces(m[2])}"),
+    (r"((?:19|20)[0-9]{2})/([0-9]{3})", lambda m: f"{year(int(m[1]))} slash {number(m[2])}"),
     (r"([0-9]{1,2})(?:y/?o|YO)", lambda m: f"{number(m[1])} year old"),
     (r"(?:/\*|[~.]{0,2}/)?(?:[\w.-]+/)*\*\.\w+", lambda m: host(m[0])),
     (r"([0-9]+)[\"']?([x×])([0-9]+)(?:[\"']?[x×]([0-9]+))?", lambda m: _by(m)),
@@ -128,6 +140,12 @@ def move(text: str) -> str:
     return " ".join(_PIECES.get(c) or (number(c) if c.isdigit() else initials(c)) for c in text.replace("=", ""))
 
 
+def _chord(root: str, sign: str | None, kind: str | None, figures: str) -> str:
+    """``C#m7`` C sharp minor seven."""
+    words = [initials(root), {"#": "sharp", "b": "flat"}.get(sign or "", ""), _CHORDS.get(kind or "", "")]
+    return " ".join(filter(None, [*words, number(figures) if figures else ""]))
+
+
 def _numbered(name_: str, figures: str) -> str:
     """``No.5``, ``pp.12-15``: an abbreviation that its number touches."""
     known = tables.BEFORE_NUMBER.get(name_, "")
@@ -148,7 +166,10 @@ def _dated(m: re.Match[str]) -> str:
 
 def _degrees(m: re.Match[str]) -> str:
     parts = zip(m.groups()[:3], ("degree", "minute", "second"), strict=True)
-    return " ".join(f"{number(n)} {unit}" + ("" if n == "1" else "s") for n, unit in parts if n) + f" {m[4]}".rstrip()
+    return (
+        " ".join(f"{number(n)} {unit}" + ("" if n == "1" else "s") for n, unit in parts if n)
+        + f" {tables.QUARTERS.get(m[4], '')}".rstrip()
+    )
 
 
 def _phone(text: str) -> str:

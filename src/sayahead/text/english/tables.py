@@ -70,7 +70,7 @@ BEFORE_NUMBER = table("""
     sec. section  Eq. Equation  eq. equation  Jan January  Mar March  Art. Article  art. article  c. circa
     Ver. Version  ver. version  Max. Maximum  Min. Minimum  Rm. Room  rm. room  Rte. Route  Ste. Suite  Bk. Book
     par. paragraph  Rev. Revision  rev. revision  pg. page  pgs. pages  Pg. Page  Ep. Episode  ep. episode
-    Eps. Episodes  Ps. Psalm
+    Eps. Episodes  Ps. Psalm  Op. Opus  op. opus  Reg. Regulation  reg. regulation
     Cor. Corinthians  b. born  d. died  ref. reference  Ref. Reference  eqn. equation
     Eqn. Equation  Pt. Part  pt. part  Apt Apartment  apt apartment  Ste Suite  Rm Room  Bldg Building  Ext Extension
 """)
@@ -83,7 +83,7 @@ PLAIN = table("""
     M-F Monday to Friday  M–F Monday to Friday  20-20 twenty twenty
     Mk Mark  Rte Route  YoY year over year  QoQ quarter over quarter  MoM month over month  cont'd continued
     Cont'd Continued  int'l international  nat'l national  Nat'l National  gov't government  Gov't Government
-    ass'n association
+    ass'n association  tmrw tomorrow  tmr tomorrow  wknd weekend
     hrs hours  y/o year old  Y/O year old
     CO2e C.O. two E  CO_2e C.O. two E
     401(k)s four oh one Ks  401ks four oh one Ks  401Ks four oh one Ks  b4 before  gr8 great
@@ -173,11 +173,11 @@ HOSTS = table("""
 # What left of a figure says how it is read.
 _CUES = {
     "code": "pin zip isbn issn iban ssn account acct passcode otp imei vin sku routing tracking confirmation serial "
-    "extension ext postcode card password cvv swift bic upc ein badge passport a/c chmod",
+    "extension ext postcode card password cvv swift bic upc ein badge passport a/c chmod plate",
     "dial": "call dial text phone ring sms fax tel telephone mobile hotline helpline cell",
     "label": "room route highway flight port gate suite apt apartment error channel box bus model form order invoice "
     "ticket case ending building interstate terminal code number bldg unit locker platform hwy rte area id version "
-    "build reference ref reservation booking claim http # po p.o exit",
+    "ends build reference ref reservation booking claim http # po p.o exit",
 }
 CUES = {"per": "per"} | {word: kind for kind, words in _CUES.items() for word in words.split()}
 LINKS = frozenset("is are was number no no. nr code ending in with or and at # num digits : me us them to".split())
@@ -204,6 +204,10 @@ AHEAD = {
         "sizes": "monitor monitors tv tvs TV TVs screen screens display displays laptop pizza wheels tires rims "
         "tall wide long deep thick vinyl pipe by x",
         "emergency": "call calls caller callers operator operators dispatcher dispatchers system center",
+        "meters": "time meter metre signature signatures rhythm groove beat waltz",
+        "priced": "per a an each apiece more off every",
+        "dissolved": "solution solutions sodium potassium magnesium calcium ammonium hydrochloric sulfuric sulphuric "
+        "nitric acetic phosphate buffer Tris EDTA HEPES",
         "bills": "bill bills note notes coin coins",
         "counted": "people users views parameters parameter params dollars tokens downloads years devices customers "
         "records rows subscribers streams requests followers plays copies units cells galaxies stars songs visits "
@@ -262,7 +266,7 @@ SPELLED = frozenset(
     "ipv es omg brb idk btw imo imho tbh ngl smh fyi rofl afaik iirc tldr ikr ftw wtf diy faq nsfw ama eta dm dms "
     "rpm bpm mph tv dvd dj pc hr pr ceo id ph ios gb kb mb tb std gcc aws gcp ec rds vm vms isbn iban pdfs dna rna hiv "
     "uk usa uae eu un ny nyc la dc sf psi oss os db gdp xr vr ar tcp lan ttyl wyd tysm fwiw ofc lmao irl afk "
-    "pov".split()
+    "pov prn qid qhs".split()
 ) - {"mph", "es", "la", "un", "ar", "md", "ps", "ts", "mp", "ec", "ny", "ph", "lan", "std", "gb", "kb", "mb", "tb"}
 # The same, but only where they touch figures.
 SPELLED_BESIDE_FIGURES = SPELLED | frozenset(
@@ -277,6 +281,10 @@ SHORT_WORDS = frozenset(
     "free sale off big yes why any own may try ask run set buy pay win end back next last back take give know help "
     "hand high keep read work hard room road home stay away open show were our had hey oh wow had off let ever".split()
 )
+LONG = frozenset("in of took lasted ran took runtime duration length runs".split())
+"""Behind them hours, minutes and seconds are a length of time."""
+DOSES = frozenset(("BID", "TID", "QID", "PRN"))
+"""How often a medicine is taken, in letters."""
 AMBIGUOUS = frozenset(("US", "IT", "WHO", "AM", "OR", "IN", "ME", "OK", "ADD", "MAY"))
 """Of these, initials too: words only behind a longer word in capitals that is one."""
 STATES = table("""

@@ -138,7 +138,7 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         if right.text in ("", "I") and not right.done:
             return None
         return "one" if right.text.startswith("II") else "I"
-    if (core in tables.QUARTERS or core == "x") and (placed := _letter(core, parts, left, right)) is not False:
+    if (core in tables.QUARTERS or core in "xM") and (placed := _letter(core, parts, left, right)) is not False:
         return None if placed is None else str(placed)
     if dotted and core in ("no", "No") and left.kind in ("code", "label"):
         parts.mark = ""
@@ -177,6 +177,14 @@ def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | N
         if initial.isdigit() or initial.isupper():
             parts.mark = parts.mark.rstrip(".")
             return tables.QUARTERS[core]
+    if core in tables.QUARTERS and len(core) == 1 and left.word in ("and", "&", "at", "on", "to"):
+        digits = re.fullmatch(r"([0-9]*)([a-z]*)\W*", right.text)
+        if not right.done and digits and not digits[2]:
+            return None
+        if digits and digits[1] and digits[2][:2] in ("st", "nd", "rd", "th", "s", "n", "r", "t"):
+            return tables.QUARTERS[core]
+    if core == "M" and left.kind in ("one", "number") and (dissolved := ahead.molar(right)) is not False:
+        return dissolved and "molar"
     if core == "x" and left.kind in ("one", "number"):
         if right.text in ("", "1", "10") and not right.done:
             return None
@@ -262,7 +270,7 @@ def _sign(token: Token[str], left: Left, right: Right) -> str | None:
         return "per"
     if text in ("-", "−") and len(left.word) == 1 and left.word in "ijkmnpqtxyz" and left.word:
         return "minus"
-    if text in ("#", "*") and left.word.lower() in ("press", "hit", "dial", "push"):
+    if text in ("#", "*") and left.word.lower() in ("press", "hit", "dial", "push", "or", "then", "by"):
         return "pound" if text == "#" else "star"
     if text == "#" and token.gap != SPACE:
         return ""
@@ -306,7 +314,7 @@ def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -
     measured = left.kind in ("one", "number", "feet", "hours") and core.isalpha() and len(core) < 5 and unit(core)
     if (
         said in ("versus", "featuring")
-        or said == tables.LIMITS.get(core)
+        or (said == tables.LIMITS.get(core) and said != core)
         or (core in tables.NEVER_ENDS and not measured)
         or _SHORT_MEASURE.fullmatch(core)
     ):
@@ -322,7 +330,7 @@ def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -
         return _named_ends(right, ("Ltd", "Inc", "LLC", "KG"))
     if core in ("Jr", "Sr") and not left.named:
         return False
-    unsaid = (
+    unsaid = core in tables.LIMITS or (
         said == core
         and core.isalpha()
         and not core.isupper()
@@ -354,7 +362,7 @@ def ordinary(word: str, mark: str) -> bool:
     """Whether a word of letters is read as it stands, whatever is beside it."""
     if word in _ALONE or (word[-2:] in ("'s", "’s") and word[:-2].isupper()):
         return False
-    if word.isupper() and (len(word) > 1 or word in "IVXLC"):
+    if word.isupper() and (len(word) > 1 or word in "IVXLCNSEW"):
         return False
     if mark == "!" and len(word) == 1 and word.islower():
         return False

@@ -50,8 +50,10 @@ _IRREGULAR = _pairs("""
     ℉ degree Fahrenheit/degrees Fahrenheit  °K kelvin  mmHg millimeter of mercury/millimeters of mercury  pH P.H.
     kt knot/knots  kts knot/knots  MP megapixel/megapixels  x x  k thousand  K thousand  M million  bn billion
     mn million  tn trillion  bps basis point/basis points  lbf pound force/pounds force  IU I.U.  RPMs R.P.M.
+    mM millimolar  μM micromolar  uM micromolar  nM nanomolar  inHg inch of mercury/inches of mercury
+    BR bedroom/bedrooms  BA bath/baths
 """)
-GLUED_ONLY = frozenset("k K M x s A V W J N F T B b d".split())
+GLUED_ONLY = frozenset("k K M x s A V W J N F T B b d BR BA".split())
 """Letters that are a unit only where they touch the number."""
 SPACED_IF_SURE = frozenset("in ins mo pt ct ly rad deg MP pH us um ps ug".split())
 """Also ordinary words or other abbreviations: behind a space a unit only where what is to the left says so."""

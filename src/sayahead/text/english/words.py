@@ -63,16 +63,22 @@ def word(text: str, left: Left) -> str:
         return said
     if text in CURRENCY_CODES and left.word[:1] == "$" and (country := COUNTRIES.get(CURRENCY_CODES[text][:-1])):
         return country
-    if text == "x" and (left.kind in ("one", "number", "money") or unit(left.word)):
+    if text == "x" and (left.kind in ("one", "number", "money") or left.word.isdigit() or unit(left.word)):
         return "times" if left.role == "sum" or left.kind == "money" else "by"
     if text in tables.SAID:
         return tables.SAID[text]
     if (said := _short(text, left)) or (said := _numeral(text, left)):
         return said
+    if text == "Ti" and left.word.isdigit():
+        return "T.I."
+    if text in "NSEW" and left.word[-1:] == "°":
+        return tables.QUARTERS[text]
+    if text == "x" and (left.word in tables.DOSES or left.word in ("daily", "day", "nightly")):
+        return "times"
     if text == "WHO" and left.word in ("the", "by", "per"):
         return "W.H.O."
     if text.isupper() and len(text) > 1:
-        return text.lower() if shouted(text, left) else text
+        return text.lower() if shouted(text, left) else initials(text) if text in tables.DOSES else text
     if text.islower() and text in tables.SPELLED and text not in ("ai", "os", "us", "so", "id", "eta", "dm", "lan"):
         return initials(text)
     if re.fullmatch("[a-z][A-Z]{2,}s?", text):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -88,6 +88,27 @@ class Right:
     """The token behind it as far as it is there; nothing while this one is not done."""
     open: bool = False
     """Whether more of that may come."""
+    far: str = ""
+    """The token behind that one, as far as it is there; nothing while that one is open."""
+    far_open: bool = False
+    """Whether more of the far one may come."""
+
+    @classmethod
+    def of(cls, tokens: Sequence[Token[SaidT]], text: str) -> Right:
+        """What follows a token: others that are complete, and the characters of the next one so far."""
+        if not tokens:
+            return cls(text, done=False)
+        first, second, third = (*(token.raw for token in tokens[:3]), text, "", "")[:3]
+        waits = tokens[min(len(tokens), 2) - 1].gap != BLANK
+        return cls(
+            first,
+            done=True,
+            glued=tokens[0].gap == GLUED,
+            beyond=second,
+            open=len(tokens) == 1 and waits,
+            far=third,
+            far_open=len(tokens) == 2 and waits,
+        )
 
     @property
     def body(self) -> str:

@@ -315,11 +315,7 @@ class Waiting(Generic[SaidT]):
 
     def _right(self) -> Right:
         """The next token as far as it is there."""
-        if len(self._waiting) < 2:
-            return Right(self._text, done=False)
-        token, behind = self._waiting[1], self._waiting[2].raw if len(self._waiting) > 2 else ""
-        more = behind == "" and token.gap != BLANK
-        return Right(token.raw, done=True, glued=token.gap == GLUED, beyond=behind or self._text, open=more)
+        return Right.of(self._waiting[1:], self._text)
 
     def _say(self, token: Token[SaidT], out: list[Word]) -> bool:
         """Hand out the first waiting token or make it one with the next; False while later text may change it."""
