@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tell import keep
 
 from sayahead import LookaheadK, Voice, WaitAll, load_voice
 from sayahead.eval.listening.listeners import at_16khz, load_distillmos
@@ -152,8 +153,7 @@ def main() -> int:
         low, high = gap.mean() - half, gap.mean() + half
         rows.append(f"| {row.name} | {np.mean(found):.3f} | {gap.mean():+.3f} ({low:+.3f} to {high:+.3f}) |")
         print(rows[-1], flush=True)
-    if arguments.results:
-        arguments.results.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    keep(rows, arguments.results)
     return 0
 
 

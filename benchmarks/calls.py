@@ -9,14 +9,13 @@ tenth of a hundred tries from below. And the largest difference of what the two 
 
 from __future__ import annotations
 
-import argparse
 import functools
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 import onnx
+from release import beside_release
 from tell import tell
 
 from sayahead.engine.onnx import Array, OnnxGraph, count
@@ -69,10 +68,7 @@ def spent_ms(tasks: Sequence[Callable[[], object]], times: int) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("release", type=Path, help="src of a checkout of the release")
-    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
-    arguments = parser.parse_args()
+    arguments = beside_release(__doc__).parse_args()
     folders = arguments.release / "sayahead" / "voices" / "heart", FOLDER / "heart"
     lines = [
         "`python benchmarks/calls.py RELEASE/src`: processor time in ms, before and now, in turns.",

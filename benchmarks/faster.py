@@ -8,7 +8,6 @@ with one word of lookahead, whole, and with hibari-tts. A first round does not c
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -16,6 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from release import beside_release
+from served import SOURCE
 from tell import tell
 
 MEASURE = """
@@ -67,12 +68,8 @@ def shares(said: list[dict[str, tuple[float, float]]]) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("release", type=Path, help="src of a checkout of the release")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
-    arguments = parser.parse_args()
-    sources = {"release": arguments.release, "now": Path(__file__).parents[1] / "src"}
+    arguments = beside_release(__doc__, rounds=3).parse_args()
+    sources = {"release": arguments.release, "now": SOURCE}
     versions = {name: Version(source) for name, source in sources.items()}
     runs: dict[str, list[dict[str, float]]] = {name: [] for name in sources}
     for lap in range(1 + arguments.rounds):

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from blind import Told
+from tell import keep
 
 from sayahead import LookaheadK, Voice, WaitAll, load_voice
 from sayahead.types import Floats
@@ -145,8 +146,7 @@ def main() -> None:
         found, compared = spoken(load_voice(), row, texts)
         rows.append(f"| {row.name} | {compared} | " + " | ".join(f"{np.mean(found[one]):.2f}" for one in places) + " |")
         print(rows[-1], flush=True)
-    if arguments.results:
-        arguments.results.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    keep(rows, arguments.results)
 
 
 if __name__ == "__main__":

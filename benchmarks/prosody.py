@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from quality import read_conditions
+from tell import keep
 
 from sayahead import WaitAll, load_voice
 from sayahead.eval.experiment.conditions import Condition, context, policy
@@ -77,8 +78,7 @@ def main() -> int:
             f"| {figure(found.pitch_cents)} | {100 * found.voicing_error:.1f} |"
         )
         print(rows[-1], flush=True)
-    if arguments.results:
-        arguments.results.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    keep(rows, arguments.results)
     return 0
 
 

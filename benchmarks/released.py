@@ -9,7 +9,6 @@ sound and its scores, from which an interrupted run goes on. Without ``--whisper
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -20,6 +19,8 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from release import beside_release
+from served import SOURCE
 from tell import tell
 
 from sayahead.eval.listening.listeners import at_16khz, load_distillmos, load_normalizer, load_whisper
@@ -122,23 +123,20 @@ def table(new: Scores, old: Scores, count: int, conditions: Sequence[str]) -> li
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("release", type=Path, help="src of a checkout of the release")
+    parser = beside_release(__doc__)
     parser.add_argument("--voice", default="heart", help="this version's voice (name or folder)")
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--whisper", help="a faster-whisper model's folder")
     parser.add_argument("--conditions", nargs="+", choices=CONDITIONS, default=CONDITIONS)
     parser.add_argument("--keep", type=Path, help="folder for sound and scores (default: none is kept)")
-    parser.add_argument("--results", type=Path, help="write the tables here (Markdown)")
     arguments = parser.parse_args()
     lines = [line.split("|", 1)[1] for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
     texts = lines[:: max(1, len(lines) // arguments.count)][: arguments.count]
     with tempfile.TemporaryDirectory() as passing:
         folder = arguments.keep or Path(passing)
-        own = Path(__file__).parents[1] / "src"
         found = []
-        for name, source, voice in (("release", arguments.release, "heart"), ("now", own, arguments.voice)):
+        for name, source, voice in (("release", arguments.release, "heart"), ("now", SOURCE, arguments.voice)):
             speak(source, voice, texts, folder / name, arguments.conditions)
             found.append(score(folder / name, texts, arguments.whisper, arguments.conditions))
     made = table(found[1], found[0], len(texts), arguments.conditions)

@@ -9,13 +9,14 @@ one, too. Medians over the rounds.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import statistics
 import urllib.request
 from pathlib import Path
 
+from release import beside_release
 from served import SOURCE, started
+from tell import tell
 from versions import WARM_S, scripts_of
 
 from sayahead.eval.speed import load
@@ -62,12 +63,9 @@ def sent_s(port: int) -> float:
 
 def main() -> None:
     """Measure, and write a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("release", type=Path, help="src of a checkout of the release")
+    parser = beside_release(__doc__, rounds=3)
     parser.add_argument("--sessions", type=int, default=20, help="on each server (default: 20)")
     parser.add_argument("--seconds", type=float, default=15.0, help="length of a round (default: 15)")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
     sources = {"release": arguments.release.resolve(), "now": SOURCE}
     scripts = {name: scripts_of(source) for name, source in sources.items()}
@@ -82,9 +80,7 @@ def main() -> None:
         "|---|---:|---:|---:|",
         f"| processor time of the server, ms for a second of sound | {release:.1f} | {now:.1f} | {ratio:.2f} |",
     ]
-    print("\n".join(lines))
-    if arguments.results:
-        arguments.results.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    tell(lines, arguments.results)
 
 
 if __name__ == "__main__":

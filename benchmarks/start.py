@@ -8,7 +8,6 @@ medians, and the median of the ratios of each turn.
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import subprocess
@@ -17,6 +16,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from release import beside_release
+from served import SOURCE
 from tell import tell
 
 from sayahead.sound.pcm import audible, from_pcm16
@@ -46,12 +47,8 @@ def median(values: Sequence[float]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("release", type=Path, help="src of a checkout of the release")
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
-    arguments = parser.parse_args()
-    sources = (arguments.release, Path(__file__).parents[1] / "src")
+    arguments = beside_release(__doc__, rounds=20).parse_args()
+    sources = (arguments.release, SOURCE)
     # The first turn reads the files from disk.
     turns = [[started(source) for source in sources] for _ in range(arguments.rounds + 1)][1:]
     lines = [

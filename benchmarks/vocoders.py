@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tell import tell
 
 from sayahead import load_voice
 from sayahead.engine.stages import Vocoder
@@ -96,8 +97,8 @@ def second_stage(folder: Path) -> Vocoder[Any]:
     return synthesizer._vocoder
 
 
-def table(made: Sequence[Row], *, sentences: int, audio_s: float) -> str:
-    """The results as Markdown."""
+def table(made: Sequence[Row], *, sentences: int, audio_s: float) -> list[str]:
+    """The results as lines of Markdown."""
     lines = [
         f"`python benchmarks/vocoders.py`: mel of {sentences} test sentences ({audio_s:.0f} s), steps of {STEP} frames "
         f"(125 ms), processor time on one core ({processor()}), onnxruntime {version('onnxruntime')}.",
@@ -110,7 +111,7 @@ def table(made: Sequence[Row], *, sentences: int, audio_s: float) -> str:
         f"| {row.steps_s / audio_s:.3f} | {1000 * row.steps_s / row.steps:.1f} | {row.apart:.1g} |"
         for row in made
     ]
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def main() -> None:
@@ -130,10 +131,8 @@ def main() -> None:
         for row in made:
             row.hear(mel)
     front = PRESETS["ma"]
-    text = table(made, sentences=len(mels), audio_s=sum(map(len, mels)) * front.hop / front.sample_rate)
-    print(text)
-    if arguments.results:
-        arguments.results.write_text(text, encoding="utf-8")
+    lines = table(made, sentences=len(mels), audio_s=sum(map(len, mels)) * front.hop / front.sample_rate)
+    tell(lines, arguments.results)
 
 
 if __name__ == "__main__":

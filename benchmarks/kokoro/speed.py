@@ -8,10 +8,14 @@ Processor time of one thread for two short sentences, the lesser of two tries.
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 import time
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tell import tell_figures
 
 from sayahead import Independent, WaitAll, load_voice
 from sayahead.eval.experiment.machine import versions
@@ -38,9 +42,7 @@ def main() -> int:
         figures[way] = {"rtf": spent / seconds, "seconds": seconds}
     about = {"voice": voice.config.name, "versions": versions(), "figures": figures}
     about["command"] = f"python benchmarks/kokoro/speed.py {voice.config.name}"
-    print(json.dumps(about, indent=1))
-    if arguments.results:
-        arguments.results.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    tell_figures(about, arguments.results)
     return 0
 
 

@@ -13,12 +13,17 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tell import tell_figures
 
 from sayahead import LookaheadK, Voice, WaitAll, load_voice
 from sayahead.eval.experiment.machine import versions
@@ -86,10 +91,7 @@ def main() -> int:
     numbers = " ".join(map(str, arguments.steps))
     command = f"python benchmarks/vits/beginnings.py {arguments.voice.name} --texts {arguments.texts.name}"
     command += f" --count {len(texts)} --k {arguments.k} --long-steps {numbers}"
-    found = json.dumps({"versions": versions(), "command": command, "semitones_off": figures}, indent=1)
-    print(found)
-    if arguments.results:
-        arguments.results.write_text(found + "\n", encoding="utf-8")
+    tell_figures({"versions": versions(), "command": command, "semitones_off": figures}, arguments.results)
     return 0
 
 

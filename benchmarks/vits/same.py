@@ -8,10 +8,14 @@
 from __future__ import annotations
 
 import argparse
-import json
+import sys
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tell import tell_figures
 
 from sayahead import LookaheadK, load_voice
 from sayahead.eval.experiment.machine import versions
@@ -41,9 +45,7 @@ def main() -> int:
         "most": max(known, default=None),
         "differences": off,
     }
-    print(json.dumps(found, indent=1))
-    if arguments.results:
-        arguments.results.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    tell_figures(found, arguments.results)
     return 0
 
 

@@ -15,13 +15,17 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tell import tell_figures
 
 from sayahead import LookaheadK, Voice, WaitAll, load_voice
 from sayahead.engine.onnx import OnnxGraph
@@ -143,10 +147,7 @@ def main() -> int:
     command = ["python benchmarks/vits/speed.py", voice.config.name, "--texts test.csv", f"--count {len(texts)}"]
     command += [f"--graph {arguments.graph.name}"] * bool(arguments.graph) + ["--before OLD"] * bool(arguments.before)
     about["command"] = " ".join(command)
-    found = json.dumps({**about, "figures": figures}, indent=1)
-    print(found)
-    if arguments.results:
-        arguments.results.write_text(found + "\n", encoding="utf-8")
+    tell_figures({**about, "figures": figures}, arguments.results)
     return 0
 
 
