@@ -145,7 +145,8 @@ def main() -> int:
     figures = measure(ways, texts, arguments.tries)
     about = {"voice": voice.config.name, "sentences": len(texts), "versions": versions()}
     command = ["python benchmarks/vits/speed.py", voice.config.name, "--texts test.csv", f"--count {len(texts)}"]
-    command += [f"--graph {arguments.graph.name}"] * bool(arguments.graph) + ["--before OLD"] * bool(arguments.before)
+    command += [f"--graph {arguments.graph.name}"] if arguments.graph else []
+    command += ["--before OLD"] if arguments.before else []
     about["command"] = " ".join(command)
     tell_figures({**about, "figures": figures}, arguments.results)
     return 0
