@@ -31,7 +31,7 @@ PACKAGE = HERE.parent / "src" / "sayahead"
 SERVER_PAGE = PACKAGE / "server" / "page"
 SHARED = (
     "context.js files.js icon.svg messages.js mirror.js pace.js places.js player.js ring.worklet.js sinks.js "
-    "speaker.js stats.js style.css timeline.js track.js"
+    "sheet.js speaker.js stats.js style.css timeline.js track.js"
 ).split()
 """What the server's page and this one have in common."""
 VOICES = ("heart", "heart-bright", "heart-low")

@@ -92,9 +92,19 @@ def test_the_page_hears_all_that_the_shared_modules_tell(build: Any) -> None:
         for name in re.findall(r"this\.told\.(\w+)\(", (build.SERVER_PAGE / file).read_text(encoding="utf-8"))
     }
     main = (WEB / "page" / "main.js").read_text(encoding="utf-8")
-    heard = main[main.index("new Speaker(") : main.index("new Timeline(")]
+    heard = main[main.index("new Speaker(") : main.index("new Sheet(")]
     assert told <= set(re.findall(r"^  (\w+): \(", heard, re.MULTILINE))
     assert "opens" in told
+
+
+@pytest.mark.parametrize("page", ["web", "server"])
+def test_a_page_has_every_element_that_its_scripts_ask_for(build: Any, page: str) -> None:
+    folder = WEB / "page" if page == "web" else build.SERVER_PAGE
+    scripts = [folder / "main.js", build.SERVER_PAGE / "sheet.js"]
+    asked = {name for path in scripts for name in re.findall(r'\bget\("([\w-]+)"\)', path.read_text(encoding="utf-8"))}
+    there = set(re.findall(r'\bid="([\w-]+)"', (folder / "index.html").read_text(encoding="utf-8")))
+    assert asked <= there
+    assert {"editor", "play", "wav", "speed"} <= asked
 
 
 def test_the_archive_is_the_same_for_the_same_sources(build: Any, archive: Path, tmp_path: Path) -> None:

@@ -1,37 +1,28 @@
 /** The page: what is on it, and what it does when somebody touches it. */
 
-import { save, srt, wav } from "./files.js";
-import { Mirror } from "./mirror.js";
 import { PACES } from "./pace.js";
 import { now, Player } from "./player.js";
 import { Race } from "./race.js";
+import { get, say, SHAPES, Sheet, tell, write } from "./sheet.js";
 import { Speaker } from "./speaker.js";
 import { duration, KINDS, MODES, Stats } from "./stats.js";
 import { Stream } from "./stream.js";
-import { Timeline } from "./timeline.js";
 
 const EXAMPLE =
   "A language model writes one word after another, and most voices wait until a sentence is whole. " +
   "This one does not wait. It reads along, a word behind, and sounds as if it knew how the sentence ends. " +
   "Switch to reading by sentence, and count how long you sit in silence.";
-const SHAPES = { play: "M6 4l10 6-10 6z", stop: "M5 5h10v10H5z" };
 const IDLE_S = 60; // asked of the server between two texts
 const TYPING_S = 4; // who typed so recently wants to see the caret, not the word that is heard
 
-const get = (id) => document.getElementById(id);
-const editor = get("editor");
 const stats = new Stats();
 const last = new Stats(); // of the last text alone
-const mirror = new Mirror(get("mirror"));
 let voices = {}; // what the server says of them
-let pasted = false;
-let typedAt = -Infinity;
-let frame = 0;
 let loading = null; // {name, over: a promise, end(message)}: the voice that the server loads
 
 const player = new Player((kind) => {
   if (kind === "dry") speaker.dry();
-  wake();
+  sheet.wake();
 });
 const stream = new Stream(
   {
@@ -70,7 +61,7 @@ const speaker = new Speaker(stream, player, {
     });
   },
   begun: () => last.clear(),
-  changed: () => wake(),
+  changed: () => sheet.wake(),
   heard: (word) => {
     if (word.typed === null) return;
     for (const each of [stats, last]) {
@@ -84,19 +75,30 @@ const speaker = new Speaker(stream, player, {
   gap: (mode) => {
     for (const each of [stats, last]) each.gap(mode);
   },
-  stopped: (heard, ready) => say(`Stopped: you heard ${heard} ${heard === 1 ? "word" : "words"}; ${ready - heard} more were ready`),
-  problem: (sentence) => {
-    get("problem").textContent = sentence;
-  },
+  stopped: (heard, ready) => sheet.stopped(heard, ready),
+  problem: (sentence) => tell(sentence),
 });
-const timeline = new Timeline(get("timeline"), speaker, player);
+const sheet = new Sheet(speaker, player, last, {
+  example: EXAMPLE,
+  clear: () => {
+    tell("");
+    say("");
+    quiet();
+  },
+  open: () => player.open(),
+  chosen: choose,
+  escape: () => {
+    if (get("ask").open) return;
+    quiet();
+    if (speaker.busy) speaker.stop();
+  },
+  draw,
+});
 const race = new Race(stream, { words: get("by-word"), sentences: get("by-sentence") }, {
-  changed: () => wake(),
+  changed: () => sheet.wake(),
   settings: (mode) => session(mode),
   ready: () => load(),
-  problem: (sentence) => {
-    get("problem").textContent = sentence;
-  },
+  problem: (sentence) => tell(sentence),
 });
 
 // Settings.
@@ -191,7 +193,7 @@ function limit() {
 
 function choose() {
   limit();
-  get("problem").textContent = "";
+  tell("");
   stream.choose(session);
   if (stream.connected) load();
   speaker.again();
@@ -203,20 +205,10 @@ get("voice").addEventListener("change", () => {
 });
 for (const id of ["voice", "lookahead", "speed"]) get(id).addEventListener("change", choose);
 get("speed").addEventListener("input", limit);
-get("mode").addEventListener("change", ({ target }) => {
-  const plays = speaker.feeder !== null || player.sounding;
-  speaker.mode = target.value;
-  choose();
-  // The difference is heard from the beginning.
-  if (plays && speaker.text.trim()) speaker.play();
-});
 for (const [id, first] of [["pace", "fast"], ["race-pace", "talk"]]) {
   const paces = Object.entries(PACES).filter(([key]) => id === "pace" || key !== "once");
   get(id).replaceChildren(...paces.map(([key, { name }]) => new Option(name, key, key === first, key === first)));
 }
-get("pace").addEventListener("change", ({ target }) => {
-  speaker.pace = target.value;
-});
 
 /** A key of the person's, or null; `again` where the last one was wrong. */
 function askKey(again) {
@@ -232,23 +224,6 @@ function askKey(again) {
   });
 }
 
-// Typing, playing, stopping.
-
-editor.addEventListener("beforeinput", ({ inputType }) => {
-  pasted = inputType === "insertFromPaste" || inputType === "insertFromDrop";
-});
-editor.addEventListener("input", () => {
-  get("problem").textContent = "";
-  say("");
-  quiet();
-  player.open();
-  typedAt = pasted ? -Infinity : now();
-  speaker.edit(editor.value, { pasted });
-  pasted = false;
-  // The mirror gives the editor its height, before the browser looks for the caret.
-  look();
-  editor.scrollTop = 0;
-});
 for (const kind of ["keydown", "pointerdown"]) {
   document.addEventListener(kind, () => {
     // Only now browsers let a page sound; and the first word shall not wait for a connection.
@@ -262,115 +237,49 @@ function quiet() {
   if (race.busy) race.stop();
 }
 
-function play() {
-  quiet();
-  get("problem").textContent = "";
-  say("");
-  if (!editor.value.trim()) editor.value = EXAMPLE;
-  speaker.text = editor.value;
-  player.open();
-  speaker.play();
-}
-
-get("play").addEventListener("click", () => {
-  if (speaker.busy) speaker.stop();
-  else play();
-});
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !get("ask").open) {
-    quiet();
-    if (speaker.busy) speaker.stop();
-  }
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    event.preventDefault();
-    play();
-  }
-});
-
 get("go").addEventListener("click", () => {
   if (speaker.busy) speaker.stop();
-  get("problem").textContent = "";
+  tell("");
   say("");
   if (race.busy) race.stop();
   else race.start(get("race-pace").value);
 });
 
-get("wav").addEventListener("click", () => save(wav(player.samples(), player.rate), "sayahead.wav"));
-get("srt").addEventListener("click", () => save(srt(speaker.words, player.rate), "sayahead.srt"));
 get("reset").addEventListener("click", () => {
   stats.clear();
-  wake();
+  sheet.wake();
 });
 
 // What is seen.
 
-function say(sentence) {
-  write(get("status"), sentence);
-}
-
-/** Draw soon. */
-function wake() {
-  frame ||= requestAnimationFrame(look);
-}
-
-function look() {
-  cancelAnimationFrame(frame);
-  frame = 0;
-  speaker.follow();
-  const { busy } = speaker;
-  const current = speaker.current;
-  mirror.show(editor.value, (start, end) => speaker.state(start, end, current));
+/** What is seen beside the sheet; whether some of it moves. */
+function draw(busy) {
   follow();
-  if (busy) timeline.draw(now());
-  show(busy);
-  race.look();
-  const racing = race.busy;
-  write(get("go").lastElementChild, racing ? "Stop" : "Race");
-  get("go").querySelector("path").setAttribute("d", racing ? SHAPES.stop : SHAPES.play);
-  write(get("verdict"), race.verdict);
-  document.body.dataset.racing = racing;
-  if (busy || racing) wake();
-}
-
-function write(element, text) {
-  if (element.textContent !== text) element.textContent = text;
-}
-
-/** Keep the word that is heard in sight, unless the person types. */
-function follow() {
-  const node = mirror.spoken;
-  const box = editor.parentElement;
-  if (!node || now() - typedAt < TYPING_S) return;
-  const top = node.offsetTop - box.offsetTop;
-  if (top < box.scrollTop || top + 2 * node.offsetHeight > box.scrollTop + box.clientHeight) {
-    box.scrollTop = top - box.clientHeight / 3;
-  }
-}
-
-function show(busy) {
-  const verb = busy ? "Stop" : editor.value.trim() ? "Play" : "Play an example";
-  if (get("verb").textContent !== verb) {
-    get("verb").textContent = verb;
-    get("shape").setAttribute("d", busy ? SHAPES.stop : SHAPES.play);
-  }
-  get("play").style.setProperty("--level", busy ? player.level().toFixed(2) : 0);
-  get("wav").disabled = get("srt").disabled = player.pushed === 0;
   if (busy && player.blocked) say("Tap or press a key to hear it");
   else if (busy && get("status").textContent.startsWith("Tap")) say("");
   for (const kind of KINDS) fill(kind, MODES.flatMap((mode) => [
     duration(stats.quantile(mode, kind, 0.5)), duration(stats.quantile(mode, kind, 0.95)),
   ]));
   fill("gaps", MODES.map((mode) => (stats.modes[mode].first.length ? stats.modes[mode].gaps : "–")));
-  // A text that was switched between the modes began in the other one.
-  const mode = last.modes[speaker.mode].first.length ? speaker.mode : MODES.find((each) => last.modes[each].first.length);
-  write(get("last-first"), duration(mode ? last.modes[mode].first.at(-1) : null));
-  write(get("last-heard"), duration(mode ? last.quantile(mode, "heard", 0.5) : null));
-  write(get("last-gaps"), mode ? String(last.modes[mode].gaps) : "–");
-  Object.assign(document.body.dataset, { busy, way: player.way });
-  if (speaker.words.length) {
-    for (const each of document.querySelectorAll(".last, .time, .numbers")) each.hidden = false;
-  }
   get("note").hidden = player.way !== "scheduled";
+  race.look();
+  const racing = race.busy;
+  write(get("go").lastElementChild, racing ? "Stop" : "Race");
+  get("go").querySelector("path").setAttribute("d", racing ? SHAPES.stop : SHAPES.play);
+  write(get("verdict"), race.verdict);
+  document.body.dataset.racing = racing;
+  return racing;
+}
+
+/** Keep the word that is heard in sight, unless the person types. */
+function follow() {
+  const node = sheet.mirror.spoken;
+  const box = sheet.editor.parentElement;
+  if (!node || now() - sheet.typedAt < TYPING_S) return;
+  const top = node.offsetTop - box.offsetTop;
+  if (top < box.scrollTop || top + 2 * node.offsetHeight > box.scrollTop + box.clientHeight) {
+    box.scrollTop = top - box.clientHeight / 3;
+  }
 }
 
 function fill(id, values) {
@@ -379,12 +288,7 @@ function fill(id, values) {
   });
 }
 
-// Frames stop where the page is not seen; the speech does not.
-setInterval(() => document.hidden && speaker.busy && speaker.follow(), 500);
 // Where a key is needed, it is asked for before anybody types.
-stream.knock().catch(({ message }) => {
-  get("problem").textContent = message;
-});
-// A keyboard can be typed on at once; a screen keyboard would hide the headline.
-if (matchMedia("(hover: hover)").matches) editor.focus({ preventScroll: true });
-wake();
+stream.knock().catch(({ message }) => tell(message));
+sheet.focus();
+sheet.wake();
