@@ -22,6 +22,7 @@ from tell import keep
 from sayahead import LookaheadK, Voice, WaitAll, load_voice
 from sayahead.eval.listening.listeners import at_16khz, load_distillmos
 from sayahead.systems.heart import HeartAcoustic, HeartState
+from sayahead.text.lists import read_texts
 from sayahead.types import Floats, Segment
 
 
@@ -123,7 +124,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=40)
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
-    lines = [line.split("|", 1)[1] for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
+    lines = [script.text for script in read_texts(arguments.texts)]
     texts = [text for text in lines if 30 < len(text) < 72][: arguments.count]
     voice, rate, told = load_voice(), load_distillmos(), Told.__new__(Told)
     told.listen(voice.synthesizer._acoustic)  # type: ignore[attr-defined]

@@ -21,6 +21,7 @@ from blind import Told
 from tell import keep
 
 from sayahead import LookaheadK, Voice, WaitAll, load_voice
+from sayahead.text.lists import read_texts
 from sayahead.types import Floats
 from sayahead.vocoders.heart import HeartVocoder
 from sayahead.vocoders.sourcefilter import SourceFilter
@@ -132,7 +133,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=30)
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
-    lines = [line.split("|", 1)[1] for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
+    lines = [script.text for script in read_texts(arguments.texts)]
     texts = [text for text in lines if 30 < len(text) < 110 and not set(text[:-1]) & set(".?!;:")][: arguments.count]
     places = ["everywhere", *PLACES]
     rows = [

@@ -20,6 +20,7 @@ from tell import keep
 from sayahead import WaitAll, load_voice
 from sayahead.eval.experiment.conditions import Condition, context, policy
 from sayahead.eval.measures.prosody import Deviation, Recording, differences, prosody, recorded
+from sayahead.text.lists import read_texts, strided
 
 
 def figure(found: Deviation) -> str:
@@ -37,8 +38,7 @@ def main() -> int:
     parser.add_argument("--against", help="the voice whose whole sentences are compared with (default: the same)")
     parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
     arguments = parser.parse_args()
-    lines = [line.split("|", 1)[1] for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
-    texts = lines[:: max(1, len(lines) // arguments.count)][: arguments.count]
+    texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
     voice, recorder = recorded(load_voice(arguments.voice))
     teacher, told = recorded(load_voice(arguments.against)) if arguments.against else (voice, recorder)
 

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from sayahead.text.lists import read_texts, strided
 from sayahead.training.graph.builder import Range
 from sayahead.training.heart.export import decoder_graph, export
 from sayahead.training.heart.ranges import load_ranges, observe, save_ranges
@@ -47,8 +48,7 @@ def main() -> int:
     parser.add_argument("--settings", type=Path, default=Path("recipes/heart/voice.toml"))
     parser.add_argument("--count", type=int, default=16)
     arguments = parser.parse_args()
-    lines = [line.split("|", 1)[1] for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
-    texts = lines[:: max(1, len(lines) // arguments.count)][: arguments.count]
+    texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
     with tempfile.TemporaryDirectory() as passing:
         if arguments.acoustic is not None and (arguments.acoustic / "voice.json").is_file():
             shutil.copytree(arguments.acoustic, passing, dirs_exist_ok=True)

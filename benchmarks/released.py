@@ -26,6 +26,7 @@ from tell import tell
 from sayahead.eval.listening.listeners import at_16khz, load_distillmos, load_normalizer, load_whisper
 from sayahead.eval.measures.intervals import Difference, difference, quotient
 from sayahead.eval.measures.word_errors import word_errors
+from sayahead.text.lists import read_texts, strided
 
 Scores = dict[str, list[dict[str, float]]]
 """Of each text, by condition."""
@@ -131,8 +132,7 @@ def main() -> None:
     parser.add_argument("--conditions", nargs="+", choices=CONDITIONS, default=CONDITIONS)
     parser.add_argument("--keep", type=Path, help="folder for sound and scores (default: none is kept)")
     arguments = parser.parse_args()
-    lines = [line.split("|", 1)[1] for line in arguments.texts.read_text(encoding="utf-8").splitlines()]
-    texts = lines[:: max(1, len(lines) // arguments.count)][: arguments.count]
+    texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
     with tempfile.TemporaryDirectory() as passing:
         folder = arguments.keep or Path(passing)
         found = []
