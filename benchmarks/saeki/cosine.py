@@ -186,10 +186,10 @@ def of_runs(folder: Path) -> tuple[list[Network], list[Student]]:
                 return out
 
             students.append(Student(run.recipe.name, of_run(run.task.teacher), run.task.data.truth, read))
-        elif run.recipe.task in ("saeki", "saeki-guided", "saeki-context"):
+        elif run.recipe.task in ("saeki", "saeki-guided"):
             networks.append(of_run(run))
     if not networks:
-        raise ConfigError(f"{folder} has no run of a Tacotron (saeki, saeki-guided, saeki-context).")
+        raise ConfigError(f"{folder} has no run of a Tacotron (saeki, saeki-guided).")
     return networks, students
 
 

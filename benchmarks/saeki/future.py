@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,16 +27,14 @@ from sayahead.text.normalizer import normalize
 from sayahead.training.corpus.segments import NOTHING, Cutter, Numbers, Piece
 from sayahead.training.corpus.store import Corpus
 from sayahead.training.loop.recipe import load_recipe
-from sayahead.training.saeki.context import ContextTask
 from sayahead.training.saeki.futures import Expected, Prefix
-from sayahead.training.saeki.task import inputs
+from sayahead.training.saeki.shipped import read_tacotron
+from sayahead.training.saeki.task import SaekiTask, inputs
 from sayahead.types import Floats
 from sayahead.voice import load_voice
 
-RECIPE = Path(__file__).parents[2] / "recipes" / "saeki" / "context-future.toml"
+RECIPE = Path(__file__).parents[2] / "recipes" / "saeki" / "tacotron-longer.toml"
 WORDS, FRAME_MS = 2, 12.5
-SIZES = {"saeki-lj": 5}
-"""Words of future that a voice's network was trained with; the recipe's where a voice is not named here."""
 Row = dict[str, dict[str, float]]
 
 
@@ -44,9 +43,13 @@ class Voice:
 
     def __init__(self, name: str, corpus: Corpus) -> None:
         recipe = load_recipe(RECIPE)
-        self.name, self.lookahead = name, SIZES.get(name, int(recipe.data["lookahead"]))
-        self.task = ContextTask(recipe.model, {**recipe.data, "voice": name}, corpus)
-        self.model = self.task.fresh()
+        self.name, self.lookahead = name, int(recipe.data["lookahead"])
+        self.task = SaekiTask(recipe.model, recipe.data, corpus)
+        # Its embeddings come from the voice's graphs, whatever the strides that these have.
+        self.model = read_tacotron(name, self.task.config, contextual=False)
+        # Frames are normalized as the voice's were, not as those of this corpus would be.
+        mean, deviation = tuple(self.model.mean.tolist()), tuple(self.model.std.tolist())
+        corpus.info = replace(corpus.info, mel_mean=mean, mel_std=deviation)
         synthesizer: Any = load_voice(name).synthesizer
         self.acoustic, self.vocoder = synthesizer._acoustic, synthesizer._vocoder
         settings = self.acoustic._model
@@ -215,7 +218,7 @@ def main() -> None:
             if len(rows) % 20 == 0:
                 print(f"{name}: {len(rows)} of {len(numbers)}", flush=True)
         made["voices"][Path(name).name] = summary(rows)
-        # A task changes what the corpus says of the mel's scale.
+        # A voice has changed what the corpus says of the mel's scale.
         corpus = Corpus(corpus.path)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")

@@ -3,10 +3,10 @@
     python benchmarks/saeki/voices.py runs voices
 
 RUNS is a folder of runs or an archive of ``sayahead train publish``. Makes saeki-base (not fine-tuned), saeki-lj
-(fine-tuned, with the medium student), saeki-STUDENT for each run student-STUDENT, and saeki-independent (the first of
-these, whose segments know nothing of each other). Of runs free-ROW, the networks of ``free.toml``, it makes
-saeki-free-ROW; the segments of saeki-free-independent, too, know nothing of each other. With ``saeki-lj`` in place of
-runs, that voice is copied, and made independent.
+(fine-tuned, with the medium student), saeki-STUDENT for each run student-STUDENT, saeki-hidden (not fine-tuned, with
+the student of hidden states), and saeki-independent (the first of these, whose segments know nothing of each other).
+Of runs free-ROW, the networks of ``free.toml``, it makes saeki-free-ROW; the segments of saeki-free-independent, too,
+know nothing of each other. With ``saeki-lj`` in place of runs, that voice is copied, and made independent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from sayahead.voices import installed_voices
 
 def of_runs(runs: Path, voices: Path) -> None:
     """Make what there are runs for."""
-    made = {"base": ("tacotron-small", None), "lj": ("guided-small", "student-medium")}
+    base = "tacotron-longer"
+    made = {"base": (base, None), "lj": ("guided-small", "student-medium"), "hidden": (base, "hidden-small")}
     made |= {run.name: (run.name, None) for run in sorted(runs.glob("free-*"))}
     for run in sorted(runs.glob("student-*")):
         made[run.name.removeprefix("student-")] = ("guided-small", run.name)

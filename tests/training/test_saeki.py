@@ -32,7 +32,6 @@ from sayahead.training.loop.recipe import Recipe, load_recipe
 from sayahead.training.loop.run import train
 from sayahead.training.loop.task import Settings
 from sayahead.training.loop.trained import Trained
-from sayahead.training.saeki.context import ContextTask
 from sayahead.training.saeki.export import export
 from sayahead.training.saeki.guided import Guided, GuidedTask
 from sayahead.training.saeki.hidden import HiddenTask, write_hidden
@@ -384,24 +383,10 @@ def noise(*shape: int) -> Any:
     return np.random.default_rng(len(shape)).normal(size=shape).astype(np.float32)
 
 
-def test_a_new_context_network_is_trained_alone_or_with_the_decoder(corpus: Corpus, tmp_path: Path) -> None:
-    tiny_saeki(tmp_path)
-    with pytest.raises(ConfigError, match="reads other phonemes than the corpus"):
-        ContextTask(SMALL, {**DATA, "voice": str(tmp_path)}, corpus)
-    export(tacotron(replace(CONFIG, phonemes=7)), tmp_path, frame_s=0.0125, past=32)
-    table = json.loads((tmp_path / "voice.json").read_text())
-    (tmp_path / "voice.json").write_text(json.dumps({**table, "phonemes": corpus.info.phonemes}))
-    for parts in (["contextual"], ["contextual", "decoder"]):
-        task = ContextTask(SMALL, {**DATA, "voice": str(tmp_path), "trained": parts, "pastless_share": 1.0}, corpus)
-        batch = batches(task)[0]
-        assert not batch["past_lengths"].any()
-        assert batch["future_lengths"].any()
-        model, moved = one_step(task, batch)
-        assert {name.split(".")[1] for name in moved} == set(parts)
-        assert float(task.model().tacotron.mean[0]) == task.corpus.info.mel_mean[0] == -4.0
-        assert not model.training or not model.get_submodule("tacotron").training
-    with pytest.raises(ConfigError, match="trained names 'context'"):
-        ContextTask(SMALL, {**DATA, "voice": str(tmp_path), "trained": ["context"]}, corpus)
+def test_windows_without_a_past_keep_their_future(corpus: Corpus) -> None:
+    batch = batches(SaekiTask(SMALL, {**DATA, "pastless_share": 1.0}, corpus))[0]
+    assert not batch["past_lengths"].any()
+    assert batch["future_lengths"].any()
 
 
 def test_a_student_learns_the_teacher_s_embedding(corpus: Corpus, teacher: Path) -> None:

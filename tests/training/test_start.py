@@ -20,7 +20,7 @@ from sayahead.training.corpus.store import Corpus
 from sayahead.training.loop.checkpoint import load_checkpoint
 from sayahead.training.loop.recipe import Recipe, load_recipe
 from sayahead.training.loop.run import train
-from sayahead.training.loop.start import find_start
+from sayahead.training.loop.start import Start, begin, find_start
 from sayahead.training.loop.task import Settings, task_maker
 from sayahead.training.loop.trained import load_trained
 from sayahead.training.ma import export as ma_export
@@ -34,6 +34,7 @@ from sayahead.training.mohan import export as mohan_export
 from sayahead.training.mohan.network import ModifiedTacotron
 from sayahead.training.mohan.shipped import read_modified_tacotron
 from sayahead.training.saeki import export as saeki_export
+from sayahead.training.saeki.shipped import read_tacotron
 from sayahead.voices import installed_voices, read_config
 
 RECIPES = Path(__file__).parents[2] / "recipes"
@@ -208,6 +209,22 @@ def test_parts_drawn_anew_are_those_of_a_run_without_a_start(corpus: Corpus, tmp
     wrong = ma(corpus, str(tmp_path / "other"), anew=("decoder.frame",))
     with pytest.raises(ConfigError, match=r"anew names 'decoder.frame', which is no part of the model \(did you mean"):
         train(wrong, corpus.path, tmp_path / "wrong", device="cpu")
+
+
+def test_a_part_drawn_anew_may_have_other_sizes_than_the_voice_has(tmp_path: Path) -> None:
+    folder, settings = installed_voices()["saeki-lj"], load_recipe(RECIPES / "saeki/tacotron-longer.toml")
+    config, corpus = read_config(folder), tones_corpus(tmp_path)
+    corpus.info = replace(corpus.info, phonemes=config.phonemes)
+    task: Any = task_maker("saeki")(settings.model, settings.data, corpus)
+    model = task.model()
+    fresh = {name: weight.clone() for name, weight in model.tacotron.contextual.state_dict().items()}
+    begin(Start(folder, {}), task, model, None, tmp_path, settings.train.anew)
+    for name, weight in model.tacotron.contextual.state_dict().items():
+        assert torch.equal(weight, fresh[name]), name
+    shipped = read_tacotron(str(folder), model.tacotron.config, contextual=False)
+    assert torch.equal(model.tacotron.encoder.embedding.weight, shipped.encoder.embedding.weight)
+    with pytest.raises(ConfigError, match="other sizes than the context of the voice"):
+        begin(Start(folder, {}), task, model, None, tmp_path)
 
 
 def test_a_voice_that_cannot_be_begun_with_is_an_error(corpus: Corpus, tmp_path: Path) -> None:

@@ -42,7 +42,6 @@ Begun with the voice "heart": hibari-tts 0.2.1, Copyright 2026 Maureese Williams
 ACOUSTICS = {
     "ma": ("sayahead.training.ma.export", "PART"),
     "saeki": ("sayahead.training.saeki.export", "PART"),
-    "saeki-context": ("sayahead.training.saeki.export", "CONTEXT"),
     "saeki-guided": ("sayahead.training.saeki.export", "GUIDED"),
     "mohan": ("sayahead.training.mohan.export", "PART"),
 }

@@ -218,13 +218,16 @@ def policy(condition: Condition) -> Policy:
 def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor:
     """A condition's context predictor, for an utterance's text.
 
-    ``lm`` is the language model's name or folder, or a file of futures (``sayahead train futures``).
+    ``lm`` is the language model's name or folder, or a file of futures (``sayahead train futures``), which has no
+    states for the context ``hidden``.
     """
     name, options = named("context", condition.context)
     if name == "lm" and lm is not None:
         return language_model(lm, **options)
     if name == "truth":
         options["text"] = text
+    if name == "hidden" and lm is not None:
+        options.setdefault("model", lm)
     if name in contexts.OF_VOICES:
         return voice_of(condition).context(name, **options)
     return contexts.context(name, **options)

@@ -99,7 +99,7 @@ def begin(
     one's. ConfigError for weights or corpora that do not fit.
     """
     fresh = drawn_anew(model, anew)
-    done = set_weights(start, task, model, folder)
+    done = set_weights(start, task, model, folder, anew)
     if fresh:
         model.load_state_dict(fresh, strict=False)
         done = f"{done[:-1]}, but {', '.join(anew)} anew."
@@ -122,13 +122,13 @@ def drawn_anew(model: nn.Module, anew: Sequence[str]) -> dict[str, Tensor]:
     return fresh
 
 
-def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path) -> str:
+def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path, anew: Sequence[str]) -> str:
     """See ``begin``."""
     if start.state is None:
         config = read_config(start.path)
         if isinstance(corpus := getattr(task, "corpus", None), Corpus):
             check_voice(config.phonemes, config.sample_rate, config.hop_length, corpus, config.name)
-        task.read_voice(model, start.path, config)
+        task.read_voice(model, start.path, config, anew)
         return f"Beginning with the voice {config.name}."
     fresh = model.state_dict()
     kept = {name for name, weight in model.named_parameters() if not weight.requires_grad}

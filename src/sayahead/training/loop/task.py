@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
@@ -113,8 +113,11 @@ class Task(ABC, Generic[M]):
         """ConfigError where the data wants another start: whether a new run begins with a ``voice``. By default any."""
         return
 
-    def read_voice(self, model: M, folder: Path, config: VoiceConfig) -> None:
-        """Set the model's weights to those of a voice's graphs; ConfigError where they cannot be read back."""
+    def read_voice(self, model: M, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
+        """Set the model's weights to those of a voice's graphs; ConfigError where they cannot be read back.
+
+        The parts ``anew`` are drawn anew afterwards: they need not be read, nor have the voice's sizes.
+        """
         raise ConfigError(
             f"[train] start names the voice {config.name}, but no weights of {type(model).__name__} can be read back "
             "from a voice: name the folder of a run."
@@ -153,7 +156,6 @@ TASKS = {
     "wavenet": ("sayahead.training.clarinet.teacher", "WaveNetTask"),
     "clarinet": ("sayahead.training.clarinet.task", "ClariNetTask"),
     "saeki": ("sayahead.training.saeki.task", "SaekiTask"),
-    "saeki-context": ("sayahead.training.saeki.context", "ContextTask"),
     "saeki-guided": ("sayahead.training.saeki.guided", "GuidedTask"),
     "saeki-student": ("sayahead.training.saeki.student", "StudentTask"),
     "saeki-hidden": ("sayahead.training.saeki.hidden", "HiddenTask"),

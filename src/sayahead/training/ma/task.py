@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -82,7 +82,7 @@ class DeepVoice3Task(Task[DeepVoice3]):
         """See Task: the rate of the keys' positions."""
         return {key: value for key, value in config.model.get("acoustic", {}).items() if key == "key_rate"}
 
-    def read_voice(self, model: DeepVoice3, folder: Path, config: VoiceConfig) -> None:
+    def read_voice(self, model: DeepVoice3, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
         """See Task."""
         check_kind(config, "ma")
         read_deepvoice3(model, folder)

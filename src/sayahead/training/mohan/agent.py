@@ -6,7 +6,7 @@ A step is a batch of episodes: the agent's paths through them, drawn by its prob
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ class AgentTask(Task[Agent]):
         speaking = self.speaking.config
         return Agent(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels)
 
-    def read_voice(self, model: Agent, folder: Path, config: VoiceConfig) -> None:
+    def read_voice(self, model: Agent, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
         """See Task; the baseline stays fresh."""
         check_kind(config, "mohan")
         read_agent(model, folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -121,7 +121,9 @@ class MohanTask(Task[ModifiedTacotron]):
         """See Task."""
         return ModifiedTacotron(self.config).scaled(self.corpus.info)
 
-    def read_voice(self, model: ModifiedTacotron, folder: Path, config: VoiceConfig) -> None:
+    def read_voice(
+        self, model: ModifiedTacotron, folder: Path, config: VoiceConfig, anew: Collection[str] = ()
+    ) -> None:
         """See Task."""
         check_kind(config, "mohan")
         read_modified_tacotron(model, folder)

@@ -165,4 +165,3 @@ PART: Acoustic[HasTacotron] = Acoustic(
     kind="saeki", title="Tacotron 2 with a contextual embedding", write=write, hold_back_s=0.1125, words=2
 )
 GUIDED = replace(PART, title="Tacotron 2 with a guided contextual embedding")
-CONTEXT = replace(PART, title="Tacotron 2 with a contextual embedding trained for its future")

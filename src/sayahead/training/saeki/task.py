@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -75,12 +75,9 @@ class HasTacotron(nn.Module):
 class SaekiTask(Task[HasTacotron]):
     """See Task: phonemes of a segment, its past and its future in, mel out."""
 
-    DATA: type[SaekiData] = SaekiData
-    """Its [data] table."""
-
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         config = from_mapping(TacotronConfig, model, where="[model]")
-        self.data, self.corpus = from_mapping(self.DATA, data, where="[data]"), corpus
+        self.data, self.corpus = from_mapping(SaekiData, data, where="[data]"), corpus
         self.config = checked(config, corpus)
         self.cutter = cutter(corpus, past=self.data.past, lookahead=self.data.lookahead)
         if not self.data.windows or min(self.data.windows) < 1:
@@ -94,10 +91,11 @@ class SaekiTask(Task[HasTacotron]):
         """See Task."""
         return Speaking(self.config, self.corpus)
 
-    def read_voice(self, model: HasTacotron, folder: Path, config: VoiceConfig) -> None:
+    def read_voice(self, model: HasTacotron, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
         """See Task; mean and deviation of the mel bands stay the corpus's."""
-        shipped = read_tacotron(str(folder), self.config)
-        for part in ("encoder", "decoder", "postnet", "contextual"):
+        contextual = "tacotron.contextual" not in anew
+        shipped = read_tacotron(str(folder), self.config, contextual=contextual)
+        for part in ("encoder", "decoder", "postnet", *(("contextual",) if contextual else ())):
             model.tacotron.get_submodule(part).load_state_dict(shipped.get_submodule(part).state_dict())
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
@@ -184,8 +182,12 @@ class SaekiTask(Task[HasTacotron]):
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, mel=mel)
 
 
-class Windowed(HasTacotron):
-    """The network as the loop trains it: texts around a segment in, frames out."""
+class Speaking(HasTacotron):
+    """A Tacotron with fresh weights, as the loop trains it: texts around a segment in, frames out."""
+
+    def __init__(self, config: TacotronConfig, corpus: Corpus) -> None:
+        super().__init__()
+        self.tacotron = Tacotron(config).scaled(corpus.info)
 
     def forward(
         self, texts: Texts, past: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught, sampling: float
@@ -194,14 +196,6 @@ class Windowed(HasTacotron):
         embedding = self.tacotron.embedding(past, future)
         decoded: Decoded = self.tacotron(texts, embedding, frames, spoken, taught, sampling)
         return decoded
-
-
-class Speaking(Windowed):
-    """A Tacotron with fresh weights; see Windowed."""
-
-    def __init__(self, config: TacotronConfig, corpus: Corpus) -> None:
-        super().__init__()
-        self.tacotron = Tacotron(config).scaled(corpus.info)
 
 
 class PartlyTrained(HasTacotron):

@@ -1,8 +1,9 @@
-"""Do attention and stop fail? Every segment of an experiment's rows, by how its attention went and how it ended.
+"""Do attention and stop fail, and what of prosody? Every segment of an experiment's rows.
 
-    python benchmarks/saeki/free.py benchmarks/saeki/free.toml --texts test.csv -o benchmarks/results/saeki/free
+    python benchmarks/saeki/segments.py benchmarks/saeki/free.toml --texts test.csv -o benchmarks/results/saeki/free
 
-Counted over the segments of voices of the kind saeki (a whole sentence is one segment):
+Counted over the segments of voices of the kind saeki (a whole sentence is one segment), by how attention went and how
+they ended:
 
 - *no stop*: it ran to the most frames that the runtime allows, 40 a phoneme;
 - *too early*: it ended two phonemes or more before its last sounding one;
@@ -11,15 +12,16 @@ Counted over the segments of voices of the kind saeki (a whole sentence is one s
 - *blurred*: for a tenth of a second no three neighbouring phonemes had half of the attention.
 
 Words' durations and pitch are compared with the speaker's who made the corpus, the default voice's teacher, in whole
-sentences. Writes ``failures.md``, ``prosody.md``, ``failures.json``, ``attention.png``, and ``learned.md``: attention
-and stop on validation windows over the training, from its logs in ``recipes/saeki/results/free-*``.
+sentences. Writes ``failures.md``, ``prosody.md``, ``failures.json``, and of the networks of
+``recipes/saeki/free-*.toml`` ``attention.png`` and ``learned.md``: attention and stop on validation windows over the
+training, from its logs in ``recipes/saeki/results/free-*``.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -45,7 +47,8 @@ FRAME_S = 0.0125
 LONGEST_S, BLURRED_S = 0.5, 0.1
 RESULTS = Path(__file__).parents[2] / "recipes" / "saeki" / "results"
 LEARNED = {"attention where the durations say, %": ("aligned", 100, 1), "entropy of the stop": ("stop", 1, 4)}
-CONTROL = ("bicontext, truth", "bicontext, random words")
+CONTROL = "bicontext, random words"
+PROSODY = {"word duration, ms": "word, ms", "pitch, cents": "pitch, cents"}
 FAILURES = ("no stop", "too early", "resting", "astray", "blurred")
 
 
@@ -122,8 +125,8 @@ class Watched:
 class Row:
     """A condition whose voice can be watched."""
 
-    def __init__(self, condition: Condition) -> None:
-        self.condition = condition
+    def __init__(self, condition: Condition, lm: str | None) -> None:
+        self.condition, self.lm = condition, lm
         synthesizer: Any = voice_of(condition).synthesizer
         inner = synthesizer._acoustic
         if isinstance(inner, Recorder):
@@ -142,7 +145,7 @@ class Row:
         self.watched.segments, self.watched.frames = [], []
         one = self.condition
         options: dict[str, Any] = {} if one.hold_back_s is None else {"hold_back_s": one.hold_back_s}
-        options |= {"policy": policy(one), "context": context(one, text, None)}
+        options |= {"policy": policy(one), "context": context(one, text, self.lm)}
         for _ in voice_of(one).stream([text], **options):
             pass
         recording = replace(self.recorder.recording, pitch=self.pitch(np.concatenate(self.watched.frames)))
@@ -196,43 +199,45 @@ def measured(row: Row, texts: list[str], truth: list[Recording]) -> dict[str, Va
     return figures
 
 
-def cell(sums: Values, first: Values, scale: float, digits: int) -> tuple[str, str]:
-    """A figure with its interval, and what it is more than the first row's."""
+def value(sums: Values, scale: float, digits: int) -> str:
+    """A figure with its interval."""
     own = estimate(sums, quotient)
-    value = f"{scale * own.value:.{digits}f} ({scale * own.low:.{digits}f} to {scale * own.high:.{digits}f})"
-    if sums is first:
-        return value, "–"
-    less = difference(sums, first, quotient)
-    low, high = scale * less.low, scale * less.high
-    chance = "p < 0.001" if less.p < 0.001 else f"p = {less.p:.3f}"
-    return value, f"{scale * less.value:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f}), {chance}"
+    return f"{scale * own.value:.{digits}f} ({scale * own.low:.{digits}f} to {scale * own.high:.{digits}f})"
+
+
+def cells(
+    rows: dict[str, dict[str, Values]], name: str, figure: str, against: Iterable[str], scale: float, digits: int
+) -> list[str]:
+    """A row's figure with its interval, and what it is more than others'."""
+    own, made = rows[name][figure], [value(rows[name][figure], scale, digits)]
+    for other in against:
+        if other == name:
+            made.append("–")
+            continue
+        less = difference(own, rows[other][figure], quotient)
+        low, high = scale * less.low, scale * less.high
+        chance = "p < 0.001" if less.p < 0.001 else f"p = {less.p:.3f}"
+        made.append(f"{scale * less.value:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f}), {chance}")
+    return made
 
 
 def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
-    """How segments failed, and prosody; the first row is the one compared with."""
-    first = next(iter(rows))
-    heads = [*(f"{name}, %" for name in FAILURES), "any of these, %", f"less {first}", "sentences with one, %"]
+    """How segments failed, and prosody; compared with the first row, and with the control where there is one."""
+    against = dict.fromkeys((next(iter(rows)), *({CONTROL} & rows.keys())))
+    heads = [*(f"{name}, %" for name in FAILURES), "any of these, %", *(f"less {one}" for one in against)]
     lines = [f"{texts} sentences of the LJ Speech test split.", ""]
-    lines += [f"| segments | number | {' | '.join(heads)} |", "| --- |" + " ---: |" * (len(heads) + 1)]
+    lines += [f"| segments | number | {' | '.join(heads)} | sentences with one, % |"]
+    lines += ["| --- |" + " ---: |" * (len(heads) + 2)]
     for name, figures in rows.items():
         shares = [f"{100 * float(quotient(figures[one].sum(axis=0))):.1f}" for one in FAILURES]
-        both = cell(figures["any"], rows[first]["any"], 100, 1)
-        whole = cell(figures["sentences"], rows[first]["sentences"], 100, 0)[0]
+        both = cells(rows, name, "any", against, 100, 1)
+        whole = value(figures["sentences"], 100, 0)
         lines.append(f"| {name} | {figures['any'][:, 1].sum():.0f} | {' | '.join([*shares, *both, whole])} |")
-    controlled = set(CONTROL) <= rows.keys()
-    if controlled:
-        one, other = (rows[name] for name in CONTROL)
-        less = cell(one["any"], other["any"], 100, 1)[1]
-        lines.append(f"| {' less '.join(CONTROL)} |{' |' * (len(FAILURES) + 2)} {less} | |")
-    heads = [part for name in ("word duration, ms", "pitch, cents") for part in (name, f"less {first}")]
+    heads = [part for name in PROSODY for part in (name, *(f"less {one}" for one in against))]
     prosody = [f"| mean absolute difference to the speaker | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(heads)]
-    for name, figures in rows.items():
-        cells = [*cell(figures["word, ms"], rows[first]["word, ms"], 1, 1)]
-        cells += cell(figures["pitch, cents"], rows[first]["pitch, cents"], 1, 1)
-        prosody.append(f"| {name} | {' | '.join(cells)} |")
-    if controlled:
-        less, more = (cell(one[figure], other[figure], 1, 1)[1] for figure in ("word, ms", "pitch, cents"))
-        prosody.append(f"| {' less '.join(CONTROL)} | | {less} | | {more} |")
+    for name in rows:
+        found = [part for figure in PROSODY.values() for part in cells(rows, name, figure, against, 1, 1)]
+        prosody.append(f"| {name} | {' | '.join(found)} |")
     return "\n".join(lines) + "\n", "\n".join(prosody) + "\n"
 
 
@@ -276,13 +281,14 @@ def main() -> None:
     parser.add_argument("experiment", type=Path)
     parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
     parser.add_argument("--count", type=int, help="sentences (default: the experiment's)")
+    parser.add_argument("--lm", help="language model, or a file of its futures, where a condition wants one")
     parser.add_argument("-o", "--out", type=Path, required=True)
     arguments = parser.parse_args()
     matrix = load_matrix(arguments.experiment)
     texts = [one.text for one in strided(read_texts(arguments.texts), arguments.count or matrix.count)]
     teacher = TeacherSpec(PRESETS["ma"], "final").open()
     truth = [recording_of(teacher.items(str(number), text)[0]) for number, text in enumerate(texts)]
-    rows, found = [Row(condition) for condition in matrix.conditions], dict[str, dict[str, Values]]()
+    rows, found = [Row(condition, arguments.lm) for condition in matrix.conditions], dict[str, dict[str, Values]]()
     for row in rows:
         found[row.condition.name] = measured(row, texts, truth)
         print(row.condition.name, flush=True)
@@ -290,10 +296,11 @@ def main() -> None:
     failures, prosody = tables(found, len(texts))
     (arguments.out / "failures.md").write_text(failures, encoding="utf-8")
     (arguments.out / "prosody.md").write_text(prosody, encoding="utf-8")
-    (arguments.out / "learned.md").write_text(learned(), encoding="utf-8")
     kept = {name: {figure: sums.tolist() for figure, sums in figures.items()} for name, figures in found.items()}
     (arguments.out / "failures.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
-    draw(rows, arguments.out / "attention.png")
+    if any("free-" in (row.condition.voice or "") for row in rows):
+        (arguments.out / "learned.md").write_text(learned(), encoding="utf-8")
+        draw(rows, arguments.out / "attention.png")
     print(failures, prosody, sep="\n")
 
 
