@@ -84,6 +84,9 @@ def main() -> None:
         if (arguments.voices / f"saeki-{name}").exists():
             voice = load_voice(arguments.voices / f"saeki-{name}")
             rows[f"student, {name}"] = (voice, voice.context("distilled"))
+    if (hidden := arguments.voices / "saeki-hidden").exists():
+        voice = load_voice(hidden)
+        rows["hidden states"] = (voice, voice.context("hidden", model=arguments.lm))
     made = {name: measured(voice, context, texts) for name, (voice, context) in rows.items()}
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps({"texts": len(texts), "rows": made}, indent=1) + "\n", encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -225,6 +226,18 @@ def test_a_part_drawn_anew_may_have_other_sizes_than_the_voice_has(tmp_path: Pat
     assert torch.equal(model.tacotron.encoder.embedding.weight, shipped.encoder.embedding.weight)
     with pytest.raises(ConfigError, match="other sizes than the context of the voice"):
         begin(Start(folder, {}), task, model, None, tmp_path)
+    # So with a run.
+    narrow = {**settings.model, "context": {"filters": [16, 48], "strides": [2, 2]}}
+    plain: Any = task_maker("saeki")(narrow, {}, corpus).model()
+    state = {"model": plain.state_dict(), "ema": None, "counters": {"step": 1}}
+    digest = hashlib.sha256((corpus.path / "corpus.json").read_bytes()).hexdigest()
+    run = Start(tmp_path, {}, {**state, "corpus": {"fingerprint": digest}})
+    begin(run, task, model, None, corpus.path, settings.train.anew)
+    for name, weight in model.tacotron.contextual.state_dict().items():
+        assert torch.equal(weight, fresh[name]), name
+    assert torch.equal(model.tacotron.encoder.embedding.weight, plain.tacotron.encoder.embedding.weight)
+    with pytest.raises(ConfigError, match="contextual"):
+        begin(run, task, model, None, corpus.path)
 
 
 def test_a_voice_that_cannot_be_begun_with_is_an_error(corpus: Corpus, tmp_path: Path) -> None:

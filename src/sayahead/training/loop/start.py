@@ -132,6 +132,7 @@ def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path, a
         return f"Beginning with the voice {config.name}."
     fresh = model.state_dict()
     kept = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    kept |= drawn_anew(model, anew).keys()
     if moved(start, folder):
         kept |= {
             f"{name}.{leaf}".lstrip(".")
