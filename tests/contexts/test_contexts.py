@@ -25,6 +25,8 @@ def test_random_words_depend_on_seed_and_text_alone() -> None:
     assert one == RandomWords(5, seed=1).predict(["a", "b"])
     assert one != RandomWords(5, seed=2).predict(["a", "b"])
     assert one != RandomWords(5, seed=1).predict(["a", "c"])
+    with pytest.raises(ConfigError, match="count is -1, but must be a whole number from 0 to 1000"):
+        RandomWords(-1)
     assert len(COMMON_WORDS) == len(set(COMMON_WORDS)) == 1000
 
 

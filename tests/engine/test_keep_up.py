@@ -248,7 +248,7 @@ def test_it_is_described_in_several_forms(spec: object, expected: KeepUp | None)
     ("spec", "message"),
     [
         ("lag=2", "unknown option 'lag' .did you mean 'lag_s'"),
-        ("2", "'2' is not an option"),
+        ("2", "keep_up is str '2', but must be true .on., false .off., options such as lag_s=2"),
         ({"most_speed": "fast"}, "most_speed: expected float"),
         ({"most_speed": 0.5}, "most_speed is 0.5, but must be a number from 1 to 10"),
         ({"lag_s": 0}, "lag_s is 0"),
@@ -259,6 +259,11 @@ def test_it_is_described_in_several_forms(spec: object, expected: KeepUp | None)
 def test_what_is_wrong_in_it_is_named(spec: object, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         keep_up(spec)
+
+
+def test_it_is_on_or_off() -> None:
+    assert keep_up("on") == keep_up(True) == KeepUp()
+    assert keep_up("off") is keep_up(False) is keep_up(None) is None
 
 
 def test_a_voice_follows_as_far_as_it_can(heart: Voice) -> None:

@@ -118,6 +118,7 @@ def line(row: dict[str, Any]) -> str:
         f"{row['sessions']:4} sessions: first audible sample p50 {first['p50']} p95 {first['p95']} ms after the first "
         f"character, p50 {after['p50']} p95 {after['p95']} ms after its text; {row['stalls']} stalls (longest "
         f"{row['longest_stall_ms']} ms) in {row['turns']} turns, {row['refused']} refused, {len(row['broken'])} broken"
+        + (f" (the first: {row['broken'][0]})" if row["broken"] else "")
         + (f"; the server took {row['server_cores']} cores" if "server_cores" in row else "")
         + f"; the sessions themselves {row['sessions_cores']}"
     )

@@ -5,15 +5,15 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sayahead.config import check_whole
 from sayahead.engine.context import Prediction
 from sayahead.types import Word
 
-if TYPE_CHECKING:
-    pass
+MOST = 1000
+"""Most words of a future."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,10 @@ class RandomWords:
     """Words to draw."""
     seed: int = 0
     """Fixes the draw, together with the words so far."""
+
+    def __post_init__(self) -> None:
+        check_whole("RandomWords: count", self.count, 0, MOST)
+        check_whole("RandomWords: seed", self.seed, 0, 2**63 - 1)
 
     def predict(self, words: Sequence[str]) -> Prediction:
         from sayahead.text.english.common_words import COMMON_WORDS
@@ -43,6 +47,9 @@ class Truth:
     """All words of the session's text, as the normalizer gives them; ``Truth.of`` makes them of a text."""
     count: int = 5
     """Most words to show."""
+
+    def __post_init__(self) -> None:
+        check_whole("Truth: count", self.count, 0, MOST)
 
     @classmethod
     def of(cls, text: str, count: int = 5) -> Truth:

@@ -50,22 +50,25 @@ class KeepUp:
 
 
 def keep_up(spec: object) -> KeepUp | None:
-    """A KeepUp from ``"lag_s=2,most_speed=1.4"``, a table of the same, True or "on" (the defaults); None from None.
+    """A KeepUp from ``"lag_s=2,most_speed=1.4"``, a table of the same, True or "on" (the defaults); None from "off".
 
     ConfigError for an unknown option, with the nearest one, and for a value out of range.
     """
-    if spec is None or spec is False or isinstance(spec, KeepUp):
-        return spec or None
+    if isinstance(spec, KeepUp):
+        return spec
+    if spec in (None, False, "off"):
+        return None
     options: Spec
     if spec in (True, "on"):
         options = "keep_up"
-    elif isinstance(spec, str):
+    elif isinstance(spec, str) and "=" in spec:
         options = f"keep_up:{spec}"
     elif isinstance(spec, Mapping):
         options = {"name": "keep_up", **spec}
     else:
         raise ConfigError(
-            f"keep_up is {describe(spec)}, but must be true, options such as lag_s=2, or a table of them."
+            f"keep_up is {describe(spec)}, but must be true (on), false (off), options such as lag_s=2, or a table of "
+            "them."
         )
     return call(KeepUp, named("keep_up", options)[1], where="keep_up")
 

@@ -22,8 +22,10 @@ class Replaced:
     """Its words, as they are spoken."""
     phonemes: str
     """The voice's symbols for all of them; empty: they are read."""
+    tag: int
+    """Where the element begins in the source."""
     start: int
-    """Where its content begins in the source."""
+    """Where its content does."""
     end: int
     """Where that ends."""
 
@@ -37,7 +39,7 @@ def instead(word: Word, said: Sequence[Replaced], transcriber: Transcriber | Non
     runs = list(_runs(word.text.split(PLACEHOLDER), said, transcriber))
     for number, (text, own) in enumerate(runs):
         start = own.start if own else made[-1].end if made else word.start
-        end = own.end if own else next((other.start for _, other in runs[number + 1 :] if other), word.end)
+        end = own.end if own else next((other.tag for _, other in runs[number + 1 :] if other), word.end)
         start = max(start, made[-1].end) if made else word.start
         end = word.end if number + 1 == len(runs) else min(max(start, end), word.end)
         parts = [text] if own else text.split()

@@ -298,7 +298,7 @@ class Marked:
             return
         if self._last.isalnum() or self._touching > MOST_TOUCHING:
             self._space(out)
-        self._replaced[self._given] = Replaced(words, phonemes, tag.start if tag.empty else start, end)
+        self._replaced[self._given] = Replaced(words, phonemes, tag.start, tag.start if tag.empty else start, end)
         self._places.add(self._given, start)
         self._given += len(PLACEHOLDER)
         self._take(self._inner.push(PLACEHOLDER), out)

@@ -157,6 +157,11 @@ def test_a_certificate_makes_it_https(tmp_path: Path) -> None:
         (["--set", "limits.contexts=2.5"], "limits.contexts is '2.5', but must be a whole number"),
         (["--config", "/nothing.toml"], "cannot be read"),
         (["--keys-file", "/nothing"], "cannot be read"),
+        (["--set", "drain_s=x"], "drain_s is 'x', but must be a number"),
+        (["--certificate", "/nothing"], "The certificate /nothing cannot be read: No such file or directory."),
+        (["--certificate", __file__, "--certificate-key", "/nothing"], "The certificate key /nothing cannot be read"),
+        (["--certificate", __file__], "not a certificate in PEM with its private key"),
+        (["--certificate-key", __file__], "certificate_key is set, but certificate is not"),
     ],
 )
 def test_wrong_settings_are_told(

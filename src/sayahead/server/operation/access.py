@@ -8,6 +8,7 @@ import hmac
 import ipaddress
 import secrets
 import socket
+import ssl
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ class Access:
     """Decides who may connect."""
 
     def __init__(self, settings: Settings) -> None:
+        check_certificate(settings)
         self._keys = dict(named_keys(settings))
         secret = settings.token_secret
         self._secret = hashlib.sha256(secret.encode()).digest() if secret else secrets.token_bytes(32)
@@ -157,6 +159,28 @@ def named_keys(settings: Settings) -> Iterable[tuple[bytes, str]]:
         yield hashlib.sha256(key.encode()).digest(), name
     if settings.keys_file is not None and not number:
         raise ConfigError(f"{settings.keys_file} contains no key: write one per line, or remove the setting.")
+
+
+def check_certificate(settings: Settings) -> None:
+    """ConfigError for a certificate that no server can use."""
+    certificate, key = settings.certificate, settings.certificate_key
+    if certificate is None:
+        if key is not None:
+            raise ConfigError("certificate_key is set, but certificate is not: set both, or neither.")
+        return
+    for name, path in (("certificate", certificate), ("certificate key", key)):
+        try:
+            Path(certificate if path is None else path).read_bytes()
+        except OSError as error:
+            raise ConfigError(f"The {name} {path} cannot be read: {error.strerror or error}.") from error
+    try:
+        # Without a password it would ask for one on the terminal.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
+    except ssl.SSLError as error:
+        files = certificate if key is None else f"{certificate} and {key}"
+        raise ConfigError(
+            f"{files}: not a certificate in PEM with its private key, unencrypted ({error.reason or error})."
+        ) from error
 
 
 def loopback(host: str) -> bool:

@@ -236,4 +236,4 @@ def parse(name: str, text: str, *, where: str) -> Any:
     try:
         return kind(text)
     except ValueError as error:
-        raise ConfigError(f"{where} is {text!r}, but must be {'a whole ' * (kind is int)}number.") from error
+        raise ConfigError(f"{where} is {text!r}, but must be a {'whole ' * (kind is int)}number.") from error
