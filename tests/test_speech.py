@@ -161,17 +161,46 @@ def test_cancel_while_a_thread_pulls_ends_it() -> None:
     asyncio.run(run())
 
 
-def test_cancel_while_no_text_comes_ends_with_the_next_pause() -> None:
-    async def run() -> None:
-        async def tokens() -> AsyncIterator[str]:
-            yield "one two three "
-            await asyncio.sleep(3600)
+async def endless() -> AsyncIterator[str]:
+    yield "one two three "
+    await asyncio.sleep(3600)
 
-        speech = toy_voice().speak(tokens(), idle_s=0.1)
-        async for _ in speech:
-            speech.cancel()
+
+@pytest.mark.parametrize("idle_s", [0.1, None])
+def test_cancel_while_no_text_comes_ends_it(idle_s: float | None) -> None:
+    async def run() -> None:
+        speech, words = toy_voice().speak(endless(), idle_s=idle_s), 2 if idle_s is None else 3
+
+        async def take() -> None:
+            async for _ in speech:
+                pass
+
+        taking = asyncio.create_task(take())
+        while len(speech.words) < words:
+            await asyncio.sleep(0.005)
+        # It waits for text now, and for no pause: a breath was taken, or none will be.
+        await asyncio.sleep(0.2)
+        assert not taking.done()
+        await asyncio.to_thread(speech.cancel)
+        await taking
 
     asyncio.run(asyncio.wait_for(run(), 20))
+
+
+def test_flush_while_no_text_comes_speaks_what_is_there() -> None:
+    async def run() -> list[str]:
+        async def tokens() -> AsyncIterator[str]:
+            yield "let me check"
+            speech.flush()
+            # A tool is called.
+            while len(speech.words) < 3:
+                await asyncio.sleep(0.005)
+            yield " that. "
+
+        speech = toy_voice().speak(tokens(), idle_s=None)
+        return [word.text async for chunk in speech for word in chunk.words]
+
+    assert asyncio.run(asyncio.wait_for(run(), 20)) == "let me check that.".split()
 
 
 def test_a_player_that_is_ahead_falls_silent_and_is_told() -> None:

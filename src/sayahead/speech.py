@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
@@ -69,6 +70,8 @@ class Speech:
         self._text: Iterable[str] | AsyncIterable[str] = [text] if isinstance(text, str) else text
         self._player: Player | None = None
         self._playback, self._told = Playback(), False
+        # Has `async for` look again, which may be waiting for text; from any thread.
+        self._wake: Callable[[], object] = lambda: None
 
     @property
     def sample_rate(self) -> int:
@@ -78,6 +81,7 @@ class Speech:
     def flush(self, *, end: bool = False) -> None:
         """Speak all text so far now, for example before a tool call. ``end`` ends its sentence, too."""
         self._session.flush(end=end)
+        self._wake()
 
     def played(self, played_s: float) -> None:
         """The listener has heard so many seconds: what ``keep_up`` goes by. See ``Session.played``.
@@ -109,6 +113,7 @@ class Speech:
         try:
             return self._session.cancel(self._played_s(played_s))
         finally:
+            self._wake()
             if self._player is not None:
                 self._player.close()
 
@@ -146,19 +151,34 @@ class Speech:
         import asyncio
 
         session: Any = self._session
-        source = aiter(asynchronous(self._text))
+        loop, woken, source = asyncio.get_running_loop(), asyncio.Event(), aiter(asynchronous(self._text))
         waiting: asyncio.Future[str] | None = None
         # When a breath is due.
         due = math.inf
+        waking = asyncio.ensure_future(woken.wait())
+
+        def wake() -> None:
+            # The loop may have ended with nobody left to tell it.
+            with contextlib.suppress(RuntimeError):
+                loop.call_soon_threadsafe(woken.set)
+
+        self._wake = wake
         try:
             while not session.finished:
                 waiting = waiting or asyncio.ensure_future(anext(source))
                 timeout = min(due - time.monotonic(), early_s(session))
-                done, _ = await asyncio.wait({waiting}, timeout=None if math.isinf(timeout) else max(0.0, timeout))
+                await asyncio.wait(
+                    {waiting, waking},
+                    timeout=None if math.isinf(timeout) else max(0.0, timeout),
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
                 if session.finished:
                     return
                 self._tell()
-                if done:
+                if waking.done():
+                    woken.clear()
+                    waking = asyncio.ensure_future(woken.wait())
+                if came := waiting.done():
                     try:
                         session.push(waiting.result())
                     except StopAsyncIteration:
@@ -170,9 +190,11 @@ class Speech:
                 while (chunk := await asyncio.to_thread(session.pull)) is not None:
                     self._take(chunk)
                     yield chunk
-                if done and self._idle_s is not None:
+                if came and self._idle_s is not None:
                     due = time.monotonic() + self._idle_s
         finally:
+            self._wake = lambda: None
+            waking.cancel()
             if waiting is not None:
                 waiting.cancel()
 
