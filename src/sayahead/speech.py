@@ -167,11 +167,9 @@ class Speech:
             while not session.finished:
                 waiting = waiting or asyncio.ensure_future(anext(source))
                 timeout = min(due - time.monotonic(), early_s(session))
-                await asyncio.wait(
-                    {waiting, waking},
-                    timeout=None if math.isinf(timeout) else max(0.0, timeout),
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
+                both: set[asyncio.Future[Any]] = {waiting, waking}
+                timeout_s = None if math.isinf(timeout) else max(0.0, timeout)
+                await asyncio.wait(both, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
                 if session.finished:
                     return
                 self._tell()
