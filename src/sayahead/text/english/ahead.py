@@ -12,8 +12,8 @@ from sayahead.text.english import tables
 from sayahead.text.english.amounts import MONEY
 from sayahead.text.english.left import Left
 from sayahead.text.english.numbers import each, label, number, ordinal, plural
-from sayahead.text.english.pieces import formula
 from sayahead.text.english.units import BIG, BIG_PREFIXES, currency
+from sayahead.text.reading import chemistry
 from sayahead.text.reading.tokens import Joined, Parts, Right
 
 _SECONDS = re.compile("([0-9]{1,3})s")
@@ -27,7 +27,6 @@ _SECOND = re.compile(rf"((?:[0-9]+,)*[0-9]+(?:\.[0-9]+)?)({'|'.join(BIG)})?([.,;
 _TO, _BETWEEN = ("to", "-", "–"), ("and", "to", "-", "–")
 _BY = ("x", "X", "×", "by")
 _METER = re.compile("([2-9]|12)/([248]|16)")
-_BEGUN_FORMULA = re.compile(rf"(?:{'|'.join(tables.ELEMENTS)}|[0-9()])*[A-Z]?")
 _BEFORE_DAYS = frozenset(("", *"on from the open closed between dates during until held runs running took".split()))
 _DAYS_OF_TWO = re.compile(rf"([0-9]{{1,2}}) ({_MONTH})\.?[-–]([0-9]{{1,2}})")
 
@@ -171,8 +170,8 @@ def molar(right: Right) -> bool | None:
     if found is not False or not right.text[:1].isupper():
         return found
     if right.done:
-        return formula(right.body) is not None
-    return None if _BEGUN_FORMULA.fullmatch(right.body) else False
+        return chemistry.whole(right.body)
+    return None if chemistry.begun(right.body) else False
 
 
 def join(core: str, left: Left, right: Right) -> Joined[str] | bool | None:

@@ -13,6 +13,7 @@ from sayahead.text.english.addresses import pronounced, spelled
 from sayahead.text.english.amounts import AMOUNT, CUR, atom
 from sayahead.text.english.numbers import cardinal, each, initials, label, number
 from sayahead.text.english.units import currency
+from sayahead.text.reading.chemistry import ELEMENTS
 
 SILENT = frozenset("()[]{}\"'_|`~*†‡$\\")
 """Never said by itself; ``$`` and ``\\`` are marks of LaTeX where no amount and no known name follows."""
@@ -24,7 +25,7 @@ _PIECE = re.compile(
 )
 _CURRENCY = re.compile(rf"{CUR}(?=[0-9.])")
 _NUMERIC = re.compile("[0-9.,]+")
-_ELEMENT = "|".join(tables.ELEMENTS)
+_ELEMENT = "|".join(ELEMENTS)
 _FORMULA = re.compile(rf"(?:(?:{_ELEMENT})(?:_?[1-9][0-9]{{0,2}})?|\((?=\w)|\)(?:_?[1-9][0-9]{{0,2}})?){{2,}}")
 _CHARGED = re.compile(rf"((?:{_ELEMENT})|NH4|H3O)([0-9]?)\+")
 _ION = re.compile(r"([A-Z][A-Za-z0-9_()]*)\^([0-9]?)([-+−])")
@@ -42,7 +43,7 @@ def formula(text: str) -> str | None:
     if anion := _ANION.fullmatch(text):
         return f"{formula(anion[1]) or initials(anion[1])} minus"
     if ion := _ION.fullmatch(text):
-        said = formula(ion[1]) or (initials(ion[1]) if ion[1] in tables.ELEMENTS else "")
+        said = formula(ion[1]) or (initials(ion[1]) if ion[1] in ELEMENTS else "")
         charge = f" {cardinal(int(ion[2]))}" if ion[2] else ""
         return f"{said}{charge} {'plus' if ion[3] == '+' else 'minus'}" if said else None
     if not (_FORMULA.fullmatch(text) if any(map(str.isdigit, text)) else _MIXED.fullmatch(text) and text.isalpha()):

@@ -324,7 +324,3 @@ STAGE = frozenset(
     "inhales exhales sobs sobbing applause".split()
 )
 """Stage directions in brackets: silent."""
-ELEMENTS = (
-    "He Li Be Ne Na Mg Al Si Cl Ar Ca Sc Ti Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Zr Nb Mo Ag Cd Sn Sb Te Xe Cs "
-    "Ba La Pt Au Hg Pb Bi U H B C N O F P S K V I W Y"
-).split()

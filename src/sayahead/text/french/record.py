@@ -12,6 +12,7 @@ FRENCH = record(
     nov.:11 déc:12 déc.:12
     """,
     tag="fr",
+    molar="molaire",
     stand_in="ami",
     groups=".'’",
     point="virgule",
@@ -204,6 +205,7 @@ déc. = décembre
 etc. = et cetera
 ex. = exemple
 c. = centimes
+arr. = arrondissement
 """,
     before_number="""
 p. = page
@@ -216,6 +218,13 @@ fig. Fig. = figure
 t. = tome
 vol. Vol. = volume
 al. = alinéa
+lun. Lun. = lundi
+mar. Mar. = mardi
+mer. Mer. = mercredi
+jeu. Jeu. = jeudi
+ven. Ven. = vendredi
+sam. Sam. = samedi
+dim. Dim. = dimanche
 § = paragraphe
 Tél = téléphone
 tél = téléphone

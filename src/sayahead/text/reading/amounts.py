@@ -132,6 +132,14 @@ def prefixed(core: str, record: Record) -> tuple[Currency, str] | None:
     return (record.currencies[m[2]], m[1] + m[3]) if m and m[2] in record.currencies else None
 
 
+def prefixed_range(first: str, last: str, record: Record) -> tuple[Currency, str, str] | None:
+    """The currency and the two numbers of ``$3-5``; None for other ranges."""
+    found = prefixed(first, record)
+    if not found or not re.fullmatch(record.number, last) or re.search(r"[,.][0-9]{2}$", first + last):
+        return None
+    return (*found, last) if value_of(last, record) > value_of(found[1], record) else None
+
+
 def scaled(text: str, scale: Noun, currency: Currency, record: Record) -> Said:
     """``$5 Mio.``: the number, the million, the currency."""
     one = spoken(record).singular(value_of(text, record))

@@ -24,7 +24,8 @@ def days(core: str, parts: Parts, left: Left, right: Right, record: Record) -> S
         behind = Left(word=record.until, form=left.form)
         day = amounts.dot_ordinal(m[2], behind, right, record) if dotted else read(m[2], Left(), record)
         parts.mark = ""
-        return replace(day, text=f"{month} {record.until} {day.text}")
+        of = f"{record.date_of} " if record.date_of and left.word[-1:].isdecimal() else ""
+        return replace(day, text=f"{of}{month} {record.until} {day.text}")
     if not dotted:
         return False
     if core.isdecimal():

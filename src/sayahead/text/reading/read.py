@@ -19,6 +19,7 @@ _TOP = frozenset(
     """.split()
 )
 _ELIDED = re.compile(r"([^\W\d_]+')([0-9].*)")
+_ELIDED_SIGN = re.compile(r"([^\W\d_]+['’])([€$£¥])")
 DAY_AND_MONTH = re.compile(r"[0-9]{1,2}\.[0-9]{1,2}")
 """``3.5.`` without its last full stop."""
 _DATE = re.compile(r"([0-9]{1,2})([./-])([0-9]{1,2})\2([0-9]{4}|[0-9]{2})?")
@@ -30,10 +31,12 @@ _PHONE = re.compile(r"\(?\+?[0-9][0-9()/.-]{2,}[0-9]")
 _MOBILE = re.compile("[0-9]{5}-[0-9]{4}")
 _PIECE = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _WORD = re.compile(r"[¿¡]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?")
-_FIRM = frozenset(
-    "bei firma unternehmen chez société entreprise empresa firma azienda na pela alla dalla della".split()
+FIRM = frozenset(
+    "bei von firma unternehmen chez société entreprise empresa azienda na da pela alla dalla della".split()
 )
 """Behind them 3M is the company."""
+_RATE = re.compile(r"(?:([0-9]{1,3})[x×]|(volte|veces|fois|[Mm]al|vezes))/([^\W\d_]+)")
+"""How often: ``3x/Tag``, "3 volte/giorno"."""
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
 
@@ -49,19 +52,24 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     kind = left.kind if linked else record.cues.get(core.lower(), "")
     if left.kind in ("money", "measure") and core.isalpha() and _repeated(core, left, record):
         return Said("", left)
-    if core == "3M" and left.word.lower() in _FIRM:
-        return Said(f"{number('3', record)} M", Left(word=core, before=left.word))
+    if left.kind == "sum" and core in (record.until, record.signs["and"]):
+        return Said(core, replace(left, word=core))
     plain = Said(core, Left(kind, core, before=left.word, form=left.form if left.kind == "day" else ""))
     if core in record.plain:
         return Said(record.plain[core], replace(plain.left, form=""))
     if m := _ELIDED.fullmatch(core):
         rest = read(m[2], Left(word=m[1], before=left.word), record)
         return Said(m[1] + rest.text, rest.left)
+    if (m := _ELIDED_SIGN.fullmatch(core)) and m[2] in record.currencies:
+        return Said(m[1] + record.currencies[m[2]].main.many, Left(word=core, before=left.word))
     dated = dotted and record.dot_ordinals and DAY_AND_MONTH.fullmatch(core)
     if dated and (found := _dated(core + ".", left, record, form)):
         return found
     if left.kind in ("number", "hours") and (found := _unit(core, left, record)):
         return found
+    if (m := _RATE.fullmatch(core)) and (each := amounts.per(m[3], record)):
+        often = f"{number(m[1], record, 'f')} {record.between['x']}" if m[1] else m[2]
+        return Said(f"{often} {each}", Left(word=core, before=left.word))
     if core in ("x", "X", "×") and left.kind == "number":
         return Said(record.between["x"], Left(word=core, before=left.word))
     if left.word.lower() == record.per and core in record.units:
@@ -275,6 +283,12 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
     if core == "24/7":
         return Said(f"{number('24', record)} {number('7', record)}", Left(word=core, before=left.word))
     first, last = _atom(m[1], left, record), _atom(m[3], Left(), record)
+    if m[2] != "/" and (paid := amounts.prefixed_range(m[1], m[3], record)):
+        currency, low, high = paid
+        money = amounts.money(high, currency, record)
+        return replace(money, text=f"{number(low, record)} {record.until} {money.text}")
+    if last is None and amounts.prefixed(m[1], record):
+        last = _paid(re.sub("[0-9].*", "", m[1]) + m[3], Left(), record, form)
     if first is None or last is None:
         return None
     if m[2] == "/":

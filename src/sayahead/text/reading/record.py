@@ -128,9 +128,17 @@ class Record:
     months: Mapping[str, int] = field(default_factory=dict)
     """Names and abbreviations of months, in lower case, without a full stop."""
     month_names: tuple[str, ...] = ()
+    """Their names, January first."""
+    date_of: str = ""
+    """Between a day, its month and its year, where it is said though it may not be written: ``3 mayo 2024``."""
     clubs: frozenset[str] = frozenset()
     """What clubs' names go on with behind an ordinal, where a full stop makes ordinals: ``1. FC Köln``."""
-    """Their names, January first."""
+    each_in: str = ""
+    """``de 8/8 h``: what is said between a length of time and itself."""
+    every: str = ""
+    """``c/8 h``: how often."""
+    molar: str = "M"
+    """Moles a liter: ``0,1 M NaOH``."""
     units: Mapping[str, Noun] = field(default_factory=dict)
     glued_only: frozenset[str] = frozenset()
     """Units that count as such only right behind the figures ("5m"), or those that are words otherwise."""
@@ -199,6 +207,11 @@ class Record:
         """Currencies by the words, signs and codes that may stand behind a number."""
         words = {name: one for one in self.currencies.values() for name in (one.main.one, one.main.many)}
         return {**words, **self.currencies}
+
+    @functools.cached_property
+    def short(self) -> frozenset[str]:
+        """All that have a full stop, without what they stand for."""
+        return frozenset(self.abbreviations)
 
     @functools.cached_property
     def abbreviations(self) -> Mapping[str, str]:

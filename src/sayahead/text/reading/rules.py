@@ -9,7 +9,8 @@ import re
 import unicodedata
 from dataclasses import replace
 
-from sayahead.text.reading import amounts
+from sayahead.text.reading import ahead, amounts
+from sayahead.text.reading.ahead import carried
 from sayahead.text.reading.marks import ENDING, shown
 from sayahead.text.reading.ordinals import DAYS, days, dot_ordinal, month_follows, prefixes_of, starts
 from sayahead.text.reading.read import DAY_AND_MONTH, RANGE, read, roman, week
@@ -18,6 +19,7 @@ from sayahead.text.reading.tokens import GLUED, Joined, Parts, Right, Token
 
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?: [0-9]{3})*")
 _PHONE = re.compile(r"\(?\+[0-9]{1,3}\)?")
+_ELIDED = re.compile(r"([^\W\d_]+['’])([^\W\d_]+)")
 _LONGEST_ABBREVIATION = 4
 _VOWELS = "aeiouyæøœıəαεηιουωаеёиоуыэюяіїєў"
 
@@ -26,6 +28,7 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
     """What the token and the next are together, or False if they stay apart."""
     if token.said is not None or not parts.core:
         return False
+    carried(parts, left)
     form = parts.core + ("." if parts.dotted else "")
     if record.phrases and (not parts.mark or parts.dotted):
         both = f"{form} {right.text}"
@@ -106,6 +109,11 @@ def _priced(core: str, left: Left, right: Right, record: Record) -> Joined[Said]
 
 def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
     """``$5 Mio.``: the million is said before the currency."""
+    spread = RANGE.fullmatch(core)
+    if spread and (paid := amounts.prefixed_range(spread[1], spread[3], record)):
+        core, low = core[: len(core) - len(spread[2] + spread[3]) - len(paid[1])] + paid[2], paid[1]
+    else:
+        low = ""
     found = amounts.prefixed(core, record)
     if found is None or re.search(r"[,.][0-9]{2}$", core):
         return False
@@ -113,14 +121,21 @@ def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined[Said]
     if not scaled:
         return scaled
     currency, number = found
-    return Joined(right.body, amounts.scaled(number, record.scales[right.word(record.scales)], currency, record))
+    whole = amounts.scaled(number, record.scales[right.word(record.scales)], currency, record)
+    begin = f"{amounts.number(low, record)} {record.until} " if low else ""
+    return Joined(right.body, replace(whole, text=begin + whole.text))
 
 
 def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:
     """How the token is read."""
+    carried(parts, left)
     core = parts.core
     if not core:
         return _sign(token, left, right, record)
+    if record.numbers and (beside := ahead.reading(parts, token.raw, left, right, record)) is not False:
+        return beside
+    if (m := _ELIDED.fullmatch(core)) and parts.dotted and {f"{m[2]}."} & (record.short | record.before_number.keys()):
+        return _elided(*m.groups(), parts, token, left, right, record)
     form = core + ("." if parts.dotted else "")
     numbered = record.before_number.get(form) or record.before_number.get(core if not parts.mark else form)
     if numbered is not None:
@@ -132,14 +147,8 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
         if initial.isdecimal() or (roman(right.body) and (len(right.body) > 1 or right.body in "IVX")):
             parts.mark = ""
             return Said(numbered, Left("label", core, before=left.word))
-    unit = left.kind == "number" and (form in record.units or core in record.units or form in record.scales)
-    if parts.dotted and form in record.abbreviations and not unit:
-        return Said(record.abbreviations[form], Left(record.cues.get(core.lower(), ""), core, before=left.word))
-    known = record.abbreviations.get(form[:1].lower() + form[1:])
-    if parts.dotted and known and core[1:].islower() and not unit:
-        return Said(known[0].upper() + known[1:], Left(word=core, before=left.word))
-    if unit and parts.dotted and form in record.units and form != core:
-        return read(form, left, record)
+    if parts.dotted and (short := _short(core, left, record)):
+        return short
     numeral = roman(core) if record.dot_ordinals and parts.dotted and len(core) > 1 and record.numbers else 0
     if numeral and read(core, left, record).text == core:
         return dot_ordinal(str(numeral), left, right, record)
@@ -175,6 +184,31 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
         gender = _gender(right, value, record)
         return None if gender is None else read(core, left, record, form=gender)
     return read(core, left, record, dotted=parts.dotted)
+
+
+def _short(core: str, left: Left, record: Record) -> Said | None:
+    """An abbreviation with its full stop, or a unit that has one."""
+    form = core + "."
+    if left.kind == "number" and (form in record.units or core in record.units or form in record.scales):
+        return read(form, left, record) if form in record.units and form != core else None
+    if form in record.abbreviations:
+        return Said(record.abbreviations[form], Left(record.cues.get(core.lower(), ""), core, before=left.word))
+    known = record.abbreviations.get(form[:1].lower() + form[1:])
+    if known and core[1:].islower():
+        return Said(known[0].upper() + known[1:], Left(word=core, before=left.word))
+    return None
+
+
+def _elided(
+    article: str, rest: str, parts: Parts, token: Token[Said], left: Left, right: Right, record: Record
+) -> Said | None:
+    """``l'art. 5``, ``dell'ing. Rossi``: an abbreviation with an article before it."""
+    inner = replace(parts, core=rest)
+    found = said(inner, token, replace(left, word=article, before=left.word), right, record)
+    if found is None:
+        return None
+    parts.mark = "" if f"{rest}." in record.never_ends and not right.last else inner.mark
+    return replace(found, text=article + found.text)
 
 
 def _gender(right: Right, value: int, record: Record) -> str | None:
@@ -266,6 +300,8 @@ def _ends_anyhow(core: str, right: Right, record: Record) -> bool | None:
 def _sign(token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:
     """What is said for a token without letters and figures, if anything is."""
     raw = token.raw.strip("*_`\"'")
+    if left.kind == "sum" and raw in ("-", "–"):
+        return Said(record.until, left)
     dated = left.kind in ("number", "time", "money", "day") or left.word.lower().rstrip(".") in record.months
     if record.numbers and raw in ("-", "–", "−") and dated:
         initial = right.initial()

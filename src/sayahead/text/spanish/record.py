@@ -12,6 +12,9 @@ SPANISH = record(
     numbers,
     months_short="setiembre:9 ene:1 feb:2 abr:4 jun:6 jul:7 ago:8 sept:9 sep:9 oct:10 nov:11 dic:12",
     tag="es",
+    date_of="de",
+    every="cada",
+    molar="molar",
     stand_in="casa",
     point="coma",
     dot="punto",
@@ -233,6 +236,13 @@ vol. Vol. = volumen
 t. = tomo
 § = párrafo
 c/ C/ = calle
+lun. Lun. = lunes
+mar. Mar. = martes
+mié. Mié. = miércoles
+jue. Jue. = jueves
+vie. Vie. = viernes
+sáb. Sáb. = sábado
+dom. Dom. = domingo
 """,
     phrases="""
 p. ej. = por ejemplo

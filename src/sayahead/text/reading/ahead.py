@@ -1,0 +1,143 @@
+"""What the words beside a token make of it: ``$3 a 5 millones``, ``3M``, ``0,1 M NaOH``, ``4 mar.``, ``#MeToo``.
+
+A reading is None while the next words' characters do not tell yet, and False where they change nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Literal
+
+from sayahead.text.reading import amounts, chemistry
+from sayahead.text.reading.ordinals import dot_ordinal, month_follows, prefixes_of
+from sayahead.text.reading.read import FIRM, read
+from sayahead.text.reading.record import Left, Record, Said, prefixes
+from sayahead.text.reading.tokens import Parts, Right
+
+Beside = Said | Literal[False] | None
+_HASHTAG = re.compile(r"[^\w#]*#[^\W\d_]")
+_DASHES = ("-", "–")
+_BETWEEN = ("zwischen", "entre", "tra", "fra")
+_SHARES = re.compile(r"([0-9]{1,2})/\1")
+_MOLAR = re.compile(r"([0-9]+(?:[.,][0-9]+)?)M")
+
+
+def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) -> Beside:
+    """How a token is read by what stands beside it."""
+    core = parts.core
+    if _HASHTAG.match(raw) and core[0].isalpha():
+        rest = read(core, Left(), record)
+        return replace(rest, text=f"hashtag {rest.text}")
+    if left.kind == "money" and left.form and not parts.mark:
+        link = record.of(left.form).removesuffix(left.form).strip()
+        if link and core == f"{link}{left.form}":
+            return Said("", left)
+        if link and core == link:
+            found = right.one_of((left.form,), prefixes((left.form,)))
+            return found and Said("", left)
+    if core == "3M":
+        return _company(parts, left, right, record)
+    if (core == "M" and left.kind == "number") or _MOLAR.fullmatch(core):
+        return _molar(core, left, right, record)
+    if left.kind in ("number", "month") and (dated := _dated(parts, left, right, record)) is not False:
+        return dated
+    if not core[-1].isdecimal():
+        return False
+    if record.each_in and left.word.lower() == "de" and (m := _SHARES.fullmatch(core)):
+        found = right.one_of(("h", "horas", "dias"), prefixes(("h", "horas", "dias")))
+        many = amounts.number(m[1], record, "f")
+        return found and Said(f"{many} {record.each_in} {many}", Left("number", core))
+    if record.every and (m := re.fullmatch("[cC]/([0-9]{1,2})", core)):
+        found = right.one_of(record.units, prefixes_of(record, "units"))
+        return found and Said(f"{record.every} {amounts.number(m[1], record, 'f')}", Left("number", m[1]))
+    if record.dot_ordinals and not parts.mark and re.fullmatch("[1-9]|[12][0-9]|3[01]", core):
+        named = record.cues.get(left.word.lower()) == "ordinal" and month_follows(right, record)
+        return named and dot_ordinal(core, left, right, record)
+    return False if parts.mark else _first_of_two(core, left, right, record)
+
+
+def carried(parts: Parts, left: Left) -> None:
+    """Give the second of two amounts the sign of the first: ``$3 a 5 millones``."""
+    if left.kind == "sum" and left.form and parts.core[:1].isdecimal():
+        parts.core = left.form + parts.core
+
+
+def _first_of_two(core: str, left: Left, right: Right, record: Record) -> Beside:
+    """The number of ``$3 a 5 millones``, whose currency is said behind the second."""
+    if not (found := amounts.prefixed(core, record)):
+        return False
+    links = (record.signs["and"] if left.word.lower() in _BETWEEN else record.until, *_DASHES)
+    if not right.done:
+        return None if any(link.startswith(right.text) for link in links) else False
+    second = re.match(rf"({record.number})(.*)", right.beyond)
+    if right.text not in links or (right.beyond and not second):
+        return False
+    if second is None or right.open:
+        return None if right.open else False
+    if amounts.value_of(second[1], record) <= amounts.value_of(found[1], record):
+        return False
+    scaled = second[2].strip(".,;:!?)") in record.scales if second[2] else _scale(right, record)
+    if not scaled:
+        return scaled
+    sign = core[: len(core) - len(found[1])]
+    return Said(amounts.number(found[1], record), Left("sum", core, form=sign))
+
+
+def _scale(right: Right, record: Record) -> bool | None:
+    """Whether a million stands behind the number that stands behind the next word."""
+    far = Right(right.far, done=not right.far_open)
+    return far.one_of(record.scales, prefixes_of(record, "scales"))
+
+
+def _company(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
+    """``3M`` is the company where a sentence begins with it or "bei" stands before it, and nothing is counted."""
+    if left.before and left.word.lower() not in FIRM:
+        return False
+    said = Said(f"{amounts.number('3', record)} M", Left(word="3M", before=left.word))
+    if parts.mark or right.last:
+        return said
+    initial = right.initial("€$£¥")
+    if initial is None:
+        return None
+    link = record.of("x").removesuffix("x").strip()
+    if not initial.isalpha() or (record.capital_nouns and initial.isupper()):
+        return False
+    if not right.done:
+        return None
+    word = right.body.lower()
+    counted = link and (word in (link, "d") or word.startswith("d'") or word[-1:] == "s")
+    return False if counted else said
+
+
+def _molar(core: str, left: Left, right: Right, record: Record) -> Beside:
+    """``0,1 M NaOH``, ``NaOH 0,1 M``: so many moles a liter, where a formula stands beside it."""
+    head = "" if core == "M" else amounts.number(core[:-1], record) + " "
+    said = Said(head + record.molar, Left(word=core, before=left.word))
+    if chemistry.whole(left.word if head else left.before):
+        return said
+    if not right.text:
+        return None if not right.done else False
+    if right.done:
+        return said if chemistry.whole(right.body) else False
+    return None if chemistry.begun(right.body) else False
+
+
+def _dated(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
+    """The month behind a day (``3 mayo``, ``4 mar.``) and the year behind that, with the words that they lack."""
+    core = parts.core
+    if left.kind == "month":
+        year = left.form == "of" and re.fullmatch("1[0-9]{3}|20[0-9]{2}", core)
+        return Said(f"{record.date_of} {amounts.number(core, record)}", Left(word=core)) if year else False
+    if not re.fullmatch("[1-9]|[12][0-9]|3[01]", left.word) or record.dot_ordinals:
+        return False
+    month = record.months.get(core.lower()) or (3 if core in ("mar", "Mar") and parts.dotted else 0)
+    if not month or not (record.date_of or parts.dotted):
+        return False
+    if parts.dotted and parts.mark == ".":
+        opens = True if right.last else right.capital()
+        if opens is None:
+            return None
+        parts.mark = "." if opens else ""
+    of = f"{record.date_of} " if record.date_of else ""
+    return Said(of + record.month_names[month - 1], Left("month", core, before=left.word, form="of" if of else ""))
