@@ -19,6 +19,7 @@ from sayahead.types import Word
 
 __all__ = ["PIECE", "Normalizer", "normalize"]
 
+_OPENS = re.compile(r"[(\[*_]*[\"“]")
 _SIMPLE = re.compile(r"([A-Za-z]+(?:['’][A-Za-z]+)?)([,.;:!?]?)")
 
 
@@ -39,6 +40,10 @@ class Normalizer(Waiting[str]):
     def _final(self, text: str) -> bool:
         return final_at(text, self._left.word)
 
+    def _reset(self) -> None:
+        super()._reset()
+        self._quoted = False
+
     def _forget(self) -> None:
         self._left = Left()
 
@@ -49,7 +54,14 @@ class Normalizer(Waiting[str]):
         sign = self._left.unsaid
         if sign and (parts := self._parts(token)).core[:1].isdigit():
             parts.core = sign + parts.core
-        return super()._say(token, out) or (not token.begun and self._begin(token, out))
+        if '"' not in token.raw and "“" not in token.raw and "”" not in token.raw:
+            return super()._say(token, out) or (not token.begun and self._begin(token, out))
+        token.quoted = self._quoted
+        if not (super()._say(token, out) or (not token.begun and self._begin(token, out))):
+            return False
+        core = token.raw.rstrip(".,;:!?)…*_")
+        self._quoted = (self._quoted or _OPENS.match(token.raw) is not None) and core[-1:] not in ('"', "”")
+        return True
 
     def _begin(self, token: Token[str], out: list[Word]) -> bool:
         """Hand out what is said of a token whatever follows: its figures; its noun, of no length, waits still."""

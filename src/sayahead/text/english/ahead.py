@@ -25,6 +25,9 @@ _DAY_AND_NEXT = re.compile(rf"({_MONTH})\.?(?:[-–]([0-9]{{0,2}}))?")
 _ROUND = re.compile(r"[0-9]+(?:\.[0-9])?")
 _SECOND = re.compile(rf"((?:[0-9]+,)*[0-9]+(?:\.[0-9]+)?)({'|'.join(BIG)})?([.,;:!?)]*)")
 _TO, _BETWEEN = ("to", "-", "–"), ("and", "to", "-", "–")
+_OF_TEN = re.compile("([2-9])/10")
+_PARTS = ("of", "inch", "inches", "mile", "miles")
+_PARTS_BEGUN = frozenset(word[:n] for word in _PARTS for n in range(1, len(word) + 1))
 _BY = ("x", "X", "×", "by")
 _METER = re.compile("([2-9]|12)/([248]|16)")
 _BEFORE_DAYS = frozenset(("", *"on from the open closed between dates during until held runs running took".split()))
@@ -43,6 +46,9 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
         found = left.word in _BY or (not parts.mark and right.one_of(_BY, ("b",)))
         if found is not False:
             return found and f"{number(core)} {'foot' if core == '1' else 'feet'}"
+    if (m := _OF_TEN.fullmatch(core)) and left.word.lower() not in tables.DATE_WORDS and not left.each:
+        found = False if parts.mark or right.last else right.one_of(_PARTS, _PARTS_BEGUN)
+        return None if found is None else False if found else f"{number(m[1])} out of ten"
     if parts.mark and core != "3M" and (core != "911" or left.before):
         return False
     if m := MONEY.fullmatch(core):

@@ -247,6 +247,8 @@ def _slashed(above: str, below: str, left: Left) -> str:
     if 1 < a <= 12 < b <= 31 and b not in (16, 20, 24, 25) and not left.each and not left.kind:
         return date("", a, b)
     said = fraction(a, b)
+    if a == 1 and left.each:
+        return said.removeprefix("one ")
     if left.kind in ("number", "one"):
         return "and " + (said.replace("one ", "a ", 1) if a == 1 else said)
     return said

@@ -12,7 +12,7 @@ from sayahead.text.english import tables
 from sayahead.text.english.addresses import pronounced, spelled
 from sayahead.text.english.amounts import AMOUNT, CUR, atom
 from sayahead.text.english.numbers import cardinal, each, initials, label, number
-from sayahead.text.english.units import currency
+from sayahead.text.english.units import currency, unit
 from sayahead.text.reading.chemistry import ELEMENTS
 
 SILENT = frozenset("()[]{}\"'_|`~*†‡$\\")
@@ -32,6 +32,7 @@ _ION = re.compile(r"([A-Z][A-Za-z0-9_()]*)\^([0-9]?)([-+−])")
 _ANION = re.compile(r"(Cl|Br|OH|NO3|HCO3|HSO4)[-−]")
 _MIXED = re.compile(rf"(?:{_ELEMENT}){{2,4}}")
 _LIMITS = re.compile(r"(\\(?:sum|int|prod)|[∑∫∏])_(?:\{([^{}]+)\}|(\\?\w+?))\^(?:\{([^{}]+)\}?|(\\?\w+))")
+_PRODUCT = re.compile(r"(?<![A-Za-z\\])[b-df-hj-np-tv-z]{2,3}(?=\^)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VARIABLES = frozenset("ijkmnpqtxyz")
 
@@ -195,6 +196,7 @@ def powers(text: str) -> str:
     """``x^2`` x squared and ``10^-3`` in words, as far as the exponent is plain."""
     text = _LIMITS.sub(lambda m: f"{m[1]} from {m[2] or m[3]} to {m[4] or m[5]} of ", text)
     text = re.sub(r"\^\{([^{}]*)\}", r"^\1", text)
+    text = _PRODUCT.sub(lambda m: m[0] if unit(m[0]) else " ".join(map(initials, m[0])), text)
     text = re.sub(r"(?<=[\w)\]}])\^([23])(?!\w)", lambda m: " squared " if m[1] == "2" else " cubed ", text)
     return re.sub(r"(?<=[\w)\]}])\^(?=[\w(−-])", " \\\\power ", text)
 

@@ -42,6 +42,10 @@ _SERIAL = re.compile(r"(?=.*[0-9])[A-Z0-9][A-Z0-9-]*")
 
 def read(text: str, left: Left = NOTHING) -> str:
     """The spoken form of a trimmed token (ASCII punctuation, nothing before or after the word), or an empty string."""
+    if left.kind == "label" and re.match(r"\W?[0-9]", left.word) and text.isalpha() and unit(text):
+        left = replace(left, kind="one" if left.word == "1" else "number")
+    if left.kind == "per" and not text.isalpha() and (below := per(text)):
+        return below
     if left.kind in ("money", "percent", "time") and _repeated(text, left):
         return ""
     if text.isalpha() or text in tables.PLAIN:
@@ -100,7 +104,8 @@ def _priced(text: str, left: Left) -> str:
         often = f"{number(m[1][:-1])} times" if m[1][0].isdigit() else m[1]
         return f"{often} per {below}"
     if m := _SIGNED.fullmatch(text):
-        numbered = Left("label", before="#") if m[1] == "#" and m[2].isdigit() else Left(before=m[1])
+        figures = m[1] == "#" and re.fullmatch("[0-9]+(-[0-9]+)*", m[2])
+        numbered = Left("label", before="#") if figures else Left(before=m[1])
         return f"{tables.SYMBOLS[m[1]]} {read(m[2], numbered)}"
     if m := _PRICED.fullmatch(text):
         return f"{m[1]} {read(m[2])}"
@@ -126,6 +131,8 @@ def _compound(text: str, left: Left) -> str:
         if first and last and (said := _range(first, last, text, left)):
             return said
     first, slash, last = text.partition("/")
+    if first.isdigit() and last[-2:] in ("°F", "°C") and (said := atom(last, left)):
+        return f"{number(first)} over {said}"
     if first and slash and last[:1].isdigit() and not (last.isdigit() or first.isdigit()):
         one, other = atom(first, left), atom(last, left)
         if one and other:

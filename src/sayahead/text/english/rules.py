@@ -23,6 +23,7 @@ from sayahead.text.english.numbers import (
     year,
 )
 from sayahead.text.english.pieces import name, pieces
+from sayahead.text.english.words import roman
 
 _DOMAIN = "|".join(sorted(tables.DOMAINS))
 _MOVE = r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?"
@@ -95,7 +96,13 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]+)[\"']?([x×])([0-9]+)(?:[\"']?[x×]([0-9]+))?", lambda m: _by(m)),
     (r"((?:1-)?[89][0-9]{2})-([A-Z]{2,}(?:-[A-Z]+)*)", lambda m: f"{_phone(m[1])}, {m[2].lower().replace('-', ' ')}"),
     (r"802\.11([a-z]*)", lambda m: f"eight oh two dot eleven {initials(m[1]) if m[1] else ''}".rstrip()),
+    (r"x(86|64|32|[1-9][0-9]{1,3}[1-9])", lambda m: f"X {label(m[1])}"),
     (r"x([0-9]+)", lambda m: f"times {number(m[1])}"),
+    (r"([fgh])('{0,2})\(([a-z0-9])\)?", lambda m: _function(*m.groups())),
+    (
+        r"([0-9]+)(?:\(([a-z])\))?\(([ivx]{2,})\)?",
+        lambda m: f"{number(m[1])} {m[2] or ''} {cardinal(n)}" if (n := roman(m[3].upper())) else "",
+    ),
     (r"([0-9.]+)[eE]([-−+]?)([0-9]+)", lambda m: _scientific(m)),
     (r"(FY|CY|Q[1-4]|H[12])['-]?([0-9]{4}|[0-9]{2})", lambda m: _fiscal(m)),
     (r"((?:localhost|[\w-]+(?:\.\w[\w-]*)+):[0-9]{2,5})(/\S*)?", lambda m: _port(m[1]) + _path(m[2])),
@@ -138,6 +145,17 @@ def fixed(text: str) -> str:
 def move(text: str) -> str:
     """A move of chess: ``Nxf3+`` knight takes F three check."""
     return " ".join(_PIECES.get(c) or (number(c) if c.isdigit() else initials(c)) for c in text.replace("=", ""))
+
+
+def _function(name_: str, primes: str, of: str) -> str:
+    """``f'(x)`` F prime of X."""
+    said = [
+        initials(name_),
+        {"'": "prime", "''": "double prime"}.get(primes, ""),
+        "of",
+        label(of) if of.isdigit() else initials(of),
+    ]
+    return " ".join(filter(None, said))
 
 
 def _chord(root: str, sign: str | None, kind: str | None, figures: str) -> str:

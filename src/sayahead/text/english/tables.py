@@ -25,7 +25,7 @@ NEVER_ENDS = table("""
     Supt Superintendent  Cpl Corporal  Maj Major  Adm Admiral  Fr Father  Msgr Monsignor  Mt Mount  Ft Fort
     Atty Attorney  e.g for example  i.e that is  vs versus  cf compare  approx approximately  Drs Doctors
     Messrs Messieurs  Profs Professors  Mme Madame  ca circa  viz namely  Insp Inspector  Sens Senators
-    Reps Representatives  dept department  depts departments  ext extension  Ext Extension  est established
+    Reps Representatives  dept department  depts departments  ext extension  Ext Extension  Rt Right  est established
     Est Established  co company  cos companies  temp temperature  avg average  Avg Average  Misc Miscellaneous
     govt government  intl international  acct account  Intl International  appt appointment  incl including
     excl excluding  asst assistant  Asst Assistant  Mlle Mademoiselle  Dir Director  Pt Point  Tel Telephone
@@ -70,11 +70,17 @@ BEFORE_NUMBER = table("""
     sec. section  Eq. Equation  eq. equation  Jan January  Mar March  Art. Article  art. article  c. circa
     Ver. Version  ver. version  Max. Maximum  Min. Minimum  Rm. Room  rm. room  Rte. Route  Ste. Suite  Bk. Book
     par. paragraph  Rev. Revision  rev. revision  pg. page  pgs. pages  Pg. Page  Ep. Episode  ep. episode
-    Eps. Episodes  Ps. Psalm  Op. Opus  op. opus  Reg. Regulation  reg. regulation
+    Eps. Episodes  Ps. Psalm  Fl. Floor  para. paragraph  paras. paragraphs
+    Para. Paragraph  Res. Resolution  Op. Opus  op. opus  Reg. Regulation  reg. regulation
     Cor. Corinthians  b. born  d. died  ref. reference  Ref. Reference  eqn. equation
     Eqn. Equation  Pt. Part  pt. part  Apt Apartment  apt apartment  Ste Suite  Rm Room  Bldg Building  Ext Extension
 """)
 
+BOOKS = table("""
+    Gen Genesis  Ex Exodus  Lev Leviticus  Num Numbers  Deut Deuteronomy  Josh Joshua  Prov Proverbs  Isa Isaiah
+    Jer Jeremiah  Matt Matthew  Rom Romans  Gal Galatians  Eph Ephesians  Phil Philippians  Heb Hebrews  Rev Revelation
+""")
+"""Of the Bible, before chapter and verse."""
 LIMITS = {"max": "maximum", "min": "minimum"}
 """With a dot; a sentence ends only behind "the max."."""
 PLAIN = table("""
@@ -84,6 +90,7 @@ PLAIN = table("""
     Mk Mark  Rte Route  YoY year over year  QoQ quarter over quarter  MoM month over month  cont'd continued
     Cont'd Continued  int'l international  nat'l national  Nat'l National  gov't government  Gov't Government
     ass'n association  tmrw tomorrow  tmr tomorrow  wknd weekend
+    b/w between  avg'd averaged
     hrs hours  y/o year old  Y/O year old
     CO2e C.O. two E  CO_2e C.O. two E
     401(k)s four oh one Ks  401ks four oh one Ks  401Ks four oh one Ks  b4 before  gr8 great
@@ -257,7 +264,7 @@ SAID = table("""
     LiDAR lidar  SONAR sonar  SCUBA scuba  RADAR radar  LASER laser  GOP G.O.P.  PO P.O.  ESPN E.S.P.N.  CAD cad
     CAM cam  Ctrl control  Cmd command  Esc escape  EBITDA eebit dah  IKEA eye kia  UPS U.P.S.  GAAP gap
     NAACP N. double A.C.P.  WWII World War Two
-    WWI World War One
+    WWI World War One  IMDb I.M.D.B.
 """)
 # Letters that are said one by one, in small letters too.
 SPELLED = frozenset(

@@ -131,6 +131,8 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
     figures = core[-1].isdigit() or core[-2:-1].isdigit()
     if figures and (beside := ahead.reading(core, token.raw, parts, left, right)) is not False:
         return None if beside is None else str(beside)
+    if core.isdigit() and token.raw == f'{core}"' and not token.quoted:
+        return f"{read(core, left)} inch" + ("" if core == "1" else "es")
     if " " in core and _GROUPS.fullmatch(core):
         groups = core.split()
         return " ".join(map(number, groups)) if right.text[:1].isdigit() else thousands(groups)
@@ -147,6 +149,9 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         return "thousand"
     if core == "c" and dotted and left.kind in ("ordinal", "one", "number"):
         return "century" if left.kind == "ordinal" else "cup" if left.kind == "one" or left.each else "cups"
+    if dotted and core in tables.BOOKS and not right.last and (verse := _verse(right)) is not False:
+        parts.mark = "" if verse else parts.mark
+        return tables.BOOKS[core] if verse else None
     key = core + "." if dotted else core
     counted = left.kind in ("one", "number", "feet", "hours") and unit(core)
     if not counted and (dotted or not parts.mark) and not right.last and key in tables.BEFORE_NUMBER:
@@ -164,6 +169,14 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         capital = False if right.last else right.capital()
         return None if capital is None else tables.TITLES[core] if capital else read(core, left)
     return _dotted(core, left, right) if dotted else read(core, left)
+
+
+def _verse(right: Right) -> bool | None:
+    """Whether chapter and verse follow: "Gen. 1:3"."""
+    figures, colon, behind = right.text.partition(":")
+    if not right.done and (not right.text or (figures.isdigit() and not behind)):
+        return None
+    return figures.isdigit() and colon != "" and behind[:1].isdigit()
 
 
 def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
@@ -236,9 +249,12 @@ def _marked(token: Token[str], parts: Parts, left: Left) -> str | None:
         if variable or (core.isdigit() and (left.kind == "sign" or not left.before)):
             parts.mark = ""
             return f"{read(core, left)} factorial"
-    inches = left.each or left.kind == "feet" or "." in core or "/" in core
-    if raw.endswith('"') and raw[0].isdigit() and inches and re.fullmatch(r"[0-9./]+", core):
-        return f"{read(core, left)} inch" + ("" if left.each or "/" in core else "es")
+    sure = parts.mark or left.each or left.kind == "feet" or not core.isdigit()
+    inches = sure and raw.rstrip(".,;:!?)").endswith('"') and not token.quoted
+    if inches and raw[0].isdigit() and re.fullmatch(r"[0-9./]+(?:[-–][0-9./]+)?", core):
+        return f"{read(core, left)} inch" + ("" if left.each or "/" in core or core == "1" else "es")
+    if left.word.lower() in ("a", "an", "grade") and re.fullmatch(r"[A-F][-−][.,;:!?)]*", raw):
+        return f"{initials(core)} minus"
     if raw.endswith("'") and raw[0].isdigit() and core.isdigit() and len(core) == 1:
         return f"{read(core, left)} {'foot' if left.each or core == '1' else 'feet'}"
     if raw[0] in "–−" and core[0].isdigit() and left.kind not in ("one", "number", "time", "month"):

@@ -51,7 +51,7 @@ _IRREGULAR = _pairs("""
     kt knot/knots  kts knot/knots  MP megapixel/megapixels  x x  k thousand  K thousand  M million  bn billion
     mn million  tn trillion  bps basis point/basis points  lbf pound force/pounds force  IU I.U.  RPMs R.P.M.
     mM millimolar  μM micromolar  uM micromolar  nM nanomolar  inHg inch of mercury/inches of mercury
-    BR bedroom/bedrooms  BA bath/baths
+    doz dozen  BR bedroom/bedrooms  BA bath/baths
 """)
 GLUED_ONLY = frozenset("k K M x s A V W J N F T B b d BR BA".split())
 """Letters that are a unit only where they touch the number."""

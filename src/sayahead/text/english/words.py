@@ -75,6 +75,8 @@ def word(text: str, left: Left) -> str:
         return tables.QUARTERS[text]
     if text == "x" and (left.word in tables.DOSES or left.word in ("daily", "day", "nightly")):
         return "times"
+    if text in ("SAT", "ACT") and left.word in ("the", "an", "my", "her", "his"):
+        return initials(text)
     if text == "WHO" and left.word in ("the", "by", "per"):
         return "W.H.O."
     if text.isupper() and len(text) > 1:

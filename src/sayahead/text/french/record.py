@@ -58,6 +58,7 @@ dl dL = m décilitre/décilitres
 hl = m hectolitre/hectolitres
 h = f heure/heures
 j = m jour/jours
+pts = m point/points
 min mn = f minute/minutes
 s sec = f seconde/secondes
 ms = f milliseconde/millisecondes
@@ -186,7 +187,7 @@ p.ex. = par exemple
 c.-à-d. = c'est-à-dire
 cf. = confer
 env. = environ
-av. = avant
+av. = avenue
 apr. = après
 tél. Tél. = téléphone
 boul. = boulevard
@@ -237,6 +238,7 @@ apr. J.-C. = après Jésus-Christ
 J.-C. = Jésus-Christ
 """,
     lasting="minutes",
+    keys="touche",
     half="""
 m = un demi
 f = une demi
@@ -275,7 +277,7 @@ Bd = Boulevard
     | {"livre": "m", "livres": "m"}
     | dict.fromkeys("et ou à de des est sont sur pour dans par du la le les que qui".split(), "m"),
     cues=cues(
-        day="le du au dès",
+        day="le du au dès lundi mardi mercredi jeudi vendredi samedi dimanche lun mar mer jeu ven sam dim",
         phone="téléphone tél tél. portable mobile appelez composez fax numéro-vert",
         code="code pin isbn iban mot-de-passe",
         label="page chapitre numéro n° nº p. chambre salle quai voie ligne bus article",

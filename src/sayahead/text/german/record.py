@@ -224,6 +224,9 @@ inkl. = inklusive
 exkl. = exklusive
 zzgl. = zuzüglich
 sog. = sogenannte
+zw. = zwischen
+u. = und
+i.V.m. = in Verbindung mit
 max. = maximal
 min. = minimal
 mind. = mindestens
@@ -331,7 +334,8 @@ n. Chr. = nach Christus
     """.split(),
         "f",
     )
-    | {"uhr": "n", "von": "", "bis": "", "zu": ""},
+    | {"uhr": "n", **dict.fromkeys("von bis zu oder und ist sind für in auf mit drücken wählen".split(), "")},
+    suffixes={"str.": "straße"},
     cues=cues(
         ordinal="der die das am im vom zum beim dem den des zur seinem seinen seiner ihrem ihren ihrer meinem meinen "
         "meiner unserem unseren diesem diesen dieser jedem jeden jeder einem einen eines eine ab",

@@ -234,6 +234,7 @@ vol. Vol. = volume
     phrases="""
 p. es. = per esempio
 ad es. = ad esempio
+n. verde = numero verde
 a. C. = avanti Cristo
 d. C. = dopo Cristo
 """,
@@ -266,7 +267,8 @@ Srl SRL = esse erre elle
     genders=dict.fromkeys("mano notte classe parte voce volta persona pagina chiave legge".split(), "f")
     | {"ora": "e", "euro": "m", "auto": "e"},
     cues=cues(
-        day="il lo al dal del giorno l'",
+        day="il lo al dal del giorno l' lunedì martedì mercoledì giovedì venerdì sabato domenica lun mar mer gio ven "
+        "sab dom",
         phone="telefono tel tel. cellulare cell. fax chiama chiamare numero-verde",
         code="codice pin isbn iban password cap",
         label="pagina capitolo numero n. pag. stanza sala binario linea autobus articolo",
@@ -275,6 +277,8 @@ Srl SRL = esse erre elle
     ),
     ordinal_suffixes=cues(m="º ° o esimo mo", f="ª a esima ma"),
     centuries="secolo Secolo",
+    keys="tasto",
+    articles={"la": "f", "il": "m", "della": "f", "del": "m", "nella": "f", "nel": "m", "alla": "f", "al": "m"},
     names="""
     Luigi Vittorio Umberto Carlo Enrico Filippo Giovanni Paolo Pio Benedetto Napoleone Elisabetta Federico
     Francesco Leone

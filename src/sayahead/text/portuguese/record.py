@@ -104,6 +104,8 @@ PORTUGUESE = record(
     tag="pt",
     date_of="de",
     each_in="em",
+    keys="tecla",
+    articles={"a": "f", "o": "m", "da": "f", "do": "m", "na": "f", "no": "m", "à": "f", "ao": "m"},
     molar="molar",
     stand_in="casa",
     point="vírgula",
@@ -270,7 +272,8 @@ EUA = Estados Unidos da América
     após
     """,
     cues=cues(
-        day="dia o em de",
+        day="dia o em de segunda terça quarta quinta sexta sábado domingo segunda-feira terça-feira quarta-feira "
+        "quinta-feira sexta-feira seg ter qua qui sex sáb dom",
         phone="telefone tel tel. telemóvel celular fax ligue ligar whatsapp",
         code="código pin isbn iban senha cep nif cpf",
         label="página capítulo número nº pág. n.º quarto sala cais linha autocarro ônibus artigo",

@@ -11,13 +11,14 @@ from typing import Literal
 
 from sayahead.text.reading import amounts, chemistry
 from sayahead.text.reading.ordinals import dot_ordinal, month_follows, prefixes_of
-from sayahead.text.reading.read import FIRM, read
+from sayahead.text.reading.read import FIRM, read, roman
 from sayahead.text.reading.record import Left, Record, Said, prefixes
 from sayahead.text.reading.tokens import Parts, Right
 
 Beside = Said | Literal[False] | None
 _HASHTAG = re.compile(r"[^\w#]*#[^\W\d_]")
 _DASHES = ("-", "–")
+_LASTING, _WARS = frozenset(("h", "horas", "dias")), frozenset(("Guerra", "guerra"))
 _BETWEEN = ("zwischen", "entre", "tra", "fra")
 _SHARES = re.compile(r"([0-9]{1,2})/\1")
 _MOLAR = re.compile(r"([0-9]+(?:[.,][0-9]+)?)M")
@@ -29,12 +30,17 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
     if _HASHTAG.match(raw) and core[0].isalpha():
         rest = read(core, Left(), record)
         return replace(rest, text=f"hashtag {rest.text}")
+    if m := re.fullmatch(r"\W*#-([^\W\d_].*?)\W*", raw):
+        return Said(f"{record.signs['#']} {m[1]}", Left(word=core, before=left.word))
+    gender = record.articles.get(left.word.lower())
+    if gender and not parts.mark and len(core) < 5 and set(core) <= set("IVX") and (value := roman(core)):
+        return _numbered(value, gender, right, record)
     if left.kind == "money" and left.form and not parts.mark:
         link = record.of(left.form).removesuffix(left.form).strip()
         if link and core == f"{link}{left.form}":
             return Said("", left)
         if link and core == link:
-            found = right.one_of((left.form,), prefixes((left.form,)))
+            found = right.one_of((left.form,), prefixes(frozenset((left.form,))))
             return found and Said("", left)
     if core == "3M":
         return _company(parts, left, right, record)
@@ -45,7 +51,7 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
     if not core[-1].isdecimal():
         return False
     if record.each_in and left.word.lower() == "de" and (m := _SHARES.fullmatch(core)):
-        found = right.one_of(("h", "horas", "dias"), prefixes(("h", "horas", "dias")))
+        found = right.one_of(_LASTING, prefixes(_LASTING))
         many = amounts.number(m[1], record, "f")
         return found and Said(f"{many} {record.each_in} {many}", Left("number", core))
     if record.every and (m := re.fullmatch("[cC]/([0-9]{1,2})", core)):
@@ -55,6 +61,16 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         named = record.cues.get(left.word.lower()) == "ordinal" and month_follows(right, record)
         return named and dot_ordinal(core, left, right, record)
     return False if parts.mark else _first_of_two(core, left, right, record)
+
+
+def _numbered(value: int, gender: str, right: Right, record: Record) -> Beside:
+    """``la II Guerra Mundial``: an ordinal where a noun follows; a single ``I`` only before a war."""
+    if value == 1:
+        found = right.one_of(_WARS, prefixes(_WARS))
+    else:
+        initial = right.initial()
+        found = None if initial is None else initial.isalpha()
+    return found and Said(amounts.spoken(record).ordinal(value, gender), Left(word=record.tag))
 
 
 def carried(parts: Parts, left: Left) -> None:

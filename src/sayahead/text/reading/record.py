@@ -135,6 +135,12 @@ class Record:
     """What clubs' names go on with behind an ordinal, where a full stop makes ordinals: ``1. FC Köln``."""
     each_in: str = ""
     """``de 8/8 h``: what is said between a length of time and itself."""
+    keys: str = ""
+    """What keys of a telephone are called: behind it ``#`` is said."""
+    articles: Mapping[str, str] = field(default_factory=dict)
+    """Articles by their gender, where Roman figures behind them are ordinals: ``la II Guerra Mundial``."""
+    suffixes: Mapping[str, str] = field(default_factory=dict)
+    """Ends of words in short, with a full stop: ``Hauptstr.``"""
     every: str = ""
     """``c/8 h``: how often."""
     molar: str = "M"

@@ -135,7 +135,7 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
     if record.numbers and (beside := ahead.reading(parts, token.raw, left, right, record)) is not False:
         return beside
     if (m := _ELIDED.fullmatch(core)) and parts.dotted and {f"{m[2]}."} & (record.short | record.before_number.keys()):
-        return _elided(*m.groups(), parts, token, left, right, record)
+        return _elided(m[1], m[2], parts, token, left, right, record)
     form = core + ("." if parts.dotted else "")
     numbered = record.before_number.get(form) or record.before_number.get(core if not parts.mark else form)
     if numbered is not None:
@@ -193,6 +193,9 @@ def _short(core: str, left: Left, record: Record) -> Said | None:
         return read(form, left, record) if form in record.units and form != core else None
     if form in record.abbreviations:
         return Said(record.abbreviations[form], Left(record.cues.get(core.lower(), ""), core, before=left.word))
+    for end, said in record.suffixes.items():
+        if form.endswith(end) and len(form) > len(end) + 1:
+            return Said(form.removesuffix(end) + said, Left(word=core, before=left.word))
     known = record.abbreviations.get(form[:1].lower() + form[1:])
     if known and core[1:].islower():
         return Said(known[0].upper() + known[1:], Left(word=core, before=left.word))
@@ -221,8 +224,8 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
     word = right.body
     if value == 1 and word.lower() in record.months:
         return "month"
-    if gender := record.genders.get(word.lower()):
-        return gender
+    if word.lower() in record.genders:
+        return record.genders[word.lower()]
     if word in record.units:
         return record.units[word].gender
     if word in record.currency_words:
@@ -264,6 +267,7 @@ def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, 
         return starts(right, record)
     if (
         form in record.may_end
+        or any(form.endswith(end) for end in record.suffixes)
         or week(core, record)
         or (core in record.units and left.kind == "number" and core.isalpha())
     ):
@@ -310,6 +314,8 @@ def _sign(token: Token[Said], left: Left, right: Right, record: Record) -> Said 
         if initial.isdecimal():
             minus = raw != "–" and not left.before and left.kind == "number"
             return Said(record.signs["-"] if minus or raw == "−" else record.until, Left("dash"))
+    if raw.rstrip(".,;:!?") == "#" and (left.word.lower() == record.keys != ""):
+        return Said(record.signs["#"], Left(word="#"))
     if raw in ("<", ">", "~") and raw in record.signs:
         initial = right.initial()
         if initial is None:

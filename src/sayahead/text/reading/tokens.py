@@ -53,6 +53,8 @@ class Token(Generic[SaidT]):
     """Its reading, where that is settled already."""
     begun: str = ""
     """What of its reading is handed out already."""
+    quoted: bool = False
+    """Whether a quotation is open before it."""
 
     @property
     def closed(self) -> bool:

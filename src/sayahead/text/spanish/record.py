@@ -14,6 +14,8 @@ SPANISH = record(
     tag="es",
     date_of="de",
     every="cada",
+    keys="tecla",
+    articles={"la": "f", "el": "m", "del": "m"},
     molar="molar",
     stand_in="casa",
     point="coma",
@@ -223,6 +225,8 @@ a.C. = antes de Cristo
 d.C. = después de Cristo
 EE.UU. EEUU. = Estados Unidos
 S.A. = sociedad anónima
+izq. izda. = izquierda
+dcha. = derecha
 pág. = página
 """,
     before_number="""
@@ -278,7 +282,7 @@ EEUU = Estados Unidos
     hasta entre según
     """,
     cues=cues(
-        day="el día del al desde",
+        day="el día del al desde lunes martes miércoles jueves viernes sábado domingo lun mar mié jue vie sáb dom",
         phone="teléfono tel tel. móvil celular fax llame llama marque whatsapp",
         code="código pin isbn iban contraseña clave",
         label="página capítulo número nº pág. n.º habitación sala andén vía línea autobús artículo",
