@@ -195,6 +195,7 @@ bd. Bd. = boulevard
 J.-C. = Jésus-Christ
 janv. = janvier
 févr. fév. = février
+Réf. réf. = référence
 avr. = avril
 juil. = juillet
 sept. = septembre
@@ -233,6 +234,9 @@ tél = téléphone
     phrases="""
 p. ex. = par exemple
 c. à = c'est à
+c. à d. = c'est-à-dire
+c. à s. = cuillère à soupe/cuillères à soupe
+c. à c. = cuillère à café/cuillères à café
 av. J.-C. = avant Jésus-Christ
 apr. J.-C. = après Jésus-Christ
 J.-C. = Jésus-Christ
@@ -274,7 +278,7 @@ Bd = Boulevard
     """.split(),
         "f",
     )
-    | {"livre": "m", "livres": "m"}
+    | {"livre": "m", "livres": "m", "c": "f"}
     | dict.fromkeys("et ou à de des est sont sur pour dans par du la le les que qui".split(), "m"),
     cues=cues(
         day="le du au dès lundi mardi mercredi jeudi vendredi samedi dimanche lun mar mer jeu ven sam dim",

@@ -306,6 +306,7 @@ u. U. = unter Umständen
 i. A. = im Auftrag
 o. Ä. = oder Ähnliches
 u. Ä. = und Ähnliches
+i. V. m. = in Verbindung mit
 v. Chr. = vor Christus
 n. Chr. = nach Christus
 """,

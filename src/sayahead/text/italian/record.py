@@ -194,6 +194,7 @@ es. = esempio
 cfr. Cfr. = confronta
 ca. = circa
 tel. Tel. = telefono
+Rif. rif. = riferimento
 D.Lgs. = decreto legislativo
 D.L. = decreto legge
 max. = massimo
@@ -276,7 +277,7 @@ Srl SRL = esse erre elle
         hour="ore alle dalle le all'una",
     ),
     ordinal_suffixes=cues(m="º ° o esimo mo", f="ª a esima ma"),
-    centuries="secolo Secolo",
+    centuries="secolo Secolo sec.",
     keys="tasto",
     articles={"la": "f", "il": "m", "della": "f", "del": "m", "nella": "f", "nel": "m", "alla": "f", "al": "m"},
     names="""

@@ -199,6 +199,7 @@ Sta. = santa
 p.ex. = por exemplo
 aprox. = aproximadamente
 tel. Tel. telef. = telefone
+Ref. ref. = referência
 Av. av. = avenida
 R. = rua
 cf. = confira
@@ -246,6 +247,8 @@ vol. Vol. = volume
 """,
     phrases="""
 p. ex. = por exemplo
+c. sopa = colher de sopa/colheres de sopa
+c. chá = colher de chá/colheres de chá
 a. C. = antes de Cristo
 d. C. = depois de Cristo
 S. A. = sociedade anónima
@@ -281,6 +284,7 @@ EUA = Estados Unidos da América
         hour="às",
     ),
     ordinal_suffixes=cues(m="º ° o .º", f="ª a"),
+    genders={"c": "f"},
     hour_signs=("h", "H"),
     hour_words="h horas",
     names="""

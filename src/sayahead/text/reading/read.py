@@ -136,7 +136,11 @@ def _word(core: str, left: Left, record: Record) -> Said | None:
     parts = core.split("-")
     if len(parts) > 1 and parts[0].istitle() and parts[0] in record.plain:
         return Said("-".join([record.plain[parts[0]], *parts[1:]]), Left(word=core, before=left.word))
-    if len(parts) > 1 and all(part.isupper() and len(part) < 4 for part in parts):
+    if len(parts) > 1 and all(part[0] in "IVXL" for part in parts):
+        ordinals = [_ordinal(part, Left(), record, "") for part in parts]
+        if all(ordinals):
+            return Said(f" {record.until} ".join(each.text for each in ordinals if each), Left(word=core))
+    if len(parts) > 1 and all(part.isupper() and len(part) < 6 for part in parts):
         values = [roman(part) for part in parts]
         if all(values) and record.cues.get(left.word.lower()) == "roman":
             said = [spoken(record).roman(value, left) for value in values]

@@ -166,7 +166,7 @@ class Record:
     before_number: Mapping[str, str] = field(default_factory=dict)
     """What is an abbreviation only before a number: ``S. 5``."""
     phrases: Mapping[str, str] = field(default_factory=dict)
-    """What is read as one though there are spaces in it: ``z. B.``"""
+    """What is read as one though there are spaces in it: ``z. B.``; behind a number one or many, parted by a slash."""
     plain: Mapping[str, str] = field(default_factory=dict)
     """Words without a full stop that are read as others: ``km``-like abbreviations, ``Mr``."""
     starters: frozenset[str] = frozenset()

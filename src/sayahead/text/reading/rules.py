@@ -32,9 +32,12 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
     form = parts.core + ("." if parts.dotted else "")
     if record.phrases and (not parts.mark or parts.dotted):
         both = f"{form} {right.text}"
+        if right.done and (three := _three_words(both, right, record)) is not False:
+            return three and Joined(both.removesuffix("."))
         found = next((key for key in (both, both.rstrip('.,;:!?)»“"')) if key in record.phrases), "")
         if right.done and found:
-            return Joined(found, Said(record.phrases[found], Left(word=found)))
+            one, _, many = record.phrases[found].partition("/")
+            return Joined(found, Said(one if left.one or not many else many, Left(word=found)))
         if not right.done and (found or both in prefixes_of(record, "phrases") or f"{form} " == both):
             starts = form in prefixes_of(record, "phrase starts") or found
             if starts:
@@ -46,6 +49,14 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
         if joined is not False:
             return joined
     return False
+
+
+def _three_words(both: str, right: Right, record: Record) -> bool | None:
+    """Whether two words are the first of a phrase of three: "c. à s."."""
+    three = f"{both} {right.beyond}"
+    if right.open:
+        return None if any(key.startswith(three) for key in record.phrases) else False
+    return three in record.phrases or three.rstrip('.,;:!?)»“"') + "." in record.phrases
 
 
 def _counts(char: str) -> bool:
@@ -152,12 +163,13 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
     numeral = roman(core) if record.dot_ordinals and parts.dotted and len(core) > 1 and record.numbers else 0
     if numeral and read(core, left, record).text == core:
         return dot_ordinal(str(numeral), left, right, record)
-    if record.centuries and len(core) > 1 and not parts.mark and roman(core):
+    if record.centuries and len(core) > 1 and not parts.mark and all(map(roman, core.split("-"))):
         found = right.one_of(record.centuries, prefixes(record.centuries))
         if found is None:
             return None
         if found:
-            return Said(amounts.spoken(record).ordinal(roman(core), "m"), Left(word=core, before=left.word))
+            ordinals = [amounts.spoken(record).ordinal(roman(part), "m") for part in core.split("-")]
+            return Said(f" {record.until} ".join(ordinals), Left(word=core, before=left.word))
     if record.half and core in ("½", "1/2") and not parts.mark:
         gender = _gender(right, 1, record)
         if gender is None:
