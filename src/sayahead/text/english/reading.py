@@ -323,6 +323,8 @@ def _kind(text: str, left: Left, said: str) -> str:
         return "hours"
     if said in ("square", "cubic", "fluid"):
         return "number"
+    if re.fullmatch(r"[0-9][0-9,.]*\+", text):
+        return "number"
     if _VULGAR.fullmatch(text):
         return "number" if text[0].isdigit() else "one"
     if not text[-1].isdigit():

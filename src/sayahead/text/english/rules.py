@@ -96,6 +96,7 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]+)[\"']?([x×])([0-9]+)(?:[\"']?[x×]([0-9]+))?", lambda m: _by(m)),
     (r"((?:1-)?[89][0-9]{2})-([A-Z]{2,}(?:-[A-Z]+)*)", lambda m: f"{_phone(m[1])}, {m[2].lower().replace('-', ' ')}"),
     (r"802\.11([a-z]*)", lambda m: f"eight oh two dot eleven {initials(m[1]) if m[1] else ''}".rstrip()),
+    (r"([0-9]+)'([0-9]+)( and [a-z ]+)", lambda m: f"{number(m[1])} foot {number(m[2])}{m[3]}"),
     (r"x(86|64|32|[1-9][0-9]{1,3}[1-9])", lambda m: f"X {label(m[1])}"),
     (r"x([0-9]+)", lambda m: f"times {number(m[1])}"),
     (r"([fgh])('{0,2})\(([a-z0-9])\)?", lambda m: _function(*m.groups())),

@@ -195,7 +195,7 @@ YEAR_WORDS = frozenset("in since by until till before after during year circa ca
 DATE_WORDS = frozenset(
     "on since until till due before after dated from through monday tuesday wednesday thursday friday saturday sunday "
     "mon tue tues wed weds thu thur thurs fri sat sun "
-    "date deadline expires scheduled".split()
+    "date deadline expires scheduled ends starts begins opens".split()
 )
 AHEAD = {
     kind: frozenset(words.split())

@@ -128,8 +128,8 @@ _MASCULINE = frozenset(
 )
 _FEMININE_NOUNS = frozenset(
     """
-    vez vezes mulher mulheres colher colheres noite noites parte partes mãe mães mãos mão gente classe classes rede redes chave
-    chaves voz vozes leis lei flores árvores
+    vez vezes mulher mulheres noite noites parte partes mãe mães mãos mão gente classe classes rede redes chave
+    colher colheres chaves voz vozes leis lei flores árvores
     """.split()
 )
 _NONE = frozenset(
