@@ -161,6 +161,15 @@ def test_a_correction_of_what_waits_is_spoken_and_one_of_what_was_said_is_not() 
     assert session.heard().text == "I live in Rome."
 
 
+def test_what_was_spoken_of_what_begins_like_a_tag_is_not_said_again() -> None:
+    session = toy_session(LookaheadK(0))
+    session.push("a<b the fo")
+    assert said(session) == ["a less than b", "the"]
+    session.revise(8, "end.")
+    session.finish()
+    assert said(session) == ["end."]
+
+
 def test_letters_that_would_lengthen_a_spoken_word_stay_silent() -> None:
     session = toy_session(LookaheadK(0))
     session.push("one two ")

@@ -60,6 +60,7 @@ def said(text: str) -> str:
         ("Polish POLISH polish", "/pˈOlɪʃ/h /pˈɑlɪʃ/H /pˈɑlɪʃ/h"),
         ("in St. Louis. St. Paul", "in saint louie. Saint Paul"),
         ("a gif's k8s.", "a /ʤˈɪfs/s K eight s."),
+        ("SQL\u200f, \ufeffSQL New\u200b York", "sequel, sequel Noo Yawk"),
         ("Nguyen-led, SQL-like", "/wˈɪn/n led, sequel like"),
         ("[Kokoro](/kˈOkəɹO/), [docs](/guide/)", "/kˈOkəɹO/, docs"),
         ("[Kokoro](/kˈOkəɹO/)-style, x=[Kokoro](/kˈOkəɹO/)'s.", "/kˈOkəɹO/o style, x equals /kˈOkəɹOz/."),

@@ -95,6 +95,7 @@ CASES = [
         'Call 212-555-1234567-<sub alias="x ray">y</sub> now',
         "Call two hundred twelve dash five hundred fifty-five dash one two three four five six seven x ray now|",
     ),
+    ('SQL\u200f<sub alias="x ray">y</sub>\u200ez', "sequel x ray z|"),
     # What touches phonemes is read, too.
     ('At x.org/<phoneme ph="ˈwɪn">N</phoneme>.', "At X dot org slash /wˈɪn/.|"),
     ('It=<phoneme ph="ˈwɪn">N</phoneme>/<say-as interpret-as="characters">AB</say-as>.', "It equals /wˈɪn/ A. B.|"),

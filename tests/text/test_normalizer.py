@@ -133,6 +133,13 @@ READINGS = [
     ("Intro\n- one\n* two\n1. three", "Intro||one||two||one.|three"),
     ("> a quote\n> goes on\n\nafter", "a|quote|goes|on||after"),
     ("see [the docs](https://x.org/a_(b)). Go", "see|the|docs.||Go"),
+    # what begins like a tag and goes on like a sentence is text
+    ("If a<b then stop. Go", "If|a less than b|then|stop.||Go"),
+    ("a<b and b<c, i<u", "a less than b|and|b less than c,|i less than u"),
+    ("if (x<p && p>q) it", "if|(x less than p|and|p greater than q)|it"),
+    ("a<b to the end", "a less than b|to|the|end"),
+    ('x<a href="u" download>y</a> <input disabled value=5/> z', "x|y|z"),
+    ("one <!-- two three --> four <a href='http", "one|four"),
     ("![alt text](x.png) fine [1]", "alt|text|fine|one"),
     ("| a | b |\n|---|---|\n| c | d |", "a|,|b|.||c|,|d|."),
     ("over\n\n---\nnew", "over||new"),
@@ -353,3 +360,10 @@ def test_a_long_word_is_spoken_in_pieces() -> None:
     words = normalize("a" * 10_000)
     assert "".join(word.text for word in words) == "a" * 10_000
     assert all(len(word.text) <= PIECE for word in words)
+
+
+def test_a_tag_with_an_attribute_outlasts_a_breath() -> None:
+    normalizer, said = Normalizer(), list[list[str]]()
+    for fragment in ("a<b and", ' see<a href="x', 'y">it</a> '):
+        said.append([word.text for word in normalizer.push(fragment) + normalizer.breathe()])
+    assert said == [["a less than b", "and"], ["see"], ["it"]]

@@ -45,6 +45,7 @@ def instead(word: Word, said: Sequence[Replaced], transcriber: Transcriber | Non
         parts = [text] if own else text.split()
         # Where nothing but them is spoken, the marks around an element belong to its first and its last word.
         low, high = (said[0].start, said[-1].end) if len(runs) == 1 else (start, end)
+        low, high = max(start, min(low, end)), min(end, max(high, start))
         places = [start, *(low + (high - low) * n // len(parts) for n in range(1, len(parts))), end]
         made += (
             replace(word, text=part, start=a, end=b, phonemes=own.phonemes if own else "", ends=False, goes_on=True)

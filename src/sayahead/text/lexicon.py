@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from sayahead.errors import ConfigError
 
 MOST_WORDS = 8
 """Longest phrase."""
+_HIDDEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+"""Soft hyphens, joiners, marks of direction."""
 _BRACKETS = {"/": ("/", "ipa"), "[": ("]", "voice"), "{": ("}", "cmu-arpabet")}
 
 
@@ -80,8 +83,10 @@ def word_of(key: object) -> str:
 
 
 def spaced(word: str) -> str:
-    """A word or phrase with single spaces and one kind of apostrophe."""
-    return " ".join(unicodedata.normalize("NFC", word).replace("’", "'").split())
+    """A word or phrase with single spaces and one kind of apostrophe, and without characters that nobody sees."""
+    if word.isascii():
+        return " ".join(word.split())
+    return " ".join(_HIDDEN.sub("", unicodedata.normalize("NFC", word)).replace("’", "'").split())
 
 
 def pronunciation(value: object, *, word: str, where: str = "") -> Entry:

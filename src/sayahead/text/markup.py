@@ -202,7 +202,7 @@ class Marked:
 
     def _feed(self, text: str, out: list[Word]) -> None:
         """Give the normalizer text that stands at the present place of the source."""
-        if self._apart and (text[0].isalnum() or text[0] == "-"):
+        if self._apart and (text[0].isalnum() or text[0] == "-" or not text[0].isprintable()):
             self._space(out)
         self._apart, self._last = False, text[-1]
         tail = len(_TAIL.search(text)[0])  # type: ignore[index]
@@ -296,7 +296,8 @@ class Marked:
                 self._feed(content, out)
                 self._at = here
             return
-        if self._last.isalnum() or self._touching > MOST_TOUCHING:
+        # Nor does it stick to a sign that cannot be seen, such as a mark of direction.
+        if self._last.isalnum() or self._touching > MOST_TOUCHING or not (self._last + " ").isprintable():
             self._space(out)
         self._replaced[self._given] = Replaced(words, phonemes, tag.start, tag.start if tag.empty else start, end)
         self._places.add(self._given, start)

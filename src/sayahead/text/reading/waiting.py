@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Generic
 
+from sayahead.text.reading.language import Language
 from sayahead.text.reading.lines import OF_THEIR_OWN, is_rule, line_marker
 from sayahead.text.reading.marks import ENDING
+from sayahead.text.reading.open_tag import broken, is_tag
 from sayahead.text.reading.tokens import BLANK, GLUED, LINE, SPACE, Joined, Parts, Right, SaidT, Token
 from sayahead.types import Word
 
@@ -20,23 +20,15 @@ _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _ADDRESS = re.compile(r"[(\[<\"'`*]*(?:https?://|www\.)")
 _CLOSERS = "\"'”’»›*_`~)]}"
 _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
-_LONGEST_TAG = 400
 
 
-class Waiting(Generic[SaidT]):
+class Waiting(Language[SaidT]):
     """Turns fragments of any size into words that no later text can change; see ``sayahead.text.Normalizer``.
 
     The words do not depend on how the text is cut into fragments. A language says how a token is taken apart
     (``_parts``), what it is together with the next one (``_joined``), how it is read (``_said``) and whether it ends
     its sentence (``_ended``). Each of the last three answers None while the next token's characters do not tell yet.
     """
-
-    OPEN_TAG: re.Pattern[str]
-    """A tag that goes on behind white space."""
-    SENTENCES: re.Pattern[str]
-    """A sentence's last word and the next one's first, with no space between them."""
-    SPACED = True
-    """Whether words are written with spaces between them."""
 
     def __init__(self, start: int = 0) -> None:
         """``start``: the place of the first character in the source text."""
@@ -49,7 +41,9 @@ class Waiting(Generic[SaidT]):
         self._waiting: list[Token[SaidT]] = []
         self._text = self._behind = self._line = ""
         self._start = self._position
-        self._newlines, self._link, self._tag = 1, 0, 0
+        self._newlines, self._link = 1, 0
+        # What may become a tag, from "<" on; whether the token so far is none, though it begins like one.
+        self._tag, self._plainly = "", False
         self._code = self._inside_quote = self._glue = self._address = self._returned = self._breath = False
         self._close()
 
@@ -79,6 +73,8 @@ class Waiting(Generic[SaidT]):
     def flush(self) -> list[Word]:
         """The words still pending, the last one ending its sentence; what is pushed next begins a new sentence."""
         out: list[Word] = []
+        if self._tag:
+            self._tagged(out, silent=broken(self._tag))
         if self._text:
             self._token(BLANK, self._position, out)
         for token in self._waiting:
@@ -92,7 +88,16 @@ class Waiting(Generic[SaidT]):
     def breathe(self) -> list[Word]:
         """The words still pending, as they stand; the sentence goes on with what is pushed next."""
         out: list[Word] = []
-        if self._text:
+        if self._tag and not broken(self._tag):
+            self._tagged(out, silent=False)
+        if self._tag:
+            # It goes on: only what stands before it is over.
+            start = self._position - len(self._tag)
+            name, self._text = self._text[start - self._start :], self._text[: start - self._start]
+            if self._text:
+                self._token(SPACE, start, out)
+            self._text, self._start = name, start
+        elif self._text:
             self._token(SPACE, self._position, out)
         self._breath = True
         self._settle(out)
@@ -101,63 +106,12 @@ class Waiting(Generic[SaidT]):
 
     def spoken(self, *, begun: bool) -> list[Word]:
         """See ``sayahead.text.Normalizer``."""
+        if self._tag:
+            # Where words of it were spoken, it was none.
+            self._tagged([], silent=False)
         if begun and self._text:
             self._token(SPACE, self._position, [])
         return [] if begun else self.breathe()
-
-    # ---- what a language says ------------------------------------------------------------------------------------
-
-    def _parts(self, token: Token[SaidT]) -> Parts:
-        """The token taken apart; what of it cannot be read is noted, once."""
-        raise NotImplementedError
-
-    def _joined(self, token: Token[SaidT], parts: Parts, right: Right) -> Joined[SaidT] | bool | None:
-        """What the token and the next are together, or False if they stay apart."""
-        raise NotImplementedError
-
-    def _said(self, token: Token[SaidT], parts: Parts, right: Right) -> SaidT | None:
-        """How the token is read; it may change the mark behind it."""
-        raise NotImplementedError
-
-    def _ended(self, token: Token[SaidT], parts: Parts, said: SaidT, right: Right) -> bool | None:
-        """Whether the token's punctuation ends the sentence."""
-        raise NotImplementedError
-
-    def _finish(self, token: Token[SaidT], parts: Parts, said: SaidT, out: list[Word], *, last: bool) -> None:
-        """Hand out a token whose reading and end are known, or drop it if it makes no sound."""
-        raise NotImplementedError
-
-    def _portions(self, word: Word) -> Iterable[Word]:
-        """A word, or more where its reading is long."""
-        raise NotImplementedError
-
-    def _listed(self, figures: str) -> str:
-        """The number of a list's item in words."""
-        raise NotImplementedError
-
-    def _forget(self) -> None:
-        """Nothing stands to the left of the next token."""
-        raise NotImplementedError
-
-    def _final(self, text: str) -> bool:
-        """Whether the characters of a token so far, a mark the last of them, are a word that no later text changes."""
-        return False
-
-    def _names(self, text: str) -> bool:
-        """Whether what touches a full stop that was final goes on with a name, the dot included."""
-        return False
-
-    def _parted(self, char: str) -> bool:
-        """Whether a token ends before a character though there is no space."""
-        return False
-
-    def _plain(self, token: Token[SaidT], out: list[Word]) -> bool:
-        """Hand out the first waiting token if it is read as it stands whatever is beside it: the quick way."""
-        return False
-
-    def _unmarked(self, token: Token[SaidT]) -> bool | None:
-        """Whether the first token of a line is none of its markers, whatever it looks like."""
-        return False
 
     # ---- characters to tokens ------------------------------------------------------------------------------------
 
@@ -175,16 +129,14 @@ class Waiting(Generic[SaidT]):
                 return
             self._link = 0
         if self._tag:
-            self._tag += 1
-            if char == ">" or self._tag > _LONGEST_TAG:
-                self._tag = 0
-            if char not in _NEWLINES:
-                return
-            self._tag = 0
+            self._tag += char
+            if (tag := is_tag(self._tag, line_ends=char in _NEWLINES)) is not None:
+                self._tagged(out, silent=tag)
+            return
         if white:
             if self._behind and not self._text.strip(_CLOSERS):
                 self._text = self._behind = ""
-            if "<" in self._text and char not in _NEWLINES and self._opens_tag(position, out):
+            if "<" in self._text and char not in _NEWLINES and self._opens_tag(char):
                 return
             if char in _NEWLINES and not (after_return and char == "\n"):
                 self._newline(out)
@@ -212,16 +164,29 @@ class Waiting(Generic[SaidT]):
             return False
         return True
 
-    def _opens_tag(self, end: int, out: list[Word]) -> bool:
-        """Whether a tag with attributes is open: what is before it is a token, the rest is passed over."""
-        tag = self.OPEN_TAG.search(self._text)
-        if not tag:
+    def _opens_tag(self, white: str) -> bool:
+        """Whether a tag with attributes may have begun: nothing from there on is read until it is known."""
+        plainly, self._plainly = self._plainly, False
+        if plainly or not (tag := self.OPEN_TAG.search(self._text)):
             return False
-        self._text = self._text[: tag.start()]
-        if self._text:
-            self._token(SPACE, end, out)
-        self._tag = 1
+        self._tag = self._text[tag.start() :] + white
         return True
+
+    def _tagged(self, out: list[Word], *, silent: bool) -> None:
+        """What may have been a tag is one, or it is text like any other."""
+        tag, self._tag = self._tag, ""
+        start = self._position - len(tag)
+        if not silent:
+            name = self._text[start - self._start :]
+            self._position, self._plainly = start + len(name), True
+            for char in tag[len(name) :]:
+                self._char(char, out)
+            return
+        self._text = self._text[: start - self._start]
+        if self._text:
+            self._token(SPACE, start, out)
+        if tag[-1] in _NEWLINES:
+            self._newline(out)
 
     def _newline(self, out: list[Word]) -> None:
         kind = self._line
