@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from typing import Any, Protocol, TypeAlias
 
 from starlette.requests import ClientDisconnect, Request
@@ -137,6 +138,7 @@ class SpeechResponse:
         failure: Failure,
     ) -> None:
         self._hub, self._caller, self._protocol = hub, caller, protocol
+        options = replace(options, file=options.format.width is None)
         self._text, self._options, self._wrapping, self._failure = text, options, wrapping, failure
         self._started = False
         self._error: RequestError | None = None

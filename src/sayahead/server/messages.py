@@ -68,6 +68,8 @@ class Options:
     """What tags in the text are: none, or ssml."""
     sole: bool = False
     """Whether the connection ends when the utterance fails."""
+    file: bool = False
+    """Whether the audio is a file of its own, which no player takes without any sound."""
 
 
 # Commands.

@@ -59,6 +59,15 @@ def test_every_format_is_streamed(client: openai.OpenAI, form: Any) -> None:
     assert seconds(b"".join(parts), form) == pytest.approx(wanted, abs=0.15)
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_text_without_words_is_a_moment_of_silence_in_a_file(client: openai.OpenAI, form: Any) -> None:
+    sound = client.audio.speech.create(model="x", voice="toy", input="\U0001f600", response_format=form).content
+    if form == "pcm":
+        assert sound == b""
+    else:
+        assert 0.05 < seconds(sound, form) < 0.25
+
+
 def test_pcm_is_what_the_voice_says(client: openai.OpenAI) -> None:
     sound = client.audio.speech.create(model="x", voice="toy", input=TEXT, response_format="pcm").content
     heard = np.frombuffer(sound, "<i2")[::3].astype(np.int64)

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
+
 from sayahead.server import messages as m
 from sayahead.server.synthesis.formats import encoder
 from sayahead.sound.pcm import audible
@@ -23,6 +25,8 @@ from sayahead.types import WordTiming
 from sayahead.voice import Options, Voice
 
 T = TypeVar("T")
+MOMENT_S = 0.1
+"""Silence in a file of a text without words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class Speaking:
         """Takes the text, while no ``pull`` is under way."""
         self._encoder = encoder(options.format, source_rate=voice.sample_rate)
         self._pool, self._over = pool, False
+        # Whether a file still lacks its sound.
+        self._mute = options.file
         # Processor time of steps that gave nothing yet.
         self._computed_s = 0.0
 
@@ -76,8 +82,11 @@ class Speaking:
         if chunk is not None:
             samples, words = len(chunk.samples), chunk.words
             data, loud = self._encoder.push(chunk.samples), len(audible(chunk.samples)) > 0
+            self._mute = False
         elif self.session.finished and not self._over:
-            self._over, data = True, self._encoder.finish()
+            if self._mute:
+                data = self._encoder.push(np.zeros(round(MOMENT_S * self.sample_rate), np.float32))
+            self._over, data = True, data + self._encoder.finish()
         computed_s = self._computed_s + time.thread_time() - computing
         if chunk is None and not data:
             self._computed_s = computed_s
