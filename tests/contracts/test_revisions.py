@@ -170,6 +170,20 @@ def test_what_was_spoken_of_what_begins_like_a_tag_is_not_said_again() -> None:
     assert said(session) == ["end."]
 
 
+@pytest.mark.parametrize(("rest", "words"), [("> 5 ", ["greater than", "five"]), ("```x y ", ["x", "y"])])
+def test_what_goes_on_in_a_line_opens_none(rest: str, words: list[str]) -> None:
+    session = toy_session(LookaheadK(0))
+    session.push("It is. But")
+    assert said(session) == ["It", "is."]
+    session.revise(7, rest)
+    session.finish()
+    assert said(session) == words
+    other = toy_session(LookaheadK(0))
+    other.push("It is. " + rest)
+    other.finish()
+    assert said(other)[2:] == words
+
+
 def test_letters_that_would_lengthen_a_spoken_word_stay_silent() -> None:
     session = toy_session(LookaheadK(0))
     session.push("one two ")

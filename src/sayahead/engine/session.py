@@ -35,6 +35,8 @@ class Session:
 
     # Characters of pushed text read at a time when a policy wants more: a long text costs nothing before its turn.
     BITE = 48
+    # Characters of a line before its open sentence that are read again where text is revised.
+    LONGEST_LINE = 1000
 
     def __init__(
         self,
@@ -114,9 +116,13 @@ class Session:
         self._inbox.clear()
         self._bitten = 0
         # The words of the open sentence that were spoken decide how what follows is read.
-        self._normalizer = self._normalizer_from(begin)
-        self._normalizer.push(source[begin:spoken])
-        self._normalizer.spoken(begun=self._sentence.take_back())
+        # So does their line: what opens a list or a heading is read where it does not begin one.
+        line = source.rfind("\n", 0, begin) + 1
+        start = line if begin - line <= self.LONGEST_LINE else begin
+        self._normalizer = self._normalizer_from(start)
+        self._normalizer.push(source[start:spoken])
+        self._normalizer.spoken(begun=self._sentence.take_back(), over=begin == spoken)
+        self._normalizer.skipped.clear()
         if source[spoken:at] + text:
             self._inbox.append(source[spoken:at] + text)
         return at

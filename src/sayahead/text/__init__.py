@@ -30,10 +30,11 @@ class Normalizer(Protocol):
         """The words that were waiting, as they stand; the next fragment goes on with the sentence."""
         ...
 
-    def spoken(self, *, begun: bool) -> list[Word]:
+    def spoken(self, *, begun: bool, over: bool) -> list[Word]:
         """The words that were waiting, of which nothing is to be said again: all the text so far has been spoken.
 
         ``begun``: but for the rest of the last word, which is handed out with what follows (see ``Word.goes_on``).
+        ``over``: its last sentence has ended.
         """
         ...
 

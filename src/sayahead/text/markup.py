@@ -128,12 +128,13 @@ class Marked:
         self._take(self._inner.breathe(), out)
         return out
 
-    def spoken(self, *, begun: bool) -> list[Word]:
+    def spoken(self, *, begun: bool, over: bool) -> list[Word]:
         """See Normalizer; an element that is open was said in its place."""
         out: list[Word] = []
         self._literal(out)
         self._tag, self._content = None, ""
-        self._take(self._inner.spoken(begun=begun), out)
+        self._take(self._inner.spoken(begun=begun, over=over), out)
+        self._open = self._open and not over
         return out
 
     # ---- characters ----------------------------------------------------------------------------------------------

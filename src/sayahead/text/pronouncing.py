@@ -143,9 +143,9 @@ class Pronouncing:
         """See Normalizer."""
         return self._settle(self._inner.breathe(), over=True)
 
-    def spoken(self, *, begun: bool) -> list[Word]:
+    def spoken(self, *, begun: bool, over: bool) -> list[Word]:
         """See Normalizer."""
-        return self._settle(self._inner.spoken(begun=begun), over=True)
+        return self._settle(self._inner.spoken(begun=begun, over=over), over=True)
 
     def _settle(self, words: list[Word], *, over: bool) -> list[Word]:
         """Words that are settled, of those that wait and these; all of them where no more come for now."""

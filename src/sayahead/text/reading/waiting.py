@@ -104,14 +104,17 @@ class Waiting(Language[SaidT]):
         self._breath = False
         return out
 
-    def spoken(self, *, begun: bool) -> list[Word]:
+    def spoken(self, *, begun: bool, over: bool) -> list[Word]:
         """See ``sayahead.text.Normalizer``."""
         if self._tag:
             # Where words of it were spoken, it was none.
             self._tagged([], silent=False)
         if begun and self._text:
             self._token(SPACE, self._position, [])
-        return [] if begun else self.breathe()
+        out = [] if begun else self.breathe()
+        if over:
+            self._close()
+        return out
 
     # ---- characters to tokens ------------------------------------------------------------------------------------
 
