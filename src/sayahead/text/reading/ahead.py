@@ -27,11 +27,10 @@ _MOLAR = re.compile(r"([0-9]+(?:[.,][0-9]+)?)M")
 def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) -> Beside:
     """How a token is read by what stands beside it."""
     core = parts.core
-    if _HASHTAG.match(raw) and core[0].isalpha():
-        rest = read(core, Left(), record)
-        return replace(rest, text=f"hashtag {rest.text}")
-    if m := re.fullmatch(r"\W*#-([^\W\d_].*?)\W*", raw):
-        return Said(f"{record.signs['#']} {m[1]}", Left(word=core, before=left.word))
+    if core.islower() and core.isalpha() and not left.kind and "#" not in raw:
+        return False
+    if "#" in raw and (tagged := _tagged(core, raw, left, record)):
+        return tagged
     gender = record.articles.get(left.word.lower())
     if gender and not parts.mark and len(core) < 5 and set(core) <= set("IVX") and (value := roman(core)):
         return _numbered(value, gender, right, record)
@@ -44,7 +43,7 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
             return found and Said("", left)
     if core == "3M":
         return _company(parts, left, right, record)
-    if (core == "M" and left.kind == "number") or _MOLAR.fullmatch(core):
+    if core[-1] == "M" and ((core == "M" and left.kind == "number") or _MOLAR.fullmatch(core)):
         return _molar(core, left, right, record)
     if left.kind in ("number", "month") and (dated := _dated(parts, left, right, record)) is not False:
         return dated
@@ -61,6 +60,15 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         named = record.cues.get(left.word.lower()) == "ordinal" and month_follows(right, record)
         return named and dot_ordinal(core, left, right, record)
     return False if parts.mark else _first_of_two(core, left, right, record)
+
+
+def _tagged(core: str, raw: str, left: Left, record: Record) -> Said | None:
+    """``#MeToo``, ``#-Taste``."""
+    if _HASHTAG.match(raw) and core[0].isalpha():
+        rest = read(core, Left(), record)
+        return replace(rest, text=f"hashtag {rest.text}")
+    m = re.fullmatch(r"\W*#-([^\W\d_].*?)\W*", raw)
+    return Said(f"{record.signs['#']} {m[1]}", Left(word=core, before=left.word)) if m else None
 
 
 def _numbered(value: int, gender: str, right: Right, record: Record) -> Beside:

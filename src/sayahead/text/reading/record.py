@@ -215,11 +215,6 @@ class Record:
         return {**words, **self.currencies}
 
     @functools.cached_property
-    def short(self) -> frozenset[str]:
-        """All that have a full stop, without what they stand for."""
-        return frozenset(self.abbreviations)
-
-    @functools.cached_property
     def abbreviations(self) -> Mapping[str, str]:
         """All that have a full stop."""
         return {**self.never_ends, **self.may_end}

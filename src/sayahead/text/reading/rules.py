@@ -32,7 +32,8 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
     form = parts.core + ("." if parts.dotted else "")
     if record.phrases and (not parts.mark or parts.dotted):
         both = f"{form} {right.text}"
-        if right.done and (three := _three_words(both, right, record)) is not False:
+        begins = right.done and form in prefixes_of(record, "phrase starts")
+        if begins and (three := _three_words(both, right, record)) is not False:
             return three and Joined(both.removesuffix("."))
         found = next((key for key in (both, both.rstrip('.,;:!?)»“"')) if key in record.phrases), "")
         if right.done and found:
@@ -145,7 +146,8 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
         return _sign(token, left, right, record)
     if record.numbers and (beside := ahead.reading(parts, token.raw, left, right, record)) is not False:
         return beside
-    if (m := _ELIDED.fullmatch(core)) and parts.dotted and {f"{m[2]}."} & (record.short | record.before_number.keys()):
+    elided = _ELIDED.fullmatch(core) if parts.dotted else None
+    if (m := elided) and (f"{m[2]}." in record.abbreviations or f"{m[2]}." in record.before_number):
         return _elided(m[1], m[2], parts, token, left, right, record)
     form = core + ("." if parts.dotted else "")
     numbered = record.before_number.get(form) or record.before_number.get(core if not parts.mark else form)
