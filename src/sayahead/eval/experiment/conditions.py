@@ -218,15 +218,15 @@ def policy(condition: Condition) -> Policy:
 def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor:
     """A condition's context predictor, for an utterance's text.
 
-    ``lm`` is the language model's name or folder, or a file of futures (``sayahead train futures``), which has no
-    states for the context ``hidden``.
+    ``lm`` is the language model's name or folder, or a file of futures (``sayahead train futures``): beside one,
+    the context ``hidden`` reads the model that the voice names, or the condition (``hidden:model=FOLDER``).
     """
     name, options = named("context", condition.context)
     if name == "lm" and lm is not None:
         return language_model(lm, **options)
     if name == "truth":
         options["text"] = text
-    if name == "hidden" and lm is not None:
+    if name == "hidden" and lm is not None and not lm.endswith(ENDING):
         options.setdefault("model", lm)
     if name in contexts.OF_VOICES:
         return voice_of(condition).context(name, **options)
