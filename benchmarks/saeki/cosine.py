@@ -56,7 +56,7 @@ from sayahead.voices import installed_voices
 
 ROOT = Path(__file__).parents[2]
 FUTURES = ROOT / "benchmarks" / "results" / "saeki" / "futures"
-RECIPE = ROOT / "recipes" / "saeki" / "tacotron-small.toml"
+RECIPE = ROOT / "recipes" / "saeki" / "tacotron-longer.toml"
 """What a voice's Tacotron was made with: its sizes, and how much of past and future it was shown."""
 STEPS = 8
 """Time steps that are told apart; segments of two words."""

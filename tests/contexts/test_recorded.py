@@ -24,6 +24,8 @@ def test_futures_of_a_file_are_found_by_the_words_before_them(tmp_path: Path) ->
     assert made.predict(["See", "the"]).words == ("sun",)
     # A session shows no more than 64 words.
     assert made.predict(words[6:70]).words == ("late",)
+    # Nothing follows a whole text; an earlier word is not there.
+    assert made.predict(["See", "the", "cat."]).words == ()
     with pytest.raises(ConfigError, match=r"no future of 'Hear'"):
         made.predict(["Hear"])
 

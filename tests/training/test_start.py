@@ -103,7 +103,7 @@ def test_the_modified_tacotron_is_read_back_from_its_graphs(tmp_path: Path) -> N
         ("ma-lj", "ma/dv3-small"),
         ("ma-lj", "ma/melvocoder"),
         ("mohan-lj", "mohan/tts-small"),
-        ("saeki-lj", "saeki/tacotron-small"),
+        ("saeki-lj", "saeki/tacotron-longer"),
     ],
 )
 def test_the_shipped_voices_fit_the_recipes_they_were_made_with(voice: str, recipe: str, tmp_path: Path) -> None:
@@ -213,13 +213,14 @@ def test_parts_drawn_anew_are_those_of_a_run_without_a_start(corpus: Corpus, tmp
 
 
 def test_a_part_drawn_anew_may_have_other_sizes_than_the_voice_has(tmp_path: Path) -> None:
-    folder, settings = installed_voices()["saeki-lj"], load_recipe(RECIPES / "saeki/tacotron-longer.toml")
+    folder, settings = installed_voices()["saeki-lj"], load_recipe(RECIPES / "saeki/tacotron-small.toml")
+    anew = ("tacotron.contextual",)
     config, corpus = read_config(folder), tones_corpus(tmp_path)
     corpus.info = replace(corpus.info, phonemes=config.phonemes)
     task: Any = task_maker("saeki")(settings.model, settings.data, corpus)
     model = task.model()
     fresh = {name: weight.clone() for name, weight in model.tacotron.contextual.state_dict().items()}
-    begin(Start(folder, {}), task, model, None, tmp_path, settings.train.anew)
+    begin(Start(folder, {}), task, model, None, tmp_path, anew)
     for name, weight in model.tacotron.contextual.state_dict().items():
         assert torch.equal(weight, fresh[name]), name
     shipped = read_tacotron(str(folder), model.tacotron.config, contextual=False)
@@ -232,7 +233,7 @@ def test_a_part_drawn_anew_may_have_other_sizes_than_the_voice_has(tmp_path: Pat
     state = {"model": plain.state_dict(), "ema": None, "counters": {"step": 1}}
     digest = hashlib.sha256((corpus.path / "corpus.json").read_bytes()).hexdigest()
     run = Start(tmp_path, {}, {**state, "corpus": {"fingerprint": digest}})
-    begin(run, task, model, None, corpus.path, settings.train.anew)
+    begin(run, task, model, None, corpus.path, anew)
     for name, weight in model.tacotron.contextual.state_dict().items():
         assert torch.equal(weight, fresh[name]), name
     assert torch.equal(model.tacotron.encoder.embedding.weight, plain.tacotron.encoder.embedding.weight)

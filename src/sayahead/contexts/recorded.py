@@ -25,7 +25,7 @@ class RecordedFutures:
     """The file, for errors."""
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        """The recorded future of the words; ConfigError if there is none."""
+        """The recorded future of the words, none behind a whole text; ConfigError where they are not recorded."""
         future = self.futures.get(tuple(words[-SEEN:]))
         if future is None:
             last = " ".join(words[-8:])
@@ -42,6 +42,8 @@ def recorded_futures(path: Path) -> RecordedFutures:
             for end, future in enumerate(data["futures"], 1):
                 if future is not None:
                     futures[tuple(data["words"][:end][-SEEN:])] = tuple(future)
+            # What a text that ends without a mark is asked at its end was not recorded: nothing follows.
+            futures.setdefault(tuple(data["words"][-SEEN:]), ())
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} cannot be read as futures: {error}.") from error
     return RecordedFutures(futures, str(path))
