@@ -446,19 +446,6 @@ SAEKI_FREE = FromReport(
         "WER, % (a)": {"unicontext": "53.9", "independent": "96.9", "bicontext, truth": "24.2", "full sentence": "18.2"}
     },
 )
-SAEKI_STUDENTS = FromReport(
-    "saeki/students",
-    "sayahead eval run benchmarks/saeki/students.toml",
-    WORDS_AND_OPINION,
-    beside={
-        "WER, % (b)": {
-            "student, medium": "22.2",
-            "student, small": "23.9",
-            "student, large": "23.3",
-            "student, medium, lambda 0.95": "33.8",
-        }
-    },
-)
 
 
 def proportions() -> dict[str, str]:
@@ -558,7 +545,8 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_free_failures": table("saeki/free/failures.md", "python benchmarks/saeki/segments.py"),
     "saeki_free_prosody": table("saeki/free/prosody.md", "python benchmarks/saeki/segments.py"),
     "saeki_free_learned": table("saeki/free/learned.md", "python benchmarks/saeki/segments.py"),
-    "saeki_students": SAEKI_STUDENTS,
+    "saeki_quality_prosody": table("saeki/quality/prosody.md", "python benchmarks/saeki/segments.py"),
+    "saeki_students": table("saeki/students/prosody.md", "python benchmarks/saeki/segments.py"),
     "saeki_waveglow": SAEKI_WAVEGLOW,
     "saeki_vocoders": table("saeki/waveglow/vocoders.md"),
     "pace_lag": table("pace/lag.md", "python benchmarks/pace/tables.py"),
@@ -577,7 +565,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_future": table("saeki/future.md", "python benchmarks/saeki/future.py"),
     "saeki_steps": table("saeki/steps.md", "python benchmarks/saeki/steps.py"),
     "saeki_cosine": table("saeki/cosine.md", "python benchmarks/saeki/cosine.py"),
-    "saeki_cosine_runs": table("saeki/cosine_runs.md"),
+    "saeki_cosine_runs": table("saeki/runs/cosine.md", "python benchmarks/saeki/cosine.py"),
     "mohan_quality": MOHAN_QUALITY,
     "mohan_paired": MOHAN_PAIRED,
     "mohan_latency": MOHAN_LATENCY,

@@ -2,8 +2,9 @@
 
     python benchmarks/saeki/steps.py
 
-Reads ``recipes/saeki/results/student-*/log.jsonl``; writes ``benchmarks/results/saeki/steps.md``. A value is
-the mean of the 20 steps before it, on training prefixes.
+Reads ``recipes/saeki/results``; writes ``benchmarks/results/saeki/steps.md``: the mean cosine on validation prefixes. A
+teacher that was fine-tuned (Saeki-a, III-C) is shown a language model's words or the true ones; the network of hidden
+states has the true future's embedding before the fine-tuning.
 """
 
 from __future__ import annotations
@@ -13,25 +14,22 @@ from pathlib import Path
 from sayahead.training.loop.curves import read_log
 
 ROOT = Path(__file__).parents[2]
-STEPS = (20, 40, 60, 80, 100, 140, 180)
+STEPS = (1000, 2000, 3000)
 NAMES = {
-    "small": "small",
-    "medium": "medium",
-    "large": "large",
-    "medium-truth": "medium, taught by the truth",
-    "medium-lambda-95": "medium, lambda 0.95",
-    "medium-lambda-0": "medium, lambda 0",
+    "student-small": "small",
+    "student-medium": "medium",
+    "student-medium-truth": "medium, taught by the truth",
+    "hidden-small": "hidden states, small",
 }
 
 
 def main() -> None:
-    head = ["cosine with the teacher, by step", *map(str, STEPS), "steps in all"]
-    rows = [head, ["---", *["---:"] * (len(STEPS) + 1)]]
+    head = ["cosine with the teacher on validation prefixes, by step", *map(str, STEPS)]
+    rows = [head, ["---", *["---:"] * len(STEPS)]]
     for name, title in NAMES.items():
-        lines = read_log(ROOT / "recipes" / "saeki" / "results" / f"student-{name}" / "log.jsonl")
-        found = {line["step"]: line["parts"]["similarity"] for line in lines if "parts" in line}
-        values = [f"{found[step]:.3f}" if step in found else "–" for step in STEPS]
-        rows.append([title, *values, str(max(line["step"] for line in lines))])
+        lines = read_log(ROOT / "recipes" / "saeki" / "results" / name / "log.jsonl")
+        found = {line["step"]: line["validation"]["parts"]["similarity"] for line in lines if "validation" in line}
+        rows.append([title, *(f"{found[step]:.3f}" for step in STEPS)])
     text = "".join("| " + " | ".join(row) + " |\n" for row in rows)
     (ROOT / "benchmarks" / "results" / "saeki" / "steps.md").write_text(text, encoding="utf-8")
     print(text)
