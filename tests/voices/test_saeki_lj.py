@@ -14,7 +14,12 @@ from support.splits import joined, same_by_letters
 from sayahead import LookaheadK, Voice, VoiceError, WaitAll, installed_voices, load_voice
 from sayahead.contexts.controls import RandomWords, Truth
 from sayahead.engine.context import ContextPredictor, NoContext
+from sayahead.engine.onnx import OnnxGraph
+from sayahead.training.loop.publish import unpack_release
+from sayahead.training.loop.trained import load_trained
+from sayahead.training.voice import make_voice
 
+RUNS = Path(__file__).parents[2] / "archives" / "runs" / "saeki.tar.gz"
 TEXT = "Nobody had told them, so they came too late. We knew."
 
 
@@ -96,3 +101,19 @@ def test_a_lent_vocoder_is_the_one_that_was_meant(tmp_path: Path) -> None:
     (own / "voice.json").write_text(json.dumps(table), encoding="utf-8")
     with pytest.raises(VoiceError, match="needs the vocoder of the voice 'nobody'"):
         load_voice(own)
+
+
+def test_its_published_runs_make_it(tmp_path: Path) -> None:
+    unpack_release(RUNS, tmp_path)
+    acoustic, student = load_trained(tmp_path / "guided-small"), load_trained(tmp_path / "student-medium")
+    make_voice(acoustic, "ma-lj", made := tmp_path / "voice", name="saeki-lj", student=student)
+    shipped = installed_voices()["saeki-lj"]
+    assert (made / "words.npz").read_bytes() == (shipped / "words.npz").read_bytes()
+    # Published weights are rounded to float16 before those of the graphs are to int8.
+    noise = np.random.default_rng(0).normal(size=(4, 64)).astype(np.float32)
+    for graph, feed, output, error in (
+        ("encoder", {"ids": np.arange(1, 12)}, "states", 0.02),
+        ("distilled", {"vectors": noise}, "embedding", 0.005),
+    ):
+        own, other = (OnnxGraph(folder / f"{graph}.onnx")(**feed)[output] for folder in (made, shipped))
+        assert np.abs(own - other).max() < error < np.abs(own).max() / 5, graph
