@@ -118,23 +118,23 @@ def test_a_text_longer_than_the_server_lets_wait_is_spoken_to_its_end() -> None:
     text = TEXT * 20
 
     async def run() -> list[str]:
-        async with Client(server.ws) as client:
+        async with Client(running.ws) as client:
             return [text[w.start : w.end] async for chunk in client.stream([text]) for w in chunk.words]
 
-    with serving(limits={"pending_characters": 100, "message_characters": 60}) as server:
+    with serving(limits={"pending_characters": 100, "message_characters": 60}) as running:
         assert asyncio.run(run()) == text.split()
 
 
 def test_a_text_that_the_server_refused_takes_no_place_there() -> None:
     async def run() -> None:
-        async with Client(server.ws) as client:
+        async with Client(running.ws) as client:
             speech = client.speech()
             await speech.push(TEXT * 20)
             with pytest.raises(ServerError, match="the limit is 100: send more once these have been spoken"):
                 [chunk async for chunk in speech]
             assert [chunk async for chunk in client.stream([TEXT])]
 
-    with serving(limits={"pending_characters": 100, "contexts": 1}) as server:
+    with serving(limits={"pending_characters": 100, "contexts": 1}) as running:
         asyncio.run(run())
 
 
