@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,20 @@ def test_another_speaker_is_refused(corpus: Corpus, speaker: Path, tmp_path: Pat
     train(recipe(corpus, speaker, 1), corpus.path, tmp_path / "agent")
     with pytest.raises(ConfigError, match="a run of the task mohan-agent, but one of mohan is needed"):
         made(corpus, tmp_path / "agent")
+
+
+def test_a_speaker_reads_another_corpus_by_the_mean_of_its_own(corpus: Corpus, speaker: Path, tmp_path: Path) -> None:
+    # As a reader of a published run makes the corpus again: other texts, other versions, other statistics.
+    other = tmp_path / "other"
+    shutil.copytree(corpus.path, other)
+    info = json.loads((other / "corpus.json").read_text())
+    changes = {"mel_mean": [mean + 1 for mean in info["mel_mean"]], "versions": {"numpy": "0.1"}}
+    (other / "corpus.json").write_text(json.dumps(info | changes))
+    own, moved = (made(one, speaker).said("train", [0])[0].frames for one in (corpus, Corpus(other)))
+    assert torch.equal(own, moved)
+    (other / "corpus.json").write_text(json.dumps(info | {"pad": info["pad"] + 100}))
+    with pytest.raises(ConfigError, match="corpus of other phonemes or frames than"):
+        made(Corpus(other), speaker)
 
 
 def test_the_graph_decides_as_torch_does(tmp_path: Path) -> None:

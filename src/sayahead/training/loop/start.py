@@ -18,7 +18,7 @@ from sayahead.training.layers import Scaled
 from sayahead.training.loop import checkpoint as checkpoints
 from sayahead.training.loop.publish import opened
 from sayahead.training.loop.task import Task, TaskMaker, task_maker
-from sayahead.training.loop.trained import DESCRIPTION, check_corpus, load_weights
+from sayahead.training.loop.trained import DESCRIPTION, check_corpus, check_fits, load_weights
 from sayahead.voices import installed_voices, read_config
 
 
@@ -155,12 +155,8 @@ def moved(start: Start, folder: Path) -> bool:
         # Anything but a known corpus must be the same.
         check_corpus(start.state, folder, str(start.path))
         return False
-    old, new = start.info, read_info(folder)
-    if (old.phonemes, old.pad, old.front_end) != (new.phonemes, new.pad, new.front_end):
-        raise ConfigError(
-            f"{start.path} was trained on a corpus of other phonemes or frames than {folder}: make that one with the "
-            "same --front-end, or begin afresh."
-        )
+    what = f"{start.path} was trained on a corpus of other phonemes or frames than {folder}"
+    check_fits(start.info, read_info(folder), what)
     return True
 
 

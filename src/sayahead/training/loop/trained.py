@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from sayahead.errors import ConfigError
-from sayahead.training.corpus.store import Corpus
+from sayahead.training.corpus.store import Corpus, CorpusInfo, read_info
 from sayahead.training.loop.checkpoint import load_checkpoint
 from sayahead.training.loop.recipe import Recipe, recipe_from
 from sayahead.training.loop.task import TASKS, M, Task, task_maker
@@ -48,8 +48,8 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
     """The trained model of a run's folder or of one checkpoint file.
 
     ``ema``: use the moving average of the weights, if the recipe has one. ``corpus`` is the corpus's folder if it has
-    moved since the training; otherwise the run's copy of its description serves. ConfigError for a
-    corpus with another fingerprint.
+    moved since the training, or another corpus of the same phonemes and frames; without it, and where the training's
+    is gone, the run's copy of its description serves. ConfigError for a corpus that does not fit the run.
     """
     state = load_checkpoint(path)
     recipe = recipe_from(state["recipe"], name=state["name"], where=str(path))
@@ -61,7 +61,10 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
         folder = own
     maker = task_maker(recipe.task)
     opened = maker.open(folder)
-    check_corpus(state, folder, str(path))
+    if isinstance(opened, Corpus):
+        opened.info = described(state, opened, own, str(path))
+    else:
+        check_corpus(state, folder, str(path))
     # For checkpoints from before this was stored, read the corpus again.
     task = maker({**recipe.model, **state.get("found", {})}, recipe.data, opened)
     # Loading a model during training must not change the training's random draws.
@@ -102,13 +105,33 @@ def corpus_record(folder: Path) -> dict[str, str]:
     return {"folder": str(folder.resolve()), "fingerprint": digest}
 
 
-def check_corpus(state: dict[str, Any], folder: Path, where: str) -> None:
+def check_corpus(state: Mapping[str, Any], folder: Path, where: str) -> None:
     """ConfigError where the checkpoint is of another corpus."""
     old, new = state["corpus"], corpus_record(folder)
     if old["fingerprint"] != new["fingerprint"]:
         raise ConfigError(
             f"{where} was trained on another corpus than {new['folder']}: name the one that was in {old['folder']}."
         )
+
+
+def described(state: Mapping[str, Any], corpus: Corpus, own: Path, where: str) -> CorpusInfo:
+    """How a run reads a corpus: of one that is not its own it takes the items, and normalizes them as it did its own.
+
+    ``own`` has the run's description of its corpus. ConfigError where there is none, or phonemes or frames differ.
+    """
+    if state["corpus"]["fingerprint"] == corpus_record(corpus.path)["fingerprint"]:
+        return corpus.info
+    if not (own / DESCRIPTION).is_file():
+        check_corpus(state, corpus.path, where)
+    old, new = read_info(own), corpus.info
+    check_fits(old, new, f"{where} was trained on a corpus of other phonemes or frames than {corpus.path}")
+    return replace(old, texts=new.texts, shard_texts=new.shard_texts, splits=new.splits, complete=new.complete)
+
+
+def check_fits(old: CorpusInfo, new: CorpusInfo, what: str) -> None:
+    """ConfigError, that says ``what``, where two corpora differ in phonemes or frames."""
+    if (old.phonemes, old.pad, old.front_end) != (new.phonemes, new.pad, new.front_end):
+        raise ConfigError(f"{what}: make that one with the same --front-end, or begin afresh.")
 
 
 def load_weights(model: nn.Module, weights: dict[str, Any], where: str) -> None:

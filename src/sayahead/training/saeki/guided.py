@@ -80,7 +80,7 @@ class GuidedTask(SaekiTask):
             raise ConfigError("[model] must be empty: the model is that of the run named by [data] teacher.")
         self.guided = from_mapping(GuidedData, data, where="[data]")
         self._teacher = load_run_of(SaekiTask, HasTacotron, Path(self.guided.teacher), corpus.path)
-        super().__init__(self._teacher.recipe.model, self._teacher.recipe.data, corpus)
+        super().__init__(self._teacher.recipe.model, self._teacher.recipe.data, self._teacher.corpus)
         self.expected = Expected.of(corpus)
         self._prefixes = dict[str, list[Prefix]]()
         self._ids = dict[Prefix, Numbers]()
