@@ -1,6 +1,6 @@
 """Mohan et al. (2020): policy paths over the attention (Fig. 2), what agents were paid while learning, d_T and errors.
 
-    python benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-0 --agent runs/agent-1
+    python benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-longer-0 --agent runs/agent-longer-1
 
 Reads runs, or published ones beside that of their speaker (``sayahead train publish``), or the voice mohan-lj, which
 has no log of its training; the corpus, any with the same frames, needs no sound. Writes paths.png, rewards.png,
@@ -102,6 +102,11 @@ def lessons(run: Path) -> list[tuple[Path, Recipe]]:
     return [*(lessons(places[0]) if places else []), (run, recipe)]
 
 
+def title(recipe: Recipe) -> str:
+    """What tells agents apart: the unit of the quality reward and the seed."""
+    return f"{recipe.data['rewards']['unit']:g} nats, seed {recipe.train.seed}"
+
+
 def rewards(runs: Sequence[Path], path: Path) -> None:
     """Draw the mean reward of an episode over the episodes seen, a line a run; behind it, every line of the log.
 
@@ -118,7 +123,7 @@ def rewards(runs: Sequence[Path], path: Path) -> None:
             wide = min(SMOOTHED, len(y))
             smooth = np.convolve(y, np.ones(wide) / wide, "valid")
             axes.plot(x, y, color=COLOURS[number], linewidth=0.6, alpha=0.3)
-            label = "_" if seen else f"seed {number}"
+            label = "_" if seen else title(recipe)
             axes.plot(x[wide - 1 :], smooth, color=COLOURS[number], linewidth=1.8, label=label)
             seen = int(x[-1])
     legend(axes)
@@ -153,13 +158,13 @@ def main(given: Sequence[str] | None = None) -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
     rows: dict[str, Any] = {}
-    for seed, run in enumerate(arguments.agent):
+    for number, run in enumerate(arguments.agent):
         task, agent = load(run, arguments.corpus)
         sentences = chosen(task, arguments.split, arguments.sentences, longest=arguments.longest)
-        made = compared(task.episodes, sentences, agent, only=["agent"] if seed else [])
-        whose = f"agent of {run}" if isinstance(task, Shipped) else f"agent, seed {seed}"
+        made = compared(task.episodes, sentences, agent, only=["agent"] if number else [])
+        whose = f"agent of {run}" if isinstance(task, Shipped) else f"agent, {title(load_recipe(run / 'recipe.toml'))}"
         rows |= {whose if name == "agent" else name: row for name, row in made.items()}
-        if seed == 0:
+        if not number:
             front = task.corpus.info.front_end
             hop_s = task.speaking.config.reduction * front.hop / front.sample_rate
             sentence = sentences[arguments.drawn]

@@ -10,22 +10,23 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sayahead.eval.report.canvas import MUTED, SMALL, Point, canvas, labelled, save
 
 RESULTS = Path(__file__).parents[1] / "results" / "mohan"
 FIGURES = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}
 TRUTHS = ("ground truth", "ground truth mel")
-"""Rows of the experiment of Ma et al. on the same sentences: the same speaker and vocoder."""
+"""Rows of the experiment of Ma et al.: the same speaker and vocoder, every other one of the sentences."""
 
 
-def series(rows: dict[str, dict[str, str]], areas: dict[str, Any], figure: str) -> dict[str, list[Point]]:
-    """A point a policy: agents apart from what they are compared with."""
+def series(rows: dict[str, Any], figure: str) -> dict[str, list[Point]]:
+    """A point a rule, and one for the agents of a unit, over all seeds."""
     points: dict[str, list[Point]] = {"benchmarks": [], "agents": []}
-    for name, area in ((name, area) for name, area in areas.items() if name in rows):
-        value, low, high = (float(rows[name][figure + end]) for end in ("", " low", " high"))
-        points["agents" if name.startswith("agent") else "benchmarks"].append(
-            Point(name, area["d_T"], value, low, high)
-        )
+    for name, row in rows.items():
+        area, value = float(np.mean(list(row["d_T"].values()))), row[figure]
+        kind, label = ("agents", name.removeprefix("agents, ")) if name.startswith("agents") else ("benchmarks", name)
+        points[kind].append(Point(label, area, value["value"], value["low"], value["high"]))
     return points
 
 
@@ -36,8 +37,8 @@ def read(path: Path) -> dict[str, dict[str, str]]:
 
 
 def main() -> None:
-    rows, true = (read(folder / "quality" / "quality.csv") for folder in (RESULTS, RESULTS.parent / "ma"))
-    areas = json.loads((RESULTS / "proportion.json").read_text(encoding="utf-8"))["rows"]
+    rows = json.loads((RESULTS / "frontier.json").read_text(encoding="utf-8"))
+    true = read(RESULTS.parent / "ma" / "quality" / "quality.csv")
     for name, (figure, title) in FIGURES.items():
         drawn, axes = canvas(f"{title} over d_T", "d_T: share of the area under the READ/SPEAK path", figure)
         for number, truth in enumerate(TRUTHS):
@@ -52,7 +53,7 @@ def main() -> None:
                 fontsize=SMALL,
                 color=MUTED,
             )
-        labelled(axes, series(rows, areas, figure), apart=["agents"])
+        labelled(axes, series(rows, figure), apart=["agents"])
         save(drawn, RESULTS / name)
 
 

@@ -48,7 +48,12 @@ def test_published_agents_walk_theirs_on_another_corpus_than_their_own(script: A
     given = ["--corpus", str(corpus.path), *agents, "-o", str(out), "--split", "val", "--sentences", "2"]
     script.main([*given, "--drawn", "1"])
     rows = json.loads((out / "environment.json").read_text())
-    assert list(rows) == ["wait-end", "wait-2-steps", "wait-3-steps", *(f"agent, seed {seed}" for seed in range(3))]
+    assert list(rows) == [
+        "wait-end",
+        "wait-2-steps",
+        "wait-3-steps",
+        *(f"agent, 30 nats, seed {seed}" for seed in range(3)),
+    ]
     assert sorted(path.name for path in out.glob("*.png")) == ["paths.png", "rewards.png"]
 
 
