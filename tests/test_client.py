@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from support.servers import KEY, Running, serving, toy_voice
 
-from sayahead import ConfigError, SessionError
+from sayahead import ConfigError, LookaheadK, SessionError, TextError
 from sayahead.client import Client, ServerError
 from sayahead.types import AudioChunk
 
@@ -194,3 +195,45 @@ def test_a_server_that_goes_ends_the_text() -> None:
 
     with serving(step_s=0.05) as running:
         asyncio.run(run(running))
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8000", "ftp://127.0.0.1", "ws://", "ws://127.0.0.1:99999", "", None, 5, []])
+def test_what_is_no_address_is_refused_before_it_is_tried(url: Any) -> None:
+    with pytest.raises(ConfigError, match="address"):
+        Client(url)
+
+
+def test_the_address_of_the_page_is_one(server: Running) -> None:
+    async def run() -> None:
+        async with Client(server.ws.replace("ws://", "http://") + "/") as client:
+            assert [chunk async for chunk in client.stream("Hello.")]
+
+    asyncio.run(run())
+
+
+def test_numpys_numbers_are_sent_and_objects_are_not(server: Running) -> None:
+    async def run() -> None:
+        async with Client(server.ws, volume=np.float32(0.5), seed=np.int64(2)) as client:
+            speech = client.speech()
+            await speech.push(TEXT)
+            chunk = await anext(speech)
+            centisecond: Any = np.float32(0.01)
+            assert (await speech.cancel(centisecond)).played_s == pytest.approx(0.01)
+            assert chunk.words
+        with pytest.raises(ConfigError, match=r"LookaheadK.*cannot be sent"):
+            async with Client(server.ws, policy=LookaheadK(2)):
+                pass
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("text", [None, 3, b"bytes"])
+def test_what_is_no_text_is_told(server: Running, text: Any) -> None:
+    async def run() -> None:
+        async with Client(server.ws) as client:
+            with pytest.raises(TextError, match="takes text"):
+                await client.speech().push(text)
+            with pytest.raises(TextError, match="takes text"):
+                await client.speech().write(text)
+
+    asyncio.run(run())

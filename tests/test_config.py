@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sayahead import ConfigError
@@ -48,6 +49,12 @@ def test_a_whole_configuration() -> None:
 def test_what_is_wrong_is_named(data: Any, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         from_mapping(Outer, data, where="f")
+
+
+def test_numpys_numbers_are_read() -> None:
+    made = from_mapping(Outer, {"name": "x", "inner": {"rate": np.float32(2)}, "steps": np.int64(3)}, where="f")
+    assert made == Outer("x", Inner(2.0), 3)
+    assert (type(made.inner.rate), type(made.steps)) == (float, int)
 
 
 def test_the_nearest_known_word() -> None:

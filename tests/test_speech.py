@@ -16,7 +16,7 @@ from support.servers import toy_voice
 
 import sayahead
 from sayahead import AudioChunk, Heard
-from sayahead.errors import ConfigError
+from sayahead.errors import ConfigError, SessionError, TextError
 from sayahead.sound.device import Player
 from sayahead.types import Floats
 
@@ -317,3 +317,80 @@ def test_a_word_is_finished_before_the_player_runs_dry() -> None:
         return asyncio.run(run())
 
     assert sum(gaps()) - sum(gaps(keep_up=True)) > 0.05
+
+
+@pytest.mark.parametrize("text", [None, 3, object(), b"bytes", bytearray(b"bytes"), np.float32(1)])
+def test_what_is_no_text_is_refused_at_once(text: Any) -> None:
+    kind = type(text).__name__
+    for call in (toy_voice().speak, toy_voice().stream, toy_voice().astream):
+        with pytest.raises(TextError, match=rf"speak\(\) takes text.*, not {kind}"):
+            call(text)
+    with pytest.raises(TextError, match=rf"synthesize\(\) takes text, not {kind}"):
+        toy_voice().synthesize(text)
+
+
+def test_a_piece_that_is_no_text_is_named() -> None:
+    with pytest.raises(TextError, match=r"push\(\) takes text, not NoneType\.$"):
+        list(toy_voice().stream(["one ", None]))  # type: ignore[list-item]
+    with pytest.raises(TextError, match=r"push\(\) takes text, not bytes: decode bytes as UTF-8 first"):
+        list(toy_voice().stream([b"one "]))  # type: ignore[list-item]
+
+
+def test_a_loop_that_was_left_goes_on_and_one_that_ended_does_not_begin_again(tmp_path: Path) -> None:
+    speech = toy_voice().speak(TEXT)
+    chunks = [next(iter(speech)), *speech]
+    assert np.array_equal(samples(chunks), whole())
+    for again in (
+        lambda: list(speech),
+        lambda: speech.save(tmp_path / "again.wav"),
+        lambda: asyncio.run(all_of(speech)),
+    ):
+        with pytest.raises(SessionError, match="not kept"):
+            again()
+    assert not (tmp_path / "again.wav").exists()
+
+
+async def all_of(speech: sayahead.Speech) -> list[AudioChunk]:
+    return [chunk async for chunk in speech]
+
+
+def test_async_for_is_for_once() -> None:
+    speech = toy_voice().speak(TEXT)
+    assert asyncio.run(all_of(speech))
+    with pytest.raises(SessionError, match="not kept"):
+        list(speech)
+    with pytest.raises(SessionError, match="not kept"):
+        asyncio.run(all_of(speech))
+
+
+def test_what_was_cancelled_is_silent() -> None:
+    speech = toy_voice().speak(TEXT)
+    next(iter(speech))
+    speech.cancel()
+    assert list(speech) == [] == asyncio.run(all_of(speech))
+
+
+@pytest.mark.parametrize(
+    ("sound", "message"),
+    [
+        (np.zeros(10, np.int16), "int16, 1-dimensional, but must be floats"),
+        (np.zeros((10, 2)), "float64, 2-dimensional, but must be floats"),
+        ([0.0, 0.5], "float 0.0, but must be samples in a NumPy array"),
+        (None, "NoneType None, but must be samples"),
+    ],
+)
+def test_what_is_no_sound_is_refused(tmp_path: Path, sound: Any, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        sayahead.save(tmp_path / "x.wav", sound, 24000)
+
+
+def test_sound_is_saved_whole_or_in_parts(tmp_path: Path) -> None:
+    chunks = list(toy_voice().stream(TEXT))
+    for name, sound in (("all", whole()), ("chunks", chunks), ("arrays", [chunk.samples for chunk in chunks])):
+        sayahead.save(tmp_path / f"{name}.wav", sound, np.int64(8000))  # type: ignore[arg-type]
+    sayahead.save(tmp_path / "one.wav", chunks[0], 8000)  # type: ignore[arg-type]
+    data = {path.stem: path.read_bytes() for path in tmp_path.iterdir()}
+    assert data["all"] == data["chunks"] == data["arrays"]
+    assert data["one"][44:] == data["all"][44:][: 2 * len(chunks[0].samples)]
+    with pytest.raises(ConfigError, match="sample_rate is '8000'"):
+        sayahead.save(tmp_path / "x.wav", whole(), "8000")  # type: ignore[arg-type]

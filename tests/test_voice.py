@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sayahead import ConfigError, Voice, VoiceError, installed_voices, load_voice
+from sayahead import ConfigError, LookaheadK, Voice, VoiceError, installed_voices, load_voice
 from sayahead.types import Floats
 
 
@@ -109,6 +109,44 @@ def test_a_voice_json_that_is_not_json(folder: Path) -> None:
 def test_bad_options_are_named(heart: Voice, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         heart.session(**options)
+
+
+def test_numpys_numbers_are_numbers(heart: Voice) -> None:
+    options: Any = {"speed": np.float32(1.25), "volume": np.float16(0.5), "hold_back_s": np.float32(0.25)}
+    options |= {"seed": np.int64(3), "k2": np.uint8(1), "delta": np.int32(8)}
+    plain: Any = {name: value.item() for name, value in options.items()}
+    k: Any = np.int64(2)
+    same = heart.synthesize("Hello there, you.", policy="lookahead:k=2", **plain)
+    for policy in (LookaheadK(k), {"name": "lookahead", "k": k}):
+        assert np.array_equal(heart.synthesize("Hello there, you.", policy=policy, **options), same)
+
+
+def test_numpys_numbers_are_numbers_to_a_session(heart: Voice) -> None:
+    quarter_s: Any = np.float32(0.25)
+    at: Any = np.int64(18)
+    true: Any = np.True_
+    session = heart.session(keep_up={"lag_s": np.float32(2)})
+    session.push("Hello there, you. ")
+    list(session.chunks())
+    session.played(quarter_s)
+    assert session.heard(quarter_s) == session.heard(0.25)
+    assert session.revise(at, "And you? ") == 18
+    with pytest.raises(ConfigError, match="speed is np"):
+        heart.session(speed=true)
+    with pytest.raises(ConfigError, match="played_s is 1000"):
+        session.heard(10**400)
+
+
+@pytest.mark.parametrize("name", [None, 5, ["heart"]])
+def test_what_is_no_name_of_a_voice_is_refused(name: Any) -> None:
+    with pytest.raises(VoiceError, match="must be its name or its folder"):
+        load_voice(name)
+
+
+@pytest.mark.parametrize("threads", [0, "2", None, 1.5])
+def test_a_number_of_threads_that_cannot_be_is_refused(threads: Any) -> None:
+    with pytest.raises(ConfigError, match="threads is"):
+        load_voice("heart", threads=threads)
 
 
 def test_astream_gives_what_stream_gives(heart: Voice) -> None:

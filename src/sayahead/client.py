@@ -9,13 +9,14 @@ import json
 import random
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
 import numpy as np
 
-from sayahead.config import check_whole
+from sayahead.config import check_text, check_whole, describe, sent_as, shown
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.errors import ConfigError, SayaheadError, SessionError
-from sayahead.speech import asynchronous
+from sayahead.speech import asynchronous, fragments_of
 from sayahead.types import AudioChunk, WordTiming
 
 if TYPE_CHECKING:
@@ -57,16 +58,15 @@ class Client:
     def __init__(
         self, url: str | Sequence[str] = "ws://127.0.0.1:8000", *, key: str | None = None, **session: Any
     ) -> None:
-        """``url``: a server, or several: then one that is full, slow or gone is passed over for another, three times.
-
-        ``session`` is what the server's session.update takes: voice, policy, context, speed, keep_up, seed, idle_s,
-        breath_s, sample_rate, volume, lexicon, markup."""
+        """``url``: a server, ws://HOST:PORT or as its page has it, http://HOST:PORT; or several: then one that is full,
+        slow or gone is passed over for another, three times. ``session`` is what the server's session.update takes:
+        voice, policy, context, speed, keep_up, seed, idle_s, breath_s, sample_rate, volume, lexicon, markup."""
         if session.get("encoding", "pcm_s16le") != "pcm_s16le":
             raise ConfigError("Client: encoding must be pcm_s16le, or left out.")
-        urls = [url] if isinstance(url, str) else random.sample(url, len(url))
-        if not urls:
-            raise ConfigError("Client: url is empty: give the address of at least one server.")
-        self._urls, self._session = [each.rstrip("/") + "/v1/stream" for each in urls], session
+        given = [url] if isinstance(url, str) else url
+        if not isinstance(given, Sequence) or not given:
+            raise ConfigError(f"Client: url is {describe(url)}: give the address of at least one server.")
+        self._urls, self._session = random.sample([address(each) for each in given], len(given)), session
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._open: dict[str, Speech] = {}
         self._names = itertools.count()
@@ -144,7 +144,7 @@ class Client:
         from websockets.exceptions import ConnectionClosed
 
         try:
-            await self._socket.send(json.dumps({"type": kind, **rest}))
+            await self._socket.send(json.dumps({"type": kind, **rest}, default=sent_as))
         except ConnectionClosed as error:
             raise ServerError("gone", f"The server closed the connection: {error}.") from error
 
@@ -204,9 +204,9 @@ class Speech:
         return self._transcript.text
 
     async def push(self, text: str) -> None:
-        """More text. SessionError after the end."""
+        """More text. TextError if it is not text, SessionError after the end."""
         async with self._order:
-            self._check_open("push")
+            self._check_open("push", text)
             await self._append(text)
 
     async def _append(self, text: str) -> None:
@@ -223,8 +223,8 @@ class Speech:
         is no place of the text, SessionError after the end; neither changes anything.
         """
         async with self._order:
-            self._check_open("revise")
-            check_whole("at", at, 0, len(self.text))
+            self._check_open("revise", text)
+            at = check_whole("at", at, 0, len(self.text))
             if not self._begun:
                 await self._append(text)
                 return 0
@@ -245,7 +245,8 @@ class Speech:
             await self._append(text[most:])
             return place
 
-    def _check_open(self, call: str) -> None:
+    def _check_open(self, call: str, text: object) -> None:
+        check_text(call, text)
         if self._over:
             raise SessionError(f"{call}() after the end: take a new speech().")
 
@@ -295,7 +296,7 @@ class Speech:
 
         Of a long text it sends no more than the server lets wait, so the audio must be read meanwhile.
         """
-        async for fragment in asynchronous(fragments):
+        async for fragment in asynchronous(fragments_of(fragments)):
             limits = self._client.created["limits"]
             size = int(min(limits["message_characters"], limits["pending_characters"]))
             for at in range(0, len(fragment), size):
@@ -385,3 +386,14 @@ class Speech:
         while not self._chunks.empty():
             self._chunks.get_nowait()
         self._room.set()
+
+
+def address(url: object) -> str:
+    """Where a server's native protocol is spoken; ConfigError for what is no address of a server."""
+    scheme, separator, rest = url.partition("://") if isinstance(url, str) else ("", "", "")
+    scheme = {"http": "ws", "https": "wss"}.get(scheme, scheme)
+    with contextlib.suppress(ValueError):
+        found = urlsplit(f"{scheme}{separator}{rest}")
+        if scheme in ("ws", "wss") and found.hostname and (found.port is None or found.port):
+            return f"{scheme}://{rest.rstrip('/')}/v1/stream"
+    raise ConfigError(f"Client: url is {shown(url)}, but must be an address such as ws://127.0.0.1:8000.")

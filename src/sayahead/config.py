@@ -8,12 +8,14 @@ import difflib
 import functools
 import importlib
 import inspect
+import math
+import numbers
 import types
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeGuard, TypeVar
 
-from sayahead.errors import ConfigError
+from sayahead.errors import ConfigError, TextError
 
 T = TypeVar("T")
 Spec = str | Mapping[str, Any]
@@ -53,9 +55,11 @@ def convert(hint: Any, value: object, *, where: str) -> Any:
         return {str(key): convert(arguments[1], item, where=f"{where}.{key}") for key, item in value.items()}
     if origin is tuple and isinstance(value, list | tuple):
         return tuple(convert(arguments[0], item, where=f"{where}[{i}]") for i, item in enumerate(value))
-    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
+    if hint is float and not isinstance(value, bool) and isinstance(value, numbers.Real):
         with contextlib.suppress(OverflowError):
             return float(value)
+    if hint is int and not isinstance(value, bool) and isinstance(value, numbers.Integral):
+        return int(value)
     if isinstance(hint, type) and isinstance(value, hint) and (hint is bool or not isinstance(value, bool)):
         return value
     raise ConfigError(f"{where}: expected {getattr(hint, '__name__', hint)}, found {describe(value)}.")
@@ -85,17 +89,39 @@ def nearest(word: str, known: typing.Iterable[str]) -> str:
     return f" (known: {', '.join(choices)})" if 0 < len(choices) <= MOST_LISTED else ""
 
 
-def check_number(name: str, value: object, least: float, most: float) -> None:
-    """ConfigError unless the value is a number between the two."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
-        raise ConfigError(f"{name} is {shown(value)}, but must be a number from {least:g} to {most:g}.")
+def check_number(name: str, value: object, least: float, most: float) -> float:
+    """The value, also one of NumPy's, as a float; ConfigError unless it is a number between the two."""
+    if not isinstance(value, bool) and isinstance(value, numbers.Real):
+        with contextlib.suppress(OverflowError):
+            if least <= (number := float(value)) <= most:
+                return number
+    bounds = f"of at least {least:g}" if math.isinf(most) else f"from {least:g} to {most:g}"
+    raise ConfigError(f"{name} is {shown(value)}, but must be a number {bounds}.")
 
 
-def check_whole(name: str, value: object, least: int, most: int | None = None) -> None:
-    """ConfigError unless the value is a whole number of at least ``least``, and at most ``most``."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= (value if most is None else most):
-        bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ConfigError(f"{name} is {shown(value)}, but must be a whole number {bounds}.")
+def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
+    """The value, also one of NumPy's, as an int; ConfigError unless it is whole, and within the bounds."""
+    if not isinstance(value, bool) and isinstance(value, numbers.Integral):
+        whole = int(value)
+        if least <= whole <= (whole if most is None else most):
+            return whole
+    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+    raise ConfigError(f"{name} is {shown(value)}, but must be a whole number {bounds}.")
+
+
+def sent_as(value: object) -> int | float:
+    """A number of NumPy's as JSON has it; ConfigError for what a message to a server cannot have."""
+    if isinstance(value, numbers.Real):
+        return int(value) if isinstance(value, numbers.Integral) else float(value)
+    raise ConfigError(f"{describe(value)} cannot be sent to a server: give names, numbers and tables of them.")
+
+
+def check_text(call: str, text: object) -> str:
+    """The text; TextError, which names the call that takes it, for anything else."""
+    if isinstance(text, str):
+        return text
+    hint = ": decode bytes as UTF-8 first" if isinstance(text, bytes | bytearray | memoryview) else ""
+    raise TextError(f"{call}() takes text, not {type(text).__name__}{hint}.")
 
 
 def chosen(

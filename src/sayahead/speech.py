@@ -11,16 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.config import check_number
+from sayahead.config import check_number, check_text, check_whole, describe
 from sayahead.engine.heard import Heard
 from sayahead.engine.session import Session
-from sayahead.errors import ConfigError
+from sayahead.errors import ConfigError, SessionError, TextError
 from sayahead.sound.device import Player
 from sayahead.sound.files import FORMATS
 from sayahead.types import AudioChunk, Floats, WordTiming
 
 IDLE_S = 0.6
 """Seconds without text after which everything so far is spoken, with a breath."""
+
+
+RATES = (1000, 192_000)
+"""Fewest and most samples per second of what is played or saved."""
 
 
 class Playback:
@@ -56,18 +60,25 @@ def early_s(session: Session) -> float:
 class Speech:
     """Chunks of sound, each as soon as the text so far allows it: ``for`` or ``async for``, once.
 
-    Made by ``Voice.speak``. ``words`` has the timings of all words handed out so far.
+    Made by ``Voice.speak``. ``words`` has the timings of all words handed out so far. A ``for`` that was left goes on
+    where it was in the next one; once all was spoken, another is a SessionError, as is a second ``async for``.
     """
 
     def __init__(
         self, session: Session, text: str | Iterable[str] | AsyncIterable[str], *, idle_s: float | None = IDLE_S
     ) -> None:
-        """``idle_s``: with ``async for``, seconds without text after which the voice takes a breath; None: never."""
+        """``idle_s``: with ``async for``, seconds without text after which the voice takes a breath; None: never.
+
+        TextError if ``text`` is neither text nor an iterable.
+        """
         if idle_s is not None:
-            check_number("idle_s", idle_s, 0.0, 3600.0)
+            idle_s = check_number("idle_s", idle_s, 0.0, 3600.0)
         self.words: list[WordTiming] = []
         self._session, self._idle_s = session, idle_s
-        self._text: Iterable[str] | AsyncIterable[str] = [text] if isinstance(text, str) else text
+        self._text = fragments_of(text)
+        # What `for` goes through, once there is one; whether `async for` has begun.
+        self._spoken: Iterator[AudioChunk] | None = None
+        self._begun = False
         self._player: Player | None = None
         self._playback, self._told = Playback(), False
         # Has `async for` look again, which may be waiting for text; from any thread.
@@ -123,11 +134,24 @@ class Speech:
         return played_s
 
     def __iter__(self) -> Iterator[AudioChunk]:
+        return self._iterated(self._tell)
+
+    def _iterated(self, tell: Callable[[], None]) -> Iterator[AudioChunk]:
+        """The one iterator over the chunks; ``tell`` is called before each piece of text where it is new."""
         if isinstance(self._text, AsyncIterable):
             raise ConfigError("The text is an async iterator: use `async for`.")
-        return self._spoken(self._text, self._tell)
+        if self._begun or (self._spoken is not None and self._session.finished):
+            self._check_fresh()
+        if self._spoken is None:
+            self._spoken = self._speak(self._text, tell)
+        return self._spoken
 
-    def _spoken(self, text: Iterable[str], tell: Callable[[], None]) -> Iterator[AudioChunk]:
+    def _check_fresh(self) -> None:
+        """SessionError for sound that was handed out: it is not kept. What was cancelled is silent."""
+        if not self._session.cancelled:
+            raise SessionError("This text has been spoken, and its sound is not kept: call speak() again.")
+
+    def _speak(self, text: Iterable[str], tell: Callable[[], None]) -> Iterator[AudioChunk]:
         for fragment in text:
             if self._session.finished:
                 return
@@ -150,6 +174,9 @@ class Speech:
         """Synthesis runs in a worker thread."""
         import asyncio
 
+        if self._begun or self._spoken is not None:
+            self._check_fresh()
+        self._begun = True
         session: Any = self._session
         loop, woken, source = asyncio.get_running_loop(), asyncio.Event(), aiter(asynchronous(self._text))
         waiting: asyncio.Future[str] | None = None
@@ -211,10 +238,19 @@ class Speech:
 
     def save(self, path: str | Path) -> None:
         """Speak into a ``.wav`` or ``.flac`` file. ConfigError for other extensions, or if the text is asynchronous."""
-        iter(self)
         # A file has no listener who could be late.
-        text: Any = self._text
-        save(path, self._spoken(text, lambda: None), self.sample_rate)
+        save(path, self._iterated(lambda: None), self.sample_rate)
+
+
+def fragments_of(text: object) -> Iterable[str] | AsyncIterable[str]:
+    """A text, or what gives pieces of one, as an iterable of them; TextError for anything else."""
+    if isinstance(text, str):
+        return [text]
+    if isinstance(text, bytes | bytearray | memoryview):
+        check_text("speak", text)
+    if not isinstance(text, Iterable | AsyncIterable):
+        raise TextError(f"speak() takes text, or an iterable of pieces of text, not {type(text).__name__}.")
+    return text
 
 
 async def asynchronous(text: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
@@ -228,15 +264,34 @@ async def asynchronous(text: Iterable[str] | AsyncIterable[str]) -> AsyncIterato
 
 
 def pieces(sound: Floats | Iterable[AudioChunk]) -> Iterable[Floats]:
-    """Samples (S,), whole or chunk by chunk."""
-    return [sound] if isinstance(sound, np.ndarray) else (chunk.samples for chunk in sound)
+    """Samples (S,), whole or chunk by chunk. ConfigError for what is neither."""
+    if isinstance(sound, np.ndarray | AudioChunk):
+        return [samples_of(sound)]
+    if not isinstance(sound, Iterable):
+        raise ConfigError(f"The sound is {describe(sound)}, but must be samples, or chunks of them.")
+    return (samples_of(chunk) for chunk in sound)
+
+
+def samples_of(sound: object) -> Floats:
+    """The samples (S,) of a chunk, or those given. ConfigError unless they are floats in one dimension."""
+    samples = sound.samples if isinstance(sound, AudioChunk) else sound
+    if not isinstance(samples, np.ndarray):
+        raise ConfigError(f"The sound has {describe(sound)}, but must be samples in a NumPy array, or chunks.")
+    if samples.ndim != 1 or not np.issubdtype(samples.dtype, np.floating):
+        what = f"an array of {samples.dtype}, {samples.ndim}-dimensional"
+        raise ConfigError(f"The sound is {what}, but must be floats from -1 to 1 in one dimension.")
+    return samples
 
 
 def play(sound: Floats | Iterable[AudioChunk], sample_rate: int) -> None:
-    """Play samples (S,), or chunks as they come, and wait until the end. Needs the ``play`` extra."""
-    player = Player(sample_rate)
+    """Play samples (S,), or chunks as they come, and wait until the end. Needs the ``play`` extra.
+
+    ConfigError for samples that are not floats in one dimension.
+    """
+    given = pieces(sound)
+    player = Player(check_whole("sample_rate", sample_rate, *RATES))
     try:
-        for samples in pieces(sound):
+        for samples in given:
             player.write(samples)
         player.drain()
     finally:
@@ -244,13 +299,16 @@ def play(sound: Floats | Iterable[AudioChunk], sample_rate: int) -> None:
 
 
 def save(path: str | Path, sound: Floats | Iterable[AudioChunk], sample_rate: int) -> None:
-    """Write samples (S,), or chunks as they come, to a ``.wav`` or ``.flac`` file."""
-    path = Path(path)
+    """Write samples (S,), or chunks as they come, to a ``.wav`` or ``.flac`` file.
+
+    ConfigError for another ending, and for samples that are not floats in one dimension.
+    """
+    path, given = Path(path), pieces(sound)
     if path.suffix.lower() not in FORMATS:
         raise ConfigError(f"{path}: unsupported extension {path.suffix!r}; use {', '.join(FORMATS)}.")
-    sink = FORMATS[path.suffix.lower()](path, sample_rate=sample_rate)
+    sink = FORMATS[path.suffix.lower()](path, sample_rate=check_whole("sample_rate", sample_rate, *RATES))
     try:
-        for samples in pieces(sound):
+        for samples in given:
             sink.write(samples)
     finally:
         sink.close()

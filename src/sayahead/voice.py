@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy as np
 
 from sayahead import contexts, policies
-from sayahead.config import Spec, check_number, check_whole, is_spec, nearest
+from sayahead.config import Spec, check_number, check_text, check_whole, describe, is_spec, nearest
 from sayahead.contexts.distilled import Distilled
 from sayahead.contexts.hidden import hidden_maker
 from sayahead.engine.context import ContextPredictor, NoContext
@@ -165,8 +165,7 @@ class Voice:
         if unknown:
             name = sorted(unknown)[0]
             raise ConfigError(f"session(): unknown option {name!r}{nearest(name, Options.__annotations__)}.")
-        volume = options.get("volume", 1.0)
-        check_number("volume", volume, 0.0, 4.0)
+        volume = check_number("volume", options.get("volume", 1.0), 0.0, 4.0)
         rendering, sentence = self._rendering(options), self._sentence(options)
         volume *= self.config.gain
         return Session(
@@ -180,11 +179,9 @@ class Voice:
 
     def _synthesizer(self, options: Options) -> AnySynthesizer:
         """The voice's own, or one with the pitch and formants that a session wants."""
-        pitch, width = options.get("pitch", 0.0), options.get("pitch_range", 1.0)
-        formants = options.get("formants", 1.0)
-        for name, value, least, most in (("pitch", pitch, -12.0, 12.0), ("pitch_range", width, 0.0, 2.0)):
-            check_number(name, value, least, most)
-        check_number("formants", formants, 0.7, 1.4)
+        pitch = check_number("pitch", options.get("pitch", 0.0), -12.0, 12.0)
+        width = check_number("pitch_range", options.get("pitch_range", 1.0), 0.0, 2.0)
+        formants = check_number("formants", options.get("formants", 1.0), 0.7, 1.4)
         own, synthesizer = self.config.shape, self.loaded.synthesizer
         shape = Shape(own.pitch + pitch, own.pitch_range * width, own.formants * formants)
         if shape == own:
@@ -205,7 +202,7 @@ class Voice:
 
     def _normalizer(self, options: Options) -> Callable[[int], Normalizer]:
         """What makes words of a session's text, from a place of it on."""
-        kind, speed = options.get("markup", "none"), options.get("speed", 1.0)
+        kind, speed = options.get("markup", "none"), float(options.get("speed", 1.0))
         pronunciations, normalizer = self.pronunciations(options.get("lexicon")), self.loaded.normalizer
         words = functools.partial(pronouncing, normalizer, pronunciations)
         if kind == "none":
@@ -229,17 +226,14 @@ class Voice:
 
     def _rendering(self, options: Options) -> Rendering:
         defaults = self.config.defaults
-        speed, seed = options.get("speed", 1.0), options.get("seed", 0)
-        k2, delta = options.get("k2", 0), options.get("delta")
-        check_number("speed", speed, *self.config.speed)
-        check_whole("seed", seed, 0, 2**63 - 1)
-        check_whole("k2", k2, 0, 16)
-        if delta is not None:
-            check_whole("delta", delta, 0, 1000)
+        speed = check_number("speed", options.get("speed", 1.0), *self.config.speed)
+        seed = check_whole("seed", options.get("seed", 0), 0, 2**63 - 1)
+        k2 = check_whole("k2", options.get("k2", 0), 0, 16)
+        if (delta := options.get("delta")) is not None:
+            delta = check_whole("delta", delta, 0, 1000)
         hold_back_s, blind_s = defaults.hold_back_s, defaults.blind_hold_back_s
         if "hold_back_s" in options:
-            hold_back_s = blind_s = options["hold_back_s"]
-            check_number("hold_back_s", hold_back_s, 0.0, 2.0)
+            hold_back_s = blind_s = check_number("hold_back_s", options["hold_back_s"], 0.0, 2.0)
         return Rendering(speed, hold_back_s, blind_s, seed, k2, delta, self._speaker(options.get("speaker")))
 
     def _speaker(self, given: str | int | None) -> int:
@@ -290,7 +284,7 @@ class Voice:
     def synthesize(self, text: str, **options: Unpack[Options]) -> Floats:
         """All samples (S,) of a text under the session's policy: the chunks of ``stream``, joined."""
         session = self.session(**options)
-        session.push(text)
+        session.push(check_text("synthesize", text))
         session.finish()
         chunks = [chunk.samples for chunk in session.chunks()]
         return np.concatenate(chunks) if chunks else np.zeros(0, np.float32)
@@ -303,6 +297,9 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
     sessions.
     Raises VoiceError where the voice is missing, damaged (unless ``verify`` is off) or made for another version.
     """
+    if not isinstance(name, str | Path):
+        raise VoiceError(f"The voice is {describe(name)}, but must be its name or its folder.")
+    threads = check_whole("threads", threads, 1, 1024)
     folder = installed_voices().get(str(name), Path(name))
     config = read_config(folder)
     if config.kind == SHAPED:

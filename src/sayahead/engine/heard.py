@@ -66,8 +66,7 @@ class Transcript:
         ConfigError if ``played_s`` is not a number of seconds, or more than there is.
         """
         handed_s = samples / sample_rate
-        played_s = handed_s if played_s is None else played_s
-        check_number("played_s", played_s, 0.0, math.inf)
+        played_s = handed_s if played_s is None else check_number("played_s", played_s, 0.0, math.inf)
         if played_s > handed_s + TOLERANCE_S:
             raise ConfigError(
                 f"played_s is {played_s:.3f}, but only {handed_s:.3f} s of sound were handed out: "

@@ -103,7 +103,7 @@ class Pace:
 
     def played(self, played_s: float) -> None:
         """So many seconds have been played in all. ConfigError if that is less than before, or more than there is."""
-        check_number("played_s", played_s, 0.0, math.inf)
+        played_s = check_number("played_s", played_s, 0.0, math.inf)
         handed_s = self._handed / self._rate
         if played_s > handed_s + TOLERANCE_S:
             raise ConfigError(

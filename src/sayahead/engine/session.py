@@ -10,13 +10,13 @@ from enum import Enum
 
 import numpy as np
 
-from sayahead.config import check_whole
+from sayahead.config import check_text, check_whole
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.keep_up import KeepUp, Pace
 from sayahead.engine.revision import unspoken
 from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
-from sayahead.errors import SessionError, TextError
+from sayahead.errors import SessionError
 from sayahead.text import Normalizer
 from sayahead.types import NOTHING, AudioChunk, Floats, Rendering, Segment, Speech, Word, WordTiming
 
@@ -79,6 +79,11 @@ class Session:
         return int(self._synthesizer.sample_rate)
 
     @property
+    def cancelled(self) -> bool:
+        """Whether it was cancelled."""
+        return self._cancelled
+
+    @property
     def finished(self) -> bool:
         """Whether nothing will ever come again: cancelled, or finished and all pulled."""
         waits = self._more or self._sentence.waits
@@ -108,7 +113,7 @@ class Session:
         """
         self._check_open("revise", text)
         source, (begin, spoken) = self.text, self._sentence.kept
-        check_whole("at", at, 0, len(source))
+        at = check_whole("at", at, 0, len(source))
         if at <= spoken:
             text = unspoken(source[:at], source[at:spoken], text)
         at = max(at, spoken)
@@ -197,8 +202,7 @@ class Session:
             yield chunk
 
     def _check_open(self, call: str, text: object) -> None:
-        if not isinstance(text, str):
-            raise TextError(f"{call}() takes text, not {type(text).__name__}: decode bytes as UTF-8 first.")
+        check_text(call, text)
         if self._cancelled or self._ended:
             raise SessionError(f"{call}() after {'cancel' if self._cancelled else 'finish'}(): start a new session.")
 
