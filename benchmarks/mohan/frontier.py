@@ -61,7 +61,8 @@ def sums(group: Group, measure: Callable[[Row], tuple[float, float]]) -> Values:
     shared = sorted(set.intersection(*(set(one) for one in kept)))
     if any(len(one) != len(shared) for one in kept):
         raise ValueError(f"The seeds of {', '.join(group)} did not all say the same sentences.")
-    return np.array([[one[name] for name in shared] for one in kept], np.float64).mean(0)
+    means: Values = np.array([[one[name] for name in shared] for one in kept], np.float64).mean(0)
+    return means
 
 
 def text(value: Estimate, digits: int) -> str:
