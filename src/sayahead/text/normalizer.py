@@ -93,7 +93,7 @@ class Normalizer(Waiting[str]):
         return token.parts
 
     def _plain(self, token: Token[str], out: list[Word]) -> bool:
-        m = None if self._left.kind else _SIMPLE.fullmatch(token.raw)
+        m = None if self._left.kind or self._left.role == "version" else _SIMPLE.fullmatch(token.raw)
         if m is None or not tokens.ordinary(*m.groups()):
             return False
         word, mark = m.groups()
@@ -145,7 +145,8 @@ class Normalizer(Waiting[str]):
             self._left = left
         else:
             kept = left.kind if mark in ",:" and left.kind in ("code", "dial", "label") else ""
-            self._left = Left(kept, before=left.before)
+            role = "version" if mark == "," and left.role == "version" else ""
+            self._left = Left(kept, role=role, before=left.before)
 
 
 def normalize(text: str) -> list[Word]:

@@ -11,7 +11,7 @@ import re
 from sayahead.text.english import tables
 from sayahead.text.english.amounts import MONEY
 from sayahead.text.english.left import Left
-from sayahead.text.english.numbers import each, label, number, ordinal, plural
+from sayahead.text.english.numbers import each, label, number, ordinal, pair, plural
 from sayahead.text.english.units import BIG, BIG_PREFIXES, currency
 from sayahead.text.reading import chemistry
 from sayahead.text.reading.tokens import Joined, Parts, Right
@@ -22,7 +22,7 @@ _LETTERED = re.compile(r"([0-9]+(?:\.[0-9]+)?)(M|B)")
 _STATUS = re.compile("40[1345789]|41[058]|42[29]|50[1-4]")
 _MONTH = "|".join(tables.MONTHS)
 _DAY_AND_NEXT = re.compile(rf"({_MONTH})\.?(?:[-–]([0-9]{{0,2}}))?")
-_ROUND = re.compile(r"[0-9]+(?:\.[0-9])?")
+_ROUND = re.compile(r"[0-9]+(?:,[0-9]{3})*(?:\.[0-9])?")
 _SECOND = re.compile(rf"((?:[0-9]+,)*[0-9]+(?:\.[0-9]+)?)({'|'.join(BIG)})?([.,;:!?)]*)")
 _TO, _BETWEEN = ("to", "-", "–"), ("and", "to", "-", "–")
 _OF_TEN = re.compile("([2-9])/10")
@@ -31,6 +31,9 @@ _PARTS_BEGUN = frozenset(word[:n] for word in _PARTS for n in range(1, len(word)
 _BY = ("x", "X", "×", "by")
 _METER = re.compile("([2-9]|12)/([248]|16)")
 _BEFORE_DAYS = frozenset(("", *"on from the open closed between dates during until held runs running took".split()))
+_HOUSE = re.compile("([0-9]{2,3})-([0-9]{2})")
+_BEFORE_HOUSES = frozenset(("", *"at to near visit address is from lives live located".split()))
+_ROADS = frozenset((*tables.ROADS, *tables.ROADS.values()))
 _DAYS_OF_TWO = re.compile(rf"([0-9]{{1,2}}) ({_MONTH})\.?[-–]([0-9]{{1,2}})")
 
 
@@ -49,6 +52,8 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
     if (m := _OF_TEN.fullmatch(core)) and left.word.lower() not in tables.DATE_WORDS and not left.each:
         found = False if parts.mark or right.last else right.one_of(_PARTS, _PARTS_BEGUN)
         return None if found is None else False if found else f"{number(m[1])} out of ten"
+    if (m := _HOUSE.fullmatch(core)) and not (parts.mark or left.kind) and (found := _housed(left, right)) is not False:
+        return found and f"{label(m[1])} {pair(m[2])}"
     if parts.mark and core != "3M" and (core != "911" or left.before):
         return False
     if m := MONEY.fullmatch(core):
@@ -80,6 +85,22 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
     if m := _DAYS_OF_TWO.fullmatch(core):
         return _day(m[1], m[2], left) + f" to the {ordinal(int(m[3]))}"
     return False
+
+
+def _housed(left: Left, right: Right) -> bool | None:
+    """Whether two numbers are a house's, since a road is behind them: "35-12 83rd St.", "at 30-15 Steinway Street"."""
+    text = right.text
+    counted, named = text[:1].isdigit(), text[:1].isupper() and left.word.lower() in _BEFORE_HOUSES
+    if text and not (counted or named):
+        return False
+    if not right.done:
+        return None if named or re.fullmatch("[0-9]*[a-z]{0,2}", text) else False
+    if not (re.fullmatch("[0-9]+(?:st|nd|rd|th)", text) if counted else text.isalpha()):
+        return False
+    road = right.beyond.rstrip(".,;:!?)")
+    if right.open:
+        return None if any(name.startswith(road) for name in _ROADS) else False
+    return road in _ROADS
 
 
 def _seconds(digits: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
@@ -134,7 +155,7 @@ def _money(m: re.Match[str], left: Left, right: Right) -> str | bool | None:
         return False
     if right.open:
         return None
-    more = float(second[1].replace(",", "")) > float(amount)
+    more = float(second[1].replace(",", "")) > float(amount.replace(",", ""))
     found = more and (True if second[2] or second[3] else _scale_or_end(right))
     return found and number(amount)
 

@@ -76,7 +76,7 @@ def atom(text: str, left: Left = NOTHING) -> str:
 
 def counted(text: str, left: Left) -> str:
     """A plain number as its left neighbour has it read: a day, a year, a code, a label, or how many."""
-    if left.word.lower() in tables.SOFTWARE and (m := re.fullmatch(r"([0-9]+)\.([1-9][0-9])", text)):
+    if left.versioned and (m := re.fullmatch(r"([0-9]+)\.([1-9][0-9])", text)):
         return f"{number(m[1])} point {number(m[2])}"
     if not text.isdigit():
         return "" if left.kind == "code" and "." in text else number(text)

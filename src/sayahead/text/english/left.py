@@ -20,7 +20,7 @@ class Left:
     """Whether that token is capitalised although no sentence begins with it."""
     role: str = ""
     """Of a number: ``each`` where an article makes its units singular, ``sum`` where a hyphen behind it is a minus,
-    ``lettered`` behind a single letter;
+    ``lettered`` behind a single letter, ``version`` of a program's version and behind words that link it to another;
     the day of a month; of a name, ``regnal`` behind "Queen" and the like."""
     before: str = ""
     """The token before, across a comma or colon too; empty where a sentence begins."""
@@ -30,6 +30,11 @@ class Left:
         """The sign of an amount whose currency is said behind the next one: "$3 to 5 million"."""
         sign = self.role.rpartition(" ")[2] if self.kind == "money" else ""
         return sign if sign and not sign.isalpha() else ""
+
+    @property
+    def versioned(self) -> bool:
+        """Whether a number behind it is a program's version: "Python 3.12 or 3.13"."""
+        return self.role == "version" or self.word.lower() in tables.SOFTWARE
 
     @property
     def each(self) -> bool:

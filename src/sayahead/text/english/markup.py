@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from functools import lru_cache
 
 from sayahead.text.english.numbers import fraction
-from sayahead.text.reading.marks import readable, strongest
+from sayahead.text.reading.marks import decoded, readable, strongest
 from sayahead.text.reading.tokens import Parts
 
 _KEYCAP = re.compile("([0-9]?)[#*]?\ufe0f?\u20e3")
-_ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
 _ESCAPE = re.compile(r"\\(?=[^\w\s])")
 _TAGS = (
     "a abbr b blockquote break br button center code dd details div dl dt em emphasis figure font form h1 h2 h3 h4 "
@@ -90,8 +88,8 @@ def _plain_char(char: str) -> str:
 
 def fold(raw: str) -> str:
     """A token in plain characters: one kind of quote and dash, ligatures and full width undone, emoji gone."""
-    if "&" in raw:
-        raw = _ENTITY.sub(lambda m: html.unescape(m[0]), raw)
+    if "&" in raw or "`<" in raw:
+        raw = decoded(raw)
     if "\\" in raw:
         raw = _ESCAPE.sub("", raw)
     if raw.isascii():

@@ -24,7 +24,11 @@ _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")
 _DASHES = re.compile(r"[-–—]")
 _COUNTED_WORDS = re.compile(r"[-–]((?:[A-Za-z][A-Za-z']*\.?|[0-9]{1,2})(?:[-–](?:[A-Za-z][A-Za-z']*|[0-9]{1,2}))*)")
 _PRICED = re.compile(rf"([^\W\d_]+)[:=]({CUR}{NUM}\S*)")
-_SIGNED = re.compile(r"([<>]=|[+~<>±=≈≤≥≠#])(.*[0-9].*)")
+_SIGNED = re.compile(r"([<>=]=|[+~<>±=≈≤≥≠#])(.*[0-9].*)")
+_BOUND = re.compile(r"([<>=~!]=|[<>])([0-9][0-9.]*)")
+_REQUIRED = re.compile(rf"([A-Za-z][\w-]*)({_BOUND.pattern}(?:,{_BOUND.pattern})*)")
+_COMPARED = frozenset("and or to through not but - – > < >= <= == = ≥ ≤ version versions".split())
+"""What links a version to another."""
 _POSSESSIVE = re.compile(r"(.*[^A-Za-z'.-].*[^.]|[IVXL]+|[^'.]*[^A-Za-z'.-])'s")
 _DECADE = re.compile(r"'?(?:[0-9]{3}|[0-9])0'?s")
 _PLURALS = re.compile("[0-9]{1,3}s")
@@ -105,8 +109,12 @@ def _priced(text: str, left: Left) -> str:
         return f"{often} per {below}"
     if m := _SIGNED.fullmatch(text):
         figures = m[1] == "#" and re.fullmatch("[0-9]+(-[0-9]+)*", m[2])
-        numbered = Left("label", before="#") if figures else Left(before=m[1])
+        role = "version" if left.versioned and m[1][0] in "<>=≤≥" else ""
+        numbered = Left("label", before="#") if figures else Left(role=role, before=m[1])
         return f"{tables.SYMBOLS[m[1]]} {read(m[2], numbered)}"
+    if (m := _REQUIRED.fullmatch(text)) and (version := Left(word=m[1])).versioned:
+        bounds = (f"{tables.SYMBOLS[sign]} {read(number_, version)}" for sign, number_ in _BOUND.findall(m[2]))
+        return f"{read(m[1])} {', '.join(bounds)}"
     if m := _PRICED.fullmatch(text):
         return f"{m[1]} {read(m[2])}"
     return ""
@@ -265,6 +273,8 @@ def after(text: str, left: Left, said: str, *, named: bool) -> Left:
         if len(left.word) == 1 and left.word.isupper() and left.word not in "AI":
             role = "lettered"
         role += " feet" if left.kind == "feet" else ""
+        if left.versioned and "." in text:
+            role = "version"
         if left.kind == "month" and text.isdigit() and len(text) < 3:
             role = text
     if left.role.isdigit() and text.lower() in tables.DAY_LINKS:
@@ -282,6 +292,8 @@ def _carried(text: str, left: Left, said: str) -> tuple[str, str]:
         return left.kind, left.role if left.unsaid else "each" * ("each" in left.role)
     if text[-1] == "%":
         return "percent", "percent"
+    if left.versioned and text.lower() in _COMPARED:
+        return "", "version"
     return ("plural", "") if _PLURALS.fullmatch(text) and not noun.startswith("second") else ("", "")
 
 

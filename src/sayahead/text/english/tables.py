@@ -126,7 +126,7 @@ NOT_ROMAN = frozenset("IV VI XX XXX CV CD DC MD MI MC DI LI LC CC MIX XL XXL XI 
 """Initials, sizes and names rather than numerals where nothing to the left asks for one."""
 
 SYMBOLS = table("""
-    += plus equals  -= minus equals  *= times equals  /= divide equals  := is
+    += plus equals  -= minus equals  ~= tilde equals  *= times equals  /= divide equals  := is
     ∑ sum  ∏ product  ∫ integral  ∂ partial  ∇ nabla  ∈ in  ∉ not in  ∀ for all  ∃ there exists  ∪ union
     ∩ intersection  ∝ is proportional to  ∅ empty set  ∆ delta  ⊂ subset of  ⊆ subset of  ∴ therefore  ⟹ implies
     ∛ cube root of  ‰ per mille  ¬ not  ∧ and  ∨ or  ≡ is equivalent to  ≅ is congruent to  ⊥ perpendicular to
@@ -231,7 +231,12 @@ SOVEREIGNS = frozenset("Queen King Pope Emperor Empress Tsar Czar Kaiser Sultan"
 """Behind them a name and ``I`` is the first of that name."""
 DAY_LINKS = frozenset("and or to through thru until & - –".split())
 """Between two days of one month."""
-SOFTWARE = frozenset("python ruby perl php rust go java kotlin django rails swift postgres kubernetes angular".split())
+SOFTWARE = frozenset(
+    "python ruby perl php rust go golang java kotlin django rails swift postgres kubernetes angular numpy scipy pandas "
+    "torch pytorch tensorflow keras flask fastapi pydantic scikit-learn matplotlib pillow onnxruntime "
+    "transformers node node.js npm pip macos ios android ubuntu fedora kernel linux cuda cmake gcc clang "
+    "version versions".split()
+)
 """Their versions have a number behind the point: Python 3.12."""
 RATED = frozenset("rated rating score scored scores rate got gets earned".split())
 ARTICLES = frozenset(("a", "an"))

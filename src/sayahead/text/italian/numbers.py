@@ -124,7 +124,8 @@ def clock(hour: int, minute: int | None, second: int | None, left: Left) -> str:
 
 def date(day: int, month: int, year: int | None, left: Left) -> str:
     """``primo maggio duemilaventiquattro``."""
-    return dated(day, MONTHS[month - 1], year, cardinal, first="primo")
+    first = "uno" if left.word[-1:] == "'" else "primo"  # "l'1/3", "il primo marzo"
+    return dated(day, MONTHS[month - 1], year, cardinal, first=first)
 
 
 def of(noun: str) -> str:

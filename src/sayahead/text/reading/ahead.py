@@ -21,6 +21,7 @@ _DASHES = ("-", "–")
 _LASTING, _WARS = frozenset(("h", "horas", "dias")), frozenset(("Guerra", "guerra"))
 _BETWEEN = ("zwischen", "entre", "tra", "fra")
 _SHARES = re.compile(r"([0-9]{1,2})/\1")
+_ELIDED_PART = re.compile(r"([^\W\d_]+['’])(1/(?:[2-9]|10))")
 _MOLAR = re.compile(r"([0-9]+(?:[.,][0-9]+)?)M")
 
 
@@ -41,6 +42,8 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         if link and core == link:
             found = right.one_of((left.form,), prefixes(frozenset((left.form,))))
             return found and Said("", left)
+    if (m := _ELIDED_PART.fullmatch(core)) and not parts.mark and record.cues.get(m[1].lower()) == "day":
+        return _shared(m[1], m[2], right, record)
     if core == "3M":
         return _company(parts, left, right, record)
     if core[-1] == "M" and ((core == "M" and left.kind == "number") or _MOLAR.fullmatch(core)):
@@ -79,6 +82,13 @@ def _numbered(value: int, gender: str, right: Right, record: Record) -> Beside:
         initial = right.initial()
         found = None if initial is None else initial.isalpha()
     return found and Said(amounts.spoken(record).ordinal(value, gender), Left(word=record.tag))
+
+
+def _shared(article: str, share: str, right: Right, record: Record) -> Beside:
+    """``l'1/3 dei voti``: a part of what "of" stands before; a date elsewhere."""
+    initial = right.initial()
+    of = record.of("x")[0]
+    return None if initial is None else initial == of and Said(article + amounts.fraction(share, record))
 
 
 def carried(parts: Parts, left: Left) -> None:

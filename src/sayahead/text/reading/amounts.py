@@ -140,10 +140,12 @@ def prefixed_range(first: str, last: str, record: Record) -> tuple[Currency, str
     return (*found, last) if value_of(last, record) > value_of(found[1], record) else None
 
 
-def scaled(text: str, scale: Noun, currency: Currency, record: Record) -> Said:
-    """``$5 Mio.``: the number, the million, the currency."""
+def scaled(text: str, scale: Noun, currency: Currency | None, record: Record) -> Said:
+    """``$5 Mio.``: the number, the million, the currency, unless that is named behind it."""
     one = spoken(record).singular(value_of(text, record))
     said = f"{signed(text, record, scale.gender)} {scale.one if one else scale.many}"
+    if currency is None:
+        return Said(said, Left("number", text, big=True))
     name = record.of(currency.main.many) if scale.gender else currency.main.many
     return Said(f"{said} {name}", Left("money", form=currency.main.many))
 

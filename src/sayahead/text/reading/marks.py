@@ -16,6 +16,7 @@ PAUSING = ",;:—、，；：،؛፣፤·"
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,60}>|<!--[^>]*-->|\[\^[^\]]*\]")
 _NO_CENTS = re.compile(r"(?<=[0-9]),(?:--?|–)(?=\W*$)")
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
+_SHOWN_TAG = re.compile(r"(?:&lt;|`<)(/?)([A-Za-z][\w-]*)/?(?:&gt;|>`)")
 _KEYCAP = re.compile("([0-9#*])\ufe0f?\u20e3")
 _LEAD = re.compile(r"""(?:["'‘“„«‹(\[{*_`!?,;:|…–—)\]}»”’\s「『【《〈]|~~+|-+(?![\d.,])|\.\.+|#+(?!\d)|>(?!\s*\d))*""")
 _TRAIL = "\"'’”»›)]}」』】》〉*_`|~>- «„“–—" + ENDING + PAUSING
@@ -61,10 +62,17 @@ def shown(raw: str, mark: str) -> str:
     return next((c for c in reversed(raw) if not c.isascii() and c in _FOREIGN and c.translate(_SAME) == mark), mark)
 
 
+def decoded(raw: str) -> str:
+    """A token with its entities as characters; of a tag that it shows, its name: ``&lt;br&gt;`` br."""
+    for _ in range(2):  # "&amp;lt;"
+        raw = _ENTITY.sub(lambda m: html.unescape(m[0]), _SHOWN_TAG.sub(r" \1\2 ", raw))
+    return raw
+
+
 def fold(raw: str) -> str:
     """A token with one kind of dash and apostrophe, without emoji and invisible characters."""
-    if "&" in raw:
-        raw = _ENTITY.sub(lambda m: html.unescape(m[0]), raw)
+    if "&" in raw or "`<" in raw:
+        raw = decoded(raw)
     if "\\" in raw:
         raw = re.sub(r"\\(?=[^\w\s])", "", raw)
     if raw.isascii():

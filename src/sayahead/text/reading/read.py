@@ -49,7 +49,8 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         return Said(core, Left(record.cues.get(core.lower(), ""), core, before=left.word))
     # "Appelez le 01 23": an article between what tells of a number and the number.
     linked = left.kind in ("phone", "code") and core.isalpha() and core.islower() and len(core) < 5
-    kind = left.kind if linked else record.cues.get(core.lower(), "")
+    both = f"{left.word}-{core}".lower()
+    kind = left.kind if linked else record.cues.get(both, "") or record.cues.get(core.lower(), "")
     if left.kind in ("money", "measure") and core.isalpha() and _repeated(core, left, record):
         return Said("", left)
     if left.kind == "sum" and core in (record.until, record.signs["and"]):

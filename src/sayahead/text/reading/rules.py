@@ -13,6 +13,7 @@ from sayahead.text.reading import ahead, amounts
 from sayahead.text.reading.ahead import carried
 from sayahead.text.reading.marks import ENDING, shown
 from sayahead.text.reading.ordinals import DAYS, days, dot_ordinal, month_follows, prefixes_of, starts
+from sayahead.text.reading.prices import PRICES
 from sayahead.text.reading.read import DAY_AND_MONTH, RANGE, read, roman, week
 from sayahead.text.reading.record import Left, Record, Said, prefixes
 from sayahead.text.reading.tokens import GLUED, Joined, Parts, Right, Token
@@ -38,14 +39,15 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
         found = next((key for key in (both, both.rstrip('.,;:!?)»“"')) if key in record.phrases), "")
         if right.done and found:
             one, _, many = record.phrases[found].partition("/")
-            return Joined(found, Said(one if left.one or not many else many, Left(word=found)))
+            kind = record.cues.get(one.replace(" ", "-"), "")
+            return Joined(found, Said(one if left.one or not many else many, Left(kind, found)))
         if not right.done and (found or both in prefixes_of(record, "phrases") or f"{form} " == both):
             starts = form in prefixes_of(record, "phrase starts") or found
             if starts:
                 return None
     if record.numbers is None or parts.mark or not any(map(_counts, parts.core)):
         return False
-    for rule in (_grouped, _timed, _paid, _priced, _scaled):
+    for rule in (_grouped, _timed, *PRICES):
         joined = rule(parts.core, left, right, record)
         if joined is not False:
             return joined
@@ -89,53 +91,6 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] 
         return Joined(right.body, Said(" ".join([many[0], noun, *many[1:]]), Left("time", noun)))
     said = record.numbers.clock(*time, left) if last == core else read(core, left, record).text
     return found and Joined(right.body, Said(said, Left("time", right.body, before=left.word)))
-
-
-def _paid(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
-    """``12,50 €``: hundredths are said behind the currency."""
-    if not re.fullmatch(rf"[+-]?{record.number}", core) or not re.search(r"[,.][0-9]{2}$", core):
-        return False
-    word, slash, each = right.body.partition("/")
-    if slash and word in record.currency_words:
-        if not right.done:
-            return None
-        paid, per = amounts.money(core, record.currency_words[word], record), amounts.per(each, record)
-        return per != "" and Joined(right.body, replace(paid, text=f"{paid.text} {per}"))
-    found = right.one_of(record.currency_words, prefixes_of(record, "currency words"))
-    if not found:
-        return found
-    word = right.word(record.currency_words)
-    return Joined(word, amounts.money(core, record.currency_words[word], record))
-
-
-def _priced(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
-    """``R$ 5``: a currency before its number."""
-    if core not in record.currencies or left.kind == "number":
-        return False
-    if right.done:
-        return bool(re.match(r"[0-9]", right.body)) and Joined(
-            core + re.sub(r"[,.][-–]+$", f"{record.decimal}00", right.body)
-        )
-    return None if not right.text or right.text[0].isdecimal() else False
-
-
-def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
-    """``$5 Mio.``: the million is said before the currency."""
-    spread = RANGE.fullmatch(core)
-    if spread and (paid := amounts.prefixed_range(spread[1], spread[3], record)):
-        core, low = core[: len(core) - len(spread[2] + spread[3]) - len(paid[1])] + paid[2], paid[1]
-    else:
-        low = ""
-    found = amounts.prefixed(core, record)
-    if found is None or re.search(r"[,.][0-9]{2}$", core):
-        return False
-    scaled = right.one_of(record.scales, prefixes_of(record, "scales"))
-    if not scaled:
-        return scaled
-    currency, number = found
-    whole = amounts.scaled(number, record.scales[right.word(record.scales)], currency, record)
-    begin = f"{amounts.number(low, record)} {record.until} " if low else ""
-    return Joined(right.body, replace(whole, text=begin + whole.text))
 
 
 def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:

@@ -110,6 +110,7 @@ US$ USD U$S = m dólar/dólares, m centavo/centavos
 ¥ JPY = m yen/yenes
 CHF = m franco suizo/francos suizos, m céntimo/céntimos
 MXN MX$ = m peso mexicano/pesos mexicanos, m centavo/centavos
+₱ PHP = m peso/pesos, m centavo/centavos
 ARS = m peso argentino/pesos argentinos, m centavo/centavos
 CLP = m peso chileno/pesos chilenos
 COP = m peso colombiano/pesos colombianos
