@@ -62,6 +62,14 @@ def said(text: str) -> str:
         ("a gif's k8s.", "a /ʤˈɪfs/s K eight s."),
         ("SQL\u200f, \ufeffSQL New\u200b York", "sequel, sequel Noo Yawk"),
         ("Nguyen-led, SQL-like", "/wˈɪn/n led, sequel like"),
+        ("New York-based, (new york-SQL)", "Noo Yawk based, (Noo Yawk sequel)"),
+        ("New York City-wide. New Jersey-based", "the Big Apple wide. New Jersey-based"),
+        ("St. Louis-style New Orleans-born", "saint louie style /nˌuˈɔɹlənz/s born"),
+        (
+            "New York\u2011based, Nguyen\u2010led SQL–gif Nguyen--so",
+            "Noo Yawk based, /wˈɪn/n led sequel— /ʤˈɪf/f /wˈɪn/— so",
+        ),
+        ("SQL-92, a New York-23 bus", "sequel ninety-two, a Noo Yawk twenty-three bus"),
         ("[Kokoro](/kˈOkəɹO/), [docs](/guide/)", "/kˈOkəɹO/, docs"),
         ("[Kokoro](/kˈOkəɹO/)-style, x=[Kokoro](/kˈOkəɹO/)'s.", "/kˈOkəɹO/o style, x equals /kˈOkəɹOz/."),
     ],
@@ -71,9 +79,10 @@ def test_words_and_phrases(text: str, expected: str) -> None:
 
 
 def test_spans_stay_those_of_the_source() -> None:
-    text = "See (New York), Nguyen-led."
-    assert [text[word.start : word.end] for word in feed([text])] == ["See", "(New York),", "Nguyen-", "led."]
-    assert [word.ends for word in feed([text])] == [False, False, False, True]
+    text = "See (New York), Nguyen--led. New York-based."
+    expected = ["See", "(New York),", "Nguyen--", "led.", "New York-", "based."]
+    assert [text[word.start : word.end] for word in feed([text])] == expected
+    assert [word.ends for word in feed([text])] == [False, False, False, True, False, True]
 
 
 @pytest.mark.parametrize(
@@ -97,10 +106,9 @@ def test_only_what_may_be_a_phrase_waits_and_no_longer_than_that(text: str, word
 
 
 PIECES = (
-    "Nguyen Nguyen's, new New york York City. city St. Louis U.S. polish C++ SQL-based (gif) the 5 😀 \n, Café".split(
-        " "
-    )
-)
+    "Nguyen Nguyen's, new New york York City. city york-based New-York St. Louis U.S. polish C++ SQL-based (gif) the 5 "
+    "😀 \n, Café"
+).split(" ")
 
 
 @settings(max_examples=examples(300))

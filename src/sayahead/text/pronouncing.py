@@ -27,6 +27,8 @@ _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]*")
 _TOKEN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f]*")
 _MARKS = re.compile(r"[.,;:!?…—)]*$")
 _GIVEN = re.compile(r"\[([^\[\]\s]+)\]\(/([^/()\s]+)/\)")
+_HYPHEN = re.compile("-{1,3}|[\u2010\u2011–]")
+_SPOKEN_HYPHEN = re.compile("-|(?<=—) ")
 MOST_SOURCE = 4096
 """Longest word in the source that is looked up, markup included."""
 
@@ -188,6 +190,7 @@ class Pronouncing:
         if "](/" in source and (own := self._own(word)):
             return 1, own
         best: tuple[int, Said, str] | None = None
+        compound: tuple[int, list[Word]] | None = None
         tokens: Tokens = ()
         for count, next_word in enumerate(self._held, start=1):
             here = tuple(spaced(self._characters(next_word)).split())
@@ -196,6 +199,8 @@ class Pronouncing:
             tokens += here if tokens else (here[0].lstrip(_OPENING) or here[0], *here[1:])
             if (found := self._ending(tokens)) or (count == 1 and (found := self._ending(here))):
                 best = count, *found
+            elif count > 1 and len(here) == 1 and (parts := self._parts(self._held[:count], here[0], tokens[:-1])):
+                compound = count, parts
             if not self._known.begins(tokens):
                 break
             if count < len(self._held):
@@ -203,10 +208,12 @@ class Pronouncing:
                     break
             elif not (over or next_word.ends) and self._known.may_follow(tokens, self._behind(next_word)):
                 return None
+        if compound is not None and (best is None or best[0] < compound[0]):
+            return compound
         if best is not None:
             count, said, behind = best
             return count, [self._genitive(self._held[:count], said, behind)]
-        return 1, self._parts(word, source) if "-" in source else [word]
+        return 1, self._parts([word], source) or [word]
 
     def _ending(self, tokens: Tokens) -> tuple[Said, str] | None:
         """The entry for these words, the marks behind the last aside, and the ``'s`` that follows it."""
@@ -252,22 +259,34 @@ class Pronouncing:
         made = [one for one in made if one.text]
         return [*made[:-1], replace(made[-1], text=made[-1].text + mark, ends=word.ends, goes_on=word.goes_on)]
 
-    def _parts(self, word: Word, source: str) -> list[Word]:
-        """The words of a compound ("Nguyen-led") of which one is in the lexicon; otherwise the compound itself."""
-        written, place = source.split("-"), self._characters(word)
-        mark = _MARKS.search(word.text)
+    def _parts(self, words: list[Word], source: str, before: Tokens = ()) -> list[Word] | None:
+        """The words of a compound ("Nguyen-led") of which one is in the lexicon; None where there is none.
+
+        Where words stand ``before`` it ("New York-based"), the first one must be in the lexicon together with these.
+        """
+        written = _HYPHEN.split(source)
+        if len(written) == 1:
+            return None
+        bare = [part.lstrip(_OPENING) for part in written]
+        found = [self._ending((*before * (not i), part)) if part else None for i, part in enumerate(bare)]
+        if not (found[0] if before else any(found)):
+            return None
+        word = words[-1]
+        places, mark = list(_HYPHEN.finditer(self._characters(word))), _MARKS.search(word.text)
         text = word.text[: mark.start()] if mark else word.text
-        spoken = text.split("-" if "-" in text else " ")
-        found = [self._ending((part.lstrip(_OPENING),)) if part.lstrip(_OPENING) else None for part in written]
-        if len(written) != len(spoken) or len(place.split("-")) != len(written) or not any(found):
-            return [word]
+        spoken = _SPOKEN_HYPHEN.split(text) if _SPOKEN_HYPHEN.search(text) else text.split(" ")
+        if any(map(str.isdecimal, source)):
+            # Words of figures have hyphens of their own.
+            spoken = [self._known.read(part) for part in written]
+        if not len(written) == len(spoken) == len(places) + 1 or not all(spoken):
+            return None
         made, at = list[Word](), word.start
         for i, (part, entry) in enumerate(zip(spoken, found, strict=True)):
             last = i + 1 == len(spoken)
-            end = word.end if last else at + len(place.split("-")[i]) + 1
+            end = word.end if last else word.start + places[i].end()
             one = replace(word, text=part + (word.text[len(text) :] if last else ""), start=at, end=end)
             one = replace(one, ends=word.ends and last, goes_on=word.goes_on and last)
-            made.append(self._genitive([one], *entry) if entry else one)
+            made.append(self._genitive([*(words[:-1] if not i else ()), one], *entry) if entry else one)
             at = end
         return made
 
