@@ -106,6 +106,7 @@ def test_what_cannot_be_read_is_reported(sayahead: Command) -> None:
         (("-k", "-1", "hi"), "must be a whole number of at least 0"),
         (("--jsn", "hi"), "--json"),
         (("--language", "xx", "hi"), "There is no text front end for the language 'xx'"),
+        (("--voice", "heart", "--language", "de", "hi"), "leave out --voice or --language"),
         (("--language", "de", "--lexicon", "/there/is/none.txt", "hi"), "/there/is/none.txt"),
     ],
 )

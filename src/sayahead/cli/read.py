@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("text", nargs="*", metavar="TEXT", help="what to read; without it, standard input")
     add("-f", "--file", metavar="FILE", help="read a text file (UTF-8; - is standard input)")
-    add("--voice", default="heart", metavar="NAME", help="a voice's name or folder (default: heart)")
-    add("--language", metavar="TAG", help="read in this language (de, pt-BR), phonemes by espeak-ng, with no voice")
+    add("--voice", metavar="NAME", help="a voice's name or folder (default: heart)")
+    add("--language", metavar="TAG", help="instead of a voice: a language (de, pt-BR), with espeak-ng's phonemes")
     add("-k", "--lookahead", type=number(int, 0), metavar="N", help="words of lookahead (default: the voice's)")
     add("--lexicon", metavar="FILE", help=LEXICON_HELP)
     add("--ssml", action="store_true", help=SSML_HELP)
@@ -72,7 +72,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
-    config = read_config(installed_voices().get(arguments.voice, Path(arguments.voice)))
+    if arguments.voice is not None and arguments.language is not None:
+        raise ConfigError(
+            "--language reads without a voice, with espeak-ng's phonemes: leave out --voice or --language."
+        )
+    name = arguments.voice or "heart"
+    config = read_config(installed_voices().get(name, Path(name)))
     front = front_end(config.language, espeak=str(config.model.get("espeak", "")))
     if arguments.language is not None:
         front = EspeakFrontEnd(arguments.language)
