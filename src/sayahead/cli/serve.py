@@ -50,7 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--log", type=one_of("text", "json"), metavar="FORM", help="log format: text (default) or json")
     add("--config", type=Path, metavar="FILE", help="TOML file with settings")
-    add("--check", action="store_true", help="say what the settings leave open, and end")
+    add(
+        "--check",
+        action="store_true",
+        help="say what the settings leave open and whether the ports can be had, and end",
+    )
     add("--set", action="append", metavar="NAME=VALUE", help="any setting, such as limits.sessions=64")
 
 
@@ -60,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         from sayahead.engine.onnx import cores
         from sayahead.server.hub import Hub
         from sayahead.server.operation import check, logs, memory
-        from sayahead.server.operation.run import Server
+        from sayahead.server.operation.run import Server, check_ports
         from sayahead.server.operation.settings import load_settings
     except ImportError as error:
         raise ConfigError(f"sayahead serve needs {error.name}: pip install 'sayahead[server]'.") from error
@@ -70,10 +74,11 @@ def run(arguments: argparse.Namespace) -> int:
     hub = Hub(settings)
     if arguments.check:
         hub.close()
-        print(*check.findings(hub), sep="\n")
+        print(*check.findings(hub), *check.taken(settings), sep="\n")
         return 0
-    # Report problems with a voice before anybody connects.
+    # Report problems with a port or a voice before anybody connects; gRPC and Wyoming open theirs too late for that.
     try:
+        check_ports(settings)
         hub.start()
     except BaseException:
         hub.close()

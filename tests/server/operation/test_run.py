@@ -8,6 +8,7 @@ import json
 import logging
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -25,6 +26,8 @@ from websockets.asyncio.client import connect
 from sayahead.cli import main
 from sayahead.client import Client, ServerError
 from sayahead.server.operation.logs import JsonLines, Lines
+from sayahead.server.operation.run import bind
+from sayahead.sound.files import OutputError
 
 TEXT = "Hello there, how are you today? I am fine. "
 
@@ -233,6 +236,67 @@ def test_check_says_what_is_open(capsys: pytest.CaptureFixture[str], monkeypatch
     told = capsys.readouterr().out
     assert "No API key" not in told
     assert "encrypted" not in told
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    """A port on which somebody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+def test_check_says_which_ports_can_be_had(
+    taken: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sayahead.server.operation.logs.set_up", lambda form, text: None)
+    command = ["serve", "--check", "--voice", "heart"]
+    assert main([*command, "--port", str(taken), "--wyoming", f"tcp://localhost:{taken}"]) == 0
+    told = capsys.readouterr().out
+    assert f"Port {taken} of 127.0.0.1 is in use" in told
+    assert f"Port {taken} of localhost is in use" in told
+    assert main([*command, "--port", "0"]) == 0
+    assert "is in use" not in capsys.readouterr().out
+    for wrong in (["--host", "192.0.2.1"], ["--port", "0", "--wyoming", "tcp://192.0.2.1:10200"]):
+        assert main([*command, *wrong]) == 1
+        assert "of 192.0.2.1: " in capsys.readouterr().err
+    assert main([*command, "--host", "nosuch.invalid"]) == 1
+    assert "nosuch.invalid is not an address of this machine" in capsys.readouterr().err
+
+
+def test_every_port_is_tried_before_voices_are_loaded(
+    taken: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sayahead.server.operation.logs.set_up", lambda form, text: None)
+    pytest.importorskip("grpc")
+    monkeypatch.setattr("sayahead.server.hub.Hub.start", lambda self: pytest.fail("The voices were loaded first."))
+    free = free_port()
+    command = ["serve", "--voice", "heart", "--port", str(free)]
+    for more, port in (
+        (["--wyoming", f"tcp://127.0.0.1:{taken}"], taken),
+        (["--grpc-port", str(taken)], taken),
+        (["--wyoming", f"tcp://127.0.0.1:{free}"], free),
+        (["--grpc-port", str(free)], free),
+    ):
+        assert main([*command, *more]) == 1
+        assert f"Cannot listen on port {port} of 127.0.0.1: " in capsys.readouterr().err
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def test_the_address_of_a_host_of_colons_has_brackets(caplog: pytest.LogCaptureFixture) -> None:
+    try:
+        bind("::1", 0).close()
+    except OutputError:
+        pytest.skip("This machine has no IPv6.")
+    with caplog.at_level(logging.INFO), serving(host="::1") as running:
+        pass
+    assert f"http://[::1]:{running.port}" in {getattr(record, "url", "") for record in caplog.records}
 
 
 @pytest.mark.parametrize(("host", "keys", "warned"), [("0.0.0.0", (), True), ("0.0.0.0", ("me:first-key",), False)])

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import loopback
 from sayahead.server.operation.connection import most_connections
+from sayahead.server.operation.run import bind, ports
+from sayahead.server.operation.settings import Settings
+from sayahead.sound.files import OutputError
 
 # What a connection keeps at most besides its messages: buffers of the system and of the event loop, and what it has
 # still to be sent.
@@ -42,6 +46,18 @@ def findings(hub: Hub) -> Iterator[str]:
         f"{hub.places} concurrent texts need about {megabytes(least)}; with {connections} connections, clients can use "
         + (f"{megabytes(most)} at most{beyond(most)}.")
     )
+
+
+def taken(settings: Settings) -> Iterator[str]:
+    """A sentence for each port that another program has, maybe a server that runs already; OutputError if one of them
+    cannot be had at all."""
+    for host, port in ports(settings):
+        try:
+            bind(host, port).close()
+        except OutputError as error:
+            if getattr(error.__cause__, "errno", None) != errno.EADDRINUSE:
+                raise
+            yield f"Port {port} of {host} is in use: unless it is by this server, running already, choose another."
 
 
 def beyond(size: int) -> str:

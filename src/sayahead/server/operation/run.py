@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import signal
 import socket
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -15,6 +17,7 @@ from sayahead.server.hub import Hub
 from sayahead.server.operation.access import loopback
 from sayahead.server.operation.app import create_app
 from sayahead.server.operation.connection import HttpConnection, Socket
+from sayahead.server.operation.settings import Settings, wyoming_address
 from sayahead.sound.files import OutputError
 
 log = logging.getLogger("sayahead.server")
@@ -44,9 +47,6 @@ class Server(uvicorn.Server):
     def run(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until a signal. OutputError if a port cannot be had."""
         settings = self._hub.settings
-        if settings.grpc_port:
-            # gRPC opens its own, too late for a clear error.
-            bind(settings.host, settings.grpc_port).close()
         asyncio.run(self.serve(sockets or [bind(settings.host, settings.port)]))
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -54,9 +54,9 @@ class Server(uvicorn.Server):
         if self.started:
             scheme = "https" if self._hub.settings.certificate else "http"
             host = self._hub.settings.host
-            log.info("listening", extra={"url": f"{scheme}://{host}:{self.port}"})
+            log.info("listening", extra={"url": f"{scheme}://{bracketed(host)}:{self.port}"})
             if self._hub.settings.page:
-                name = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+                name = bracketed("127.0.0.1" if host in ("0.0.0.0", "::") else host)
                 log.info("to try it, open the page in a browser", extra={"page": f"{scheme}://{name}:{self.port}/"})
             if self._hub.access.open and not loopback(host):
                 log.warning(
@@ -78,6 +78,29 @@ class Server(uvicorn.Server):
         log.info("draining", extra={"connections": self._hub.connections})
         await self._hub.drain()
         self.should_exit = True
+
+
+def bracketed(host: str) -> str:
+    """A host as an address of the web has it."""
+    return f"[{host}]" if ":" in host else host
+
+
+def check_ports(settings: Settings) -> None:
+    """OutputError if one of the settings' ports cannot be had, or one is to be used twice."""
+    with contextlib.ExitStack() as opened:
+        for host, port in ports(settings):
+            listener = bind(host, port)
+            opened.callback(listener.close)
+            listener.listen(1)
+
+
+def ports(settings: Settings) -> Iterator[tuple[str, int]]:
+    """Hosts and ports that a server of these settings listens on."""
+    yield settings.host, settings.port
+    if settings.grpc_port is not None:
+        yield settings.host, settings.grpc_port
+    if settings.wyoming is not None:
+        yield wyoming_address(settings.wyoming)
 
 
 def bind(host: str, port: int) -> socket.socket:
