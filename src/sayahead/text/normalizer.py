@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 from sayahead.text.english import tables, tokens
+from sayahead.text.english.endings import ends
 from sayahead.text.english.finality import final_at, names
 from sayahead.text.english.left import Left
 from sayahead.text.english.markup import MICRO, OPEN_TAG, fold, trim
@@ -84,7 +85,7 @@ class Normalizer(Waiting[str]):
         return said.removeprefix(token.begun).lstrip() if said and token.begun else said
 
     def _ended(self, token: Token[str], parts: Parts, said: str, right: Right) -> bool | None:
-        return tokens.ends(token, parts, said, self._left, right)
+        return ends(token, parts, said, self._left, right)
 
     def _parts(self, token: Token[str]) -> Parts:
         if token.parts is None:

@@ -31,6 +31,7 @@ _PARTS_BEGUN = frozenset(word[:n] for word in _PARTS for n in range(1, len(word)
 _BY = ("x", "X", "×", "by")
 _METER = re.compile("([2-9]|12)/([248]|16)")
 _BEFORE_DAYS = frozenset(("", *"on from the open closed between dates during until held runs running took".split()))
+_STARS = ("star", "stars", "stars!")
 _HOUSE = re.compile("([0-9]{2,3})-([0-9]{2})")
 _BEFORE_HOUSES = frozenset(("", *"at to near visit address is from lives live located".split()))
 _ROADS = frozenset((*tables.ROADS, *tables.ROADS.values()))
@@ -54,6 +55,9 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
         return None if found is None else False if found else f"{number(m[1])} out of ten"
     if (m := _HOUSE.fullmatch(core)) and not (parts.mark or left.kind) and (found := _housed(left, right)) is not False:
         return found and f"{label(m[1])} {pair(m[2])}"
+    if re.fullmatch(r"[0-5](?:\.5)?/5", core) and not (parts.mark or right.last):
+        found = right.one_of(_STARS, ("s", "st", "sta"))
+        return found and f"{number(core[:-2])} out of five"
     if parts.mark and core != "3M" and (core != "911" or left.before):
         return False
     if m := MONEY.fullmatch(core):
@@ -61,6 +65,9 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
     if raw.endswith('"') and raw[:-1] == core and core.isdigit():
         found = _one_of(right, "sizes")
         return found and f"{number(core)} inch"
+    if core in tables.SHORT_NUMBERS and core != "911" and left.word.lower() in ("the", "a"):
+        called = _one_of(right, "emergency")
+        return called and each(core)
     if core == "911" and left.kind in ("", "sign"):
         called = left.before == "" or (left.word.lower() in ("a", "the") and _one_of(right, "emergency"))
         named = left.word in ("a", "the", "Porsche")

@@ -62,8 +62,11 @@ def atom(text: str, left: Left = NOTHING) -> str:
     if m := re.fullmatch(r"'?([0-9]{1,4})'?s", text):
         return _decade(m[1], left)
     if m := TIME.fullmatch(text.removesuffix("ish").removesuffix("-")):
-        if m[3] and not m[4] and m[1][0] != "0" and left.word.lower() in tables.LONG:
+        long = left.word.lower() in tables.LONG
+        if m[3] and not m[4] and m[1][0] != "0" and (long or (m[2] == "00" and len(m[1]) == 1)):
             return _lasting(*map(int, m.groups()[:3]))
+        if long and not (m[3] or m[4]) and int(m[1]) > 12:
+            return _lasting(0, int(m[1]), int(m[2]))
         return clock(m) + (" ish" if text.endswith("ish") else "")
     if m := re.fullmatch(r"([0-9]{1,2})([AaPp])\.?[Mm]\.?", text):
         return f"{cardinal(int(m[1]))} {m[2].upper()}.M."
@@ -85,7 +88,7 @@ def counted(text: str, left: Left) -> str:
         return ordinal(value)
     if left.kind == "label" and size == 3 and re.fullmatch("[0-9]{3}", left.word):
         return each(text)
-    dialled = size > 4 or text in tables.SHORT_NUMBERS or left.word[:1].isdigit()
+    dialled = size > 4 or text in tables.SHORT_NUMBERS or left.word.lstrip("+")[:1].isdigit()
     if left.kind in ("phone", "code") or (left.kind == "dial" and dialled):
         return each(text)
     if (left.kind == "label" and (size in (3, 4) or text[0] == "0")) or (
@@ -241,6 +244,8 @@ def _slashed(above: str, below: str, left: Left) -> str:
     if word in tables.DATE_WORDS and (day := date("", a, b) or date("", b, a)):
         return day
     if a + b == 100 and a >= b:
+        return f"{cardinal(a)} {cardinal(b)}"
+    if left.kind == "label" and b in (2, 4, 8, 16):  # The signature of a time.
         return f"{cardinal(a)} {cardinal(b)}"
     if word in tables.RATED or (b in (5, 10, 100) and a == b):
         return f"{cardinal(a)} out of {cardinal(b)}"

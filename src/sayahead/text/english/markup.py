@@ -7,7 +7,7 @@ import unicodedata
 from functools import lru_cache
 
 from sayahead.text.english.numbers import fraction
-from sayahead.text.reading.marks import decoded, readable, strongest
+from sayahead.text.reading.marks import decoded, readable, strongest, uncited
 from sayahead.text.reading.tokens import Parts
 
 _KEYCAP = re.compile("([0-9]?)[#*]?\ufe0f?\u20e3")
@@ -107,6 +107,7 @@ def fold(raw: str) -> str:
 
 def trim(text: str) -> Parts:
     """A folded token without what surrounds the word, and the pause that surrounds it."""
+    text = uncited(text)
     if "<" in text or "[^" in text:
         text = _TAG.sub(" ", text)
         text = re.sub(r"(?<=\w)<([A-Za-z]\w*)>", r" \1 ", text)

@@ -34,6 +34,7 @@ _MIXED = re.compile(rf"(?:{_ELEMENT}){{2,4}}")
 _LIMITS = re.compile(r"(\\(?:sum|int|prod)|[∑∫∏])_(?:\{([^{}]+)\}|(\\?\w+?))\^(?:\{([^{}]+)\}?|(\\?\w+))")
 _PRODUCT = re.compile(r"(?<![A-Za-z\\])[b-df-hj-np-tv-z]{2,3}(?=\^)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_FUNCTIONS = frozenset(("sin", "cos", "tan"))
 _VARIABLES = frozenset("ijkmnpqtxyz")
 
 
@@ -124,10 +125,12 @@ def _piece(piece: str, before: str, after: str) -> str:
             return tables.LATEX[piece]
         if (known := tables.PLAIN.get(piece)) and not before[-1:].isalnum():
             return known
+        if piece in _FUNCTIONS and after[:1] == "(":
+            return tables.LATEX[piece]
         beside = before[-1:].isdigit() or after[:1].isdigit()
         if (before[-1:] in ("_", ".") or after[:1] == "_") and piece.isalpha():
             shown = piece.lower() if re.search("[AEIOUY]", piece) else piece
-            return pronounced(shown if piece.isupper() else piece)
+            return pronounced(shown) if piece.isupper() else " ".join(map(pronounced, _HUMP.split(piece)))
         return _letters(piece, beside=beside) if piece.isalpha() else piece
     return _sign(piece, before, after)
 
@@ -142,7 +145,7 @@ def _sign(sign: str, before: str, after: str) -> str:
             return "point" if not last.isalpha() else "dot"
         if not (last.isalnum() and following.isalnum()):
             return "." if last.isalpha() and re.search(r"\w", after) else ""
-        return "point" if last.isdigit() else "dot"
+        return "point" if last.isdigit() and not after[1:2].isalpha() else "dot"
     if sign == "/" and last == ")" and following.isalnum():
         return "over"
     if sign == "/":
@@ -154,6 +157,8 @@ def _sign(sign: str, before: str, after: str) -> str:
         if following and following in "23" and not after[1:2].isalnum():
             return ""
         return "to the power of" if before and after else ""
+    if sign == "~" and last.isalpha() and following.isdigit():
+        return "tilde"
     if sign in ("*", "**"):
         between = re.search(r"[\w)\]]$", before) and re.match(r"[\w(\\]", after)
         return ("times" if sign == "*" else tables.SYMBOLS[sign]) if between else ""

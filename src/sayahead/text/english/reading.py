@@ -69,7 +69,7 @@ def read(text: str, left: Left = NOTHING) -> str:
         return "" if text in ("#", "*") else tables.SYMBOLS.get(text) or (pieces(text) if len(text) > 1 else "")
     if left.kind == "sign" and (m := re.fullmatch("([0-9]+)([a-z]{2,3})", text)) and not unit(m[2]):
         return f"{number(m[1])} {initials(m[2])}"
-    if text.replace("–", "-").isascii() or not text[0].isalpha():
+    if text.replace("–", "-").isascii() or "@" in text or not text[0].isalpha():
         serial = left.kind == "code" and _SERIAL.fullmatch(text) and not text.isdigit()
         if left.kind == "month" and (said := _compound(text, left)):
             return said
@@ -315,13 +315,13 @@ def _kind(text: str, left: Left, said: str) -> str:
         return "month"
     if low in tables.CUES:
         return tables.CUES[low]
+    if re.fullmatch("0[0-9]{2,4}", text) and left.kind in ("", "label"):
+        return "phone"
     if left.kind in ("code", "dial", "label"):
         keyword = text.isupper() and (left.kind == "dial" or (left.kind == "label" and len(text) < 4))
         return left.kind if low in tables.LINKS or keyword or any(map(str.isdigit, text)) else ""
     if HALF.fullmatch(text) or re.fullmatch(r"[0-9:]+[ap]\.?m\.?", low):
         return "half"
-    if re.fullmatch("0[0-9]{2,4}", text) and not left.kind:
-        return "phone"
     if text in tables.STATES and said == tables.STATES[text]:
         return "code"
     if not any(map(str.isalnum, text)):

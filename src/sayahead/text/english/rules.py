@@ -97,6 +97,9 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"((?:1-)?[89][0-9]{2})-([A-Z]{2,}(?:-[A-Z]+)*)", lambda m: f"{_phone(m[1])}, {m[2].lower().replace('-', ' ')}"),
     (r"802\.11([a-z]*)", lambda m: f"eight oh two dot eleven {initials(m[1]) if m[1] else ''}".rstrip()),
     (r"([0-9]+)'([0-9]+)( and [a-z ]+)", lambda m: f"{number(m[1])} foot {number(m[2])}{m[3]}"),
+    (r"[IViv]+(?:[-–][IViv]+){2,}", lambda m: _chords(m[0])),
+    (r"([PE])\(([A-Za-z])\|([A-Za-z])\)?", lambda m: f"{m[1]} of {initials(m[2])} given {initials(m[3])}"),
+    (r"#(include|define|ifdef|ifndef|endif|pragma)", lambda m: f"pound {pieces(m[1])}"),
     (r"x(86|64|32|[1-9][0-9]{1,3}[1-9])", lambda m: f"X {label(m[1])}"),
     (r"x([0-9]+)", lambda m: f"times {number(m[1])}"),
     (r"([fgh])('{0,2})\(([a-z0-9])\)?", lambda m: _function(*m.groups())),
@@ -148,6 +151,11 @@ def move(text: str) -> str:
     return " ".join(_PIECES.get(c) or (number(c) if c.isdigit() else initials(c)) for c in text.replace("=", ""))
 
 
+def is_move(text: str) -> bool:
+    """Whether a token is a move of chess."""
+    return re.fullmatch(rf"{_MOVE}|O-O(?:-O)?", text) is not None
+
+
 def _function(name_: str, primes: str, of: str) -> str:
     """``f'(x)`` F prime of X."""
     said = [
@@ -163,6 +171,12 @@ def _chord(root: str, sign: str | None, kind: str | None, figures: str) -> str:
     """``C#m7`` C sharp minor seven."""
     words = [initials(root), {"#": "sharp", "b": "flat"}.get(sign or "", ""), _CHORDS.get(kind or "", "")]
     return " ".join(filter(None, [*words, number(figures) if figures else ""]))
+
+
+def _chords(text: str) -> str:
+    """``I–IV–V`` one, four, five."""
+    degrees = [roman(part.upper()) for part in re.split("[-–]", text)]
+    return ", ".join(map(cardinal, degrees)) if all(0 < degree < 8 for degree in degrees) else ""
 
 
 def _numbered(name_: str, figures: str) -> str:

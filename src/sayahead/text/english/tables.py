@@ -58,6 +58,8 @@ STARTERS = frozenset(
     "As Then Now However Although After Before Since Because For From To What Who Why How Where My Our Your His Her "
     "Their Yes No Not Nobody Some Many Most All".split()
 )
+_CONTRACTED = {"s": "It He She That There Here What Who How This Let", "re": "They We You", "m": "I"}
+STARTERS |= {f"{word}{sign}{end}" for end, words in _CONTRACTED.items() for word in words.split() for sign in "'’"}
 STARTER_PREFIXES = frozenset(word[:n] for word in STARTERS for n in range(1, len(word) + 1))
 
 HALVES = frozenset("a.m p.m A.M P.M".split())
@@ -73,6 +75,7 @@ BEFORE_NUMBER = table("""
     Eps. Episodes  Ps. Psalm  Fl. Floor  para. paragraph  paras. paragraphs
     Para. Paragraph  Res. Resolution  Op. Opus  op. opus  Reg. Regulation  reg. regulation
     Cor. Corinthians  b. born  d. died  ref. reference  Ref. Reference  eqn. equation
+    Sat Saturday  Sun Sunday
     Eqn. Equation  Pt. Part  pt. part  Apt Apartment  apt apartment  Ste Suite  Rm Room  Bldg Building  Ext Extension
 """)
 
@@ -183,8 +186,8 @@ _CUES = {
     "extension ext postcode card password cvv swift bic upc ein badge passport a/c chmod plate",
     "dial": "call dial text phone ring sms fax tel telephone mobile hotline helpline cell",
     "label": "room route highway flight port gate suite apt apartment error channel box bus model form order invoice "
-    "ticket case ending building interstate terminal code number bldg unit locker platform hwy rte area id version "
-    "ends build reference ref reservation booking claim http # po p.o exit",
+    "ticket case ending building interstate terminal code number bldg unit locker platform seat seats hwy rte area id "
+    "version ends build reference ref reservation booking claim signature http # po p.o exit",
 }
 CUES = {"per": "per"} | {word: kind for kind, words in _CUES.items() for word in words.split()}
 LINKS = frozenset("is are was number no no. nr code ending in with or and at # num digits : me us them to".split())
@@ -210,7 +213,8 @@ AHEAD = {
         "errors page pages response responses status code codes",
         "sizes": "monitor monitors tv tvs TV TVs screen screens display displays laptop pizza wheels tires rims "
         "tall wide long deep thick vinyl pipe by x",
-        "emergency": "call calls caller callers operator operators dispatcher dispatchers system center",
+        "emergency": "lifeline Lifeline line hotline Hotline helpline Suicide "
+        "call calls caller callers operator operators dispatcher dispatchers system center",
         "meters": "time meter metre signature signatures rhythm groove beat waltz",
         "priced": "per a an each apiece more off every",
         "dissolved": "solution solutions sodium potassium magnesium calcium ammonium hydrochloric sulfuric sulphuric "

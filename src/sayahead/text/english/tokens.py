@@ -1,13 +1,12 @@
 """What a token is, and what the beginning of the next one may still make of it.
 
-The three questions (``join``, ``reading``, ``ends``) answer None while the next token's characters do not tell yet.
+The two questions (``join``, ``reading``) answer None while the next token's characters do not tell yet.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection
 
 from sayahead.text.english import ahead, tables
 from sayahead.text.english.addresses import spelled, url
@@ -16,18 +15,24 @@ from sayahead.text.english.left import Left
 from sayahead.text.english.markup import fold
 from sayahead.text.english.numbers import each, initials, number, thousands
 from sayahead.text.english.reading import read
-from sayahead.text.english.units import BIG, BIG_PREFIXES, CURRENCY_CODES, INDIAN, INDIAN_PREFIXES, unit, unit_of
+from sayahead.text.english.units import (
+    BIG,
+    BIG_PREFIXES,
+    CURRENCIES,
+    CURRENCY_CODES,
+    INDIAN,
+    INDIAN_PREFIXES,
+    unit,
+    unit_of,
+)
 from sayahead.text.english.words import roman
 from sayahead.text.reading.lines import is_rule
-from sayahead.text.reading.marks import ENDING
-from sayahead.text.reading.tokens import GLUED, QUOTES, SPACE, Joined, Parts, Right, Token
+from sayahead.text.reading.tokens import QUOTES, SPACE, Joined, Parts, Right, Token
 
 _TITLED_ROADS = ("St", "Dr")
 _HALVES = frozenset(form for h in "apAP" for form in (h + "m", h + "M", h + ".m", h + ".m.", h + ".M", h + ".M."))
 _HALF_PREFIXES = frozenset(form[:n] for form in _HALVES for n in range(1, len(form) + 1))
-_SPELLED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _PHONE_PREFIX = re.compile(r"\d{0,3}|\d{3}-\d{0,4}")
-_SHORT_MEASURE = re.compile(r"[0-9./]+-?(?:in|ft|lb|oz|yd|mi|min|hr|sec)")
 _UNSCALED = re.compile(r"\.(?:00|99)$|,[0-9]{2,3}$")
 """Thousands or the cents of a price in a shop at an amount's end: it is not counted in millions."""
 _AMOUNT_PREFIX = re.compile(r"\$?\d?[\d,.]*")
@@ -43,6 +48,9 @@ _ALONE = frozenset(
 _BIG = "|".join(name for name in BIG if len(name) > 2)
 _GROUPS = re.compile("[0-9]{3}(?: [0-9]{3})*")
 _LEADING = re.compile("[1-9][0-9]{0,2}")
+_CONTINENTAL = re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]{2}")
+_MONEY_BEHIND = frozenset((*CURRENCIES, *CURRENCY_CODES))
+_MONEY_BEHIND_BEGUN = frozenset(name[:n] for name in _MONEY_BEHIND for n in range(1, len(name) + 1))
 _FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)")
 
 
@@ -108,6 +116,9 @@ def _join_number(core: str, left: Left, right: Right) -> Joined[str] | bool | No
     if ":00" in core and (m := TIME.fullmatch(core)) and not m[4] and 0 < int(m[1]) <= 12:
         found = right.one_of(_HALVES, _HALF_PREFIXES)
         return found and Joined(right.body, clock(m, half=right.text))
+    if _CONTINENTAL.fullmatch(core) and (found := right.one_of(_MONEY_BEHIND, _MONEY_BEHIND_BEGUN)) is not False:
+        sign = right.word(_MONEY_BEHIND)
+        return found and Joined(CURRENCY_CODES.get(sign, sign) + core)
     return ahead.join(core, left, right)
 
 
@@ -217,7 +228,7 @@ def _dotted(core: str, left: Left, right: Right) -> str | None:
             return None
         road = left.named or (core == "St" and not capital and left.word)
         return tables.ROADS[core] if road else tables.TITLES[core]
-    if measured and (known := unit_of(left.word, core)) and core.isalpha():
+    if measured and core not in "KkMBb" and (known := unit_of(left.word, core)) and core.isalpha():
         return known[0 if left.kind == "one" or left.each else 1]
     if core in tables.LIMITS and not measured and left.word.lower() not in ("the", "a", "to", "at", "my"):
         return tables.LIMITS[core]
@@ -277,14 +288,16 @@ def _flag(dashes: str, name: str, left: Left) -> str | None:
 def _sign(token: Token[str], left: Left, right: Right) -> str | None:
     """What is said for a token without letters and digits, if anything is."""
     text = fold(token.raw).strip()
-    numeric = left.kind in ("one", "number", "time", "half") or MONEY.fullmatch(left.word) is not None
+    text = text.rstrip(".,;:!?)") or text
+    counted = left.kind in ("one", "number") and not left.word[:1].isalpha()
+    numeric = counted or left.kind in ("time", "half") or MONEY.fullmatch(left.word) is not None
     if text in ("-", "−") and (re.search(r"[A-Za-z]\^[0-9]$", left.word) or re.fullmatch("[0-9]+[xyz]", left.word)):
         return "minus"
     if text in ("-", "–") and not right.last and (numeric or left.kind == "month" or left.word in tables.WEEKDAYS):
         return _between(numeric, left, right)
     if text == "/" and re.match(CUR, left.word):
         return "per"
-    if text in ("-", "−") and len(left.word) == 1 and left.word in "ijkmnpqtxyz" and left.word:
+    if text in ("-", "−") and re.search(r"(?:^|[\W\d])[ijkmnpqtxyz]$", left.word):
         return "minus"
     if text in ("#", "*") and left.word.lower() in ("press", "hit", "dial", "push", "or", "then", "by"):
         return "pound" if text == "#" else "star"
@@ -314,64 +327,6 @@ def _between(numeric: bool, left: Left, right: Right) -> str | None:
     names = tables.WEEKDAYS if left.word in tables.WEEKDAYS else tables.MONTHS
     found = right.one_of(names, tables.WEEKDAY_PREFIXES if names is tables.WEEKDAYS else tables.MONTH_PREFIXES)
     return None if found is None else "to" if found else ""
-
-
-def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -> bool | None:
-    """Whether the punctuation of a token ends the sentence."""
-    mark, core = parts.mark, parts.core
-    if not mark or mark not in ENDING:
-        return False
-    if mark in "?!" or token.gap == GLUED:
-        return mark in "?!"
-    if mark == "…":
-        return right.capital()
-    if not said:
-        return True
-    measured = left.kind in ("one", "number", "feet", "hours") and core.isalpha() and len(core) < 5 and unit(core)
-    if (
-        said in ("versus", "featuring")
-        or (said == tables.LIMITS.get(core) and said != core)
-        or (core in tables.NEVER_ENDS and not measured)
-        or _SHORT_MEASURE.fullmatch(core)
-    ):
-        return False
-    if len(core) == 1 and core.isupper() and core != "I":
-        return _initial_ends(left)
-    core = core.rpartition("-")[2]
-    if core in tables.PLACES or (core == "c" and said == "century"):
-        return right.one_of(tables.STARTERS, tables.STARTER_PREFIXES)
-    if core in tables.HALVES or said in tables.ROADS.values():
-        return _named_ends(right, tables.ZONES if core in tables.HALVES else tables.QUARTERS)
-    if core == "Co":
-        return _named_ends(right, ("Ltd", "Inc", "LLC", "KG"))
-    if core in ("Jr", "Sr") and not left.named:
-        return False
-    unsaid = core in tables.LIMITS or (
-        said == core
-        and core.isalpha()
-        and not core.isupper()
-        and len(core) > 1
-        and not re.search("[aeiouyAEIOUY]", core)
-    )
-    priced = core in tables.PRICED_EACH or (core == "c" and said != core)
-    if measured or unsaid or priced or core in tables.MAY_END or core in tables.SPELLED_MAY_END:
-        return right.capital()
-    return said not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)
-
-
-def _named_ends(right: Right, names: Collection[str]) -> bool | None:
-    """Whether a capital follows that is not one of the names in capitals which go on: "5 p.m. EST", "Park Ave. NW"."""
-    capital, text = right.capital(), right.text.lstrip("([")
-    if not capital or not any(name.startswith(text[:1]) for name in names):
-        return capital
-    if len(text) < 2 and not right.done:
-        return None
-    return not any(name.startswith(text[:2]) for name in names if len(name) > 1)
-
-
-def _initial_ends(left: Left) -> bool:
-    """Whether the full stop behind a single capital ends the sentence: "Plan B. Then", not "J. K. Rowling"."""
-    return left.word.lower() in tables.LETTERED and not (left.named and left.word.lower() == "a")
 
 
 def ordinary(word: str, mark: str) -> bool:

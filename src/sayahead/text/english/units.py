@@ -51,6 +51,7 @@ _IRREGULAR = _pairs("""
     kt knot/knots  kts knot/knots  MP megapixel/megapixels  x x  k thousand  K thousand  M million  bn billion
     mn million  tn trillion  bps basis point/basis points  lbf pound force/pounds force  IU I.U.  RPMs R.P.M.
     mM millimolar  μM micromolar  uM micromolar  nM nanomolar  inHg inch of mercury/inches of mercury
+    lb-ft pound-foot/pound-feet  ft-lb foot-pound/foot-pounds  ft-lbs foot-pound/foot-pounds
     doz dozen  BR bedroom/bedrooms  BA bath/baths
 """)
 GLUED_ONLY = frozenset("k K M x s A V W J N F T B b d BR BA".split())

@@ -19,6 +19,9 @@ from sayahead.text.english.units import (
     unit_of,
 )
 
+_HEADED = frozenset("head heads heading headed go turn drive walk wind winds facing blocks miles mile km".split())
+_FAR = frozenset("blocks block miles mile mi km kilometers head heading".split())
+"""Behind them letters are quarters of the sky."""
 HALF = re.compile(r"([AaPp])\.?[Mm]\.?")
 _ROMAN = re.compile(r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
@@ -35,7 +38,9 @@ def roman(text: str) -> int:
 def spaced_unit(text: str, left: Left) -> str:
     """A unit behind its number and white space: ``12 oz``, ``5 ft 10 in``."""
     measured = left.word[:1].isdigit() and left.role != "lettered"
-    if text in GLUED_ONLY and not (measured and (text in "sV" or (text == "W" and left.each))):
+    if text in GLUED_ONLY and not (
+        measured and (text in "sV" or (text in "AW" and left.each) or (text == "A" and "." in left.word))
+    ):
         return ""
     if text in SPACED_IF_SURE and not ("feet" in left.role or (text == "mo" and left.each)):
         return ""
@@ -69,6 +74,8 @@ def word(text: str, left: Left) -> str:
         return tables.SAID[text]
     if (said := _short(text, left)) or (said := _numeral(text, left)):
         return said
+    if text in ("F", "C") and left.word in ("degrees", "degree"):
+        return "Fahrenheit" if text == "F" else "Celsius"
     if text == "Ti" and left.word.isdigit():
         return "T.I."
     if text in "NSEW" and left.word[-1:] == "°":
@@ -108,9 +115,11 @@ def _short(text: str, left: Left) -> str:
         return tables.ROADS[text] if text in tables.ONLY_ROADS or (placed and not holy) else ""
     if text in tables.STATES and left.before.istitle() and not left.word and left.before not in tables.INTERJECTIONS:
         return tables.STATES[text]
-    if len(text) == 2 and text in tables.QUARTERS:
-        road = left.word in tables.ROADS or left.word in tables.ROADS.values()
-        return tables.QUARTERS[text] if road else ""
+    if text in tables.QUARTERS:
+        before = left.word.lower()
+        road = len(text) == 2 and (left.word in tables.ROADS or left.word in tables.ROADS.values())
+        behind = before in (_HEADED if len(text) == 2 else _FAR)
+        return tables.QUARTERS[text] if road or behind or (before == "the" and text in ("NW", "NE", "SW")) else ""
     return ""
 
 

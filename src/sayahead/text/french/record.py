@@ -205,6 +205,11 @@ déc. = décembre
 """,
     may_end="""
 etc. = et cetera
+lun. = lundi
+jeu. = jeudi
+ven. = vendredi
+sam. = samedi
+dim. = dimanche
 ex. = exemple
 c. = centimes
 arr. = arrondissement

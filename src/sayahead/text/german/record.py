@@ -254,6 +254,7 @@ Mrd. = Milliarden
 Tsd. = Tausend
 """,
     may_end="""
+Pers. = Personen
 ff. = folgende
 Nr. = Nummer
 Hbf. = Hauptbahnhof

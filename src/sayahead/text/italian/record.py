@@ -206,6 +206,11 @@ dic. = dicembre
 """,
     may_end="""
 ecc. = eccetera
+lun. = lunedì
+gio. = giovedì
+ven. = venerdì
+sab. = sabato
+dom. = domenica
 a.C. = avanti Cristo
 d.C. = dopo Cristo
 S.p.A. = esse pi a
@@ -270,7 +275,7 @@ Srl SRL = esse erre elle
     cues=cues(
         day="il lo al dal del giorno l' lunedì martedì mercoledì giovedì venerdì sabato domenica lun mar mer gio ven "
         "sab dom",
-        phone="telefono tel tel. cellulare cell. fax chiama chiamare numero-verde",
+        phone="telefono tel tel. cellulare cell. fax chiama chiamare chiami chiamate telefoni contatti numero-verde",
         code="codice pin isbn iban password cap",
         label="pagina capitolo numero n. pag. stanza sala binario linea autobus articolo",
         roman="secolo secoli sec capitolo tomo atto volume",

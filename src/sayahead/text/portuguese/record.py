@@ -208,6 +208,10 @@ mín. = mínimo
 V.Exa. = vossa excelência
 """,
     may_end="""
+seg. = segunda
+qui. = quinta
+sex. = sexta
+sáb. = sábado
 jan. = janeiro
 fev. = fevereiro
 abr. = abril

@@ -91,8 +91,10 @@ def _shared(article: str, share: str, right: Right, record: Record) -> Beside:
     return None if initial is None else initial == of and Said(article + amounts.fraction(share, record))
 
 
-def carried(parts: Parts, left: Left) -> None:
-    """Give the second of two amounts the sign of the first: ``$3 a 5 millones``."""
+def carried(parts: Parts, raw: str, left: Left) -> None:
+    """Give a number its sign: of two amounts the second that of the first (``$3 a 5 millones``), ``–5`` a minus."""
+    if raw[0] == "–" and parts.core[:1].isdecimal() and left.kind not in ("number", "time", "money", "day", "sum"):
+        parts.core = f"-{parts.core}"
     if left.kind == "sum" and left.form and parts.core[:1].isdecimal():
         parts.core = left.form + parts.core
 

@@ -16,6 +16,7 @@ PAUSING = ",;:—、，；：،؛፣፤·"
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,60}>|<!--[^>]*-->|\[\^[^\]]*\]")
 _NO_CENTS = re.compile(r"(?<=[0-9]),(?:--?|–)(?=\W*$)")
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#[0-9]{2,6}|#x[0-9A-Fa-f]{2,6});")
+_CITED = re.compile(r"(?<=[.,;:!?…\"”'’)])(?:\[[1-9][0-9]{0,2}\])+(?=\W*$)|(?<=\w)(?:\[[1-9][0-9]{0,2}\]){2,}(?=\W*$)")
 _SHOWN_TAG = re.compile(r"(?:&lt;|`<)(/?)([A-Za-z][\w-]*)/?(?:&gt;|>`)")
 _KEYCAP = re.compile("([0-9#*])\ufe0f?\u20e3")
 _LEAD = re.compile(r"""(?:["'‘“„«‹(\[{*_`!?,;:|…–—)\]}»”’\s「『【《〈]|~~+|-+(?![\d.,])|\.\.+|#+(?!\d)|>(?!\s*\d))*""")
@@ -30,7 +31,7 @@ _NARROW = str.maketrans("−‐‑‒―ʼ’⁄•‣", "----—''/  ", "™®�
 
 def trim(raw: str) -> Parts:
     """A token without what surrounds the word, and the pause that surrounds it."""
-    text = fold(raw)
+    text = uncited(fold(raw))
     if "<" in text or "[^" in text:
         text = _TAG.sub(" ", text)
     text = _NO_CENTS.sub("", text.strip())
@@ -60,6 +61,11 @@ def strongest(text: str) -> str:
 def shown(raw: str, mark: str) -> str:
     """The mark as its script writes it."""
     return next((c for c in reversed(raw) if not c.isascii() and c in _FOREIGN and c.translate(_SAME) == mark), mark)
+
+
+def uncited(text: str) -> str:
+    """A token without the numbers of sources behind its mark: ``France.[1][2]``."""
+    return _CITED.sub("", text) if "[" in text else text
 
 
 def decoded(raw: str) -> str:

@@ -73,7 +73,8 @@ def _is_ordinal(core: str, left: Left, right: Right, record: Record) -> bool | N
     if left.kind == "day" and left.word[:1].isdecimal() and int(core) <= 12:
         return True
     if record.cues.get(left.word.lower()) in ("ordinal", "day", "noun") and len(core) < 4:
-        return True
+        opens = len(core) == 3 and (right.last or starts(right, record))
+        return None if opens is None else not opens
     if right.last:
         return False
     month = month_follows(right, record)

@@ -48,7 +48,8 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     if record.numbers is None:
         return Said(core, Left(record.cues.get(core.lower(), ""), core, before=left.word))
     # "Appelez le 01 23": an article between what tells of a number and the number.
-    linked = left.kind in ("phone", "code") and core.isalpha() and core.islower() and len(core) < 5
+    short = core.isalpha() and core.islower() and (len(core) < 5 or core in ("lautet", "heißt"))
+    linked = left.kind in ("phone", "code") and short
     both = f"{left.word}-{core}".lower()
     kind = left.kind if linked else record.cues.get(both, "") or record.cues.get(core.lower(), "")
     if left.kind in ("money", "measure") and core.isalpha() and _repeated(core, left, record):
@@ -87,7 +88,10 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     for rule in (_figures, _addressed, _timed, _dated, _ordinal, _paid, _ranged, _coded):
         if found := rule(core, left, record, form):
             return found
-    return Said(pieces(core, record), Left("code" if left.kind == "code" else "", core, before=left.word))
+    return Said(
+        pieces(core, record, singly=left.kind == "code"),
+        Left("code" if left.kind == "code" else "", core, before=left.word),
+    )
 
 
 def _repeated(core: str, left: Left, record: Record) -> bool:
@@ -273,6 +277,10 @@ def _paid(core: str, left: Left, record: Record, form: str) -> Said | None:
         return amounts.money(found[1], found[0], record)
     if part := amounts.fraction(core, record):
         return Said(part, Left("number", core, one=True, before=left.word))
+    amount, _, below = core.rpartition("/")
+    if amount and (found := amounts.prefixed(amount, record)) and (each := amounts.per(below, record)):
+        paid = amounts.money(found[1], found[0], record)
+        return replace(paid, text=f"{paid.text} {each}")
     return amounts.measure(core, left, record)
 
 
@@ -340,14 +348,14 @@ def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
     return None
 
 
-def pieces(core: str, record: Record) -> str:
-    """Piece by piece: letters as they are, figures as numbers, signs by name."""
+def pieces(core: str, record: Record, *, singly: bool = False) -> str:
+    """Piece by piece: letters as they are, figures as numbers or one by one, signs by name."""
     said, before = list[str](), ""
     for piece in _PIECE.findall(core.translate(_POWERS)):
         if piece[0].isdecimal():
             parts = re.findall(r"[0-9]+|[.,]", piece)
             named = {".": record.dot, ",": record.point}
-            said += [named.get(part) or _part(part, record) for part in parts]
+            said += [named.get(part) or (figures(part, record) if singly else _part(part, record)) for part in parts]
         elif piece[0].isalpha():
             said.append(piece)
         elif (name := record.signs.get(piece)) and not (piece == "-" and before):

@@ -29,7 +29,7 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
     """What the token and the next are together, or False if they stay apart."""
     if token.said is not None or not parts.core:
         return False
-    carried(parts, left)
+    carried(parts, token.raw, left)
     form = parts.core + ("." if parts.dotted else "")
     if record.phrases and (not parts.mark or parts.dotted):
         both = f"{form} {right.text}"
@@ -95,7 +95,7 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] 
 
 def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:
     """How the token is read."""
-    carried(parts, left)
+    carried(parts, token.raw, left)
     core = parts.core
     if not core:
         return _sign(token, left, right, record)
@@ -113,7 +113,7 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
         if right.text and set(right.text) <= set("IVXLC") and not right.done:
             return None
         if initial.isdecimal() or (roman(right.body) and (len(right.body) > 1 or right.body in "IVX")):
-            parts.mark = ""
+            parts.mark = parts.mark.rstrip(".")
             return Said(numbered, Left("label", core, before=left.word))
     if parts.dotted and (short := _short(core, left, record)):
         return short
@@ -238,7 +238,7 @@ def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, 
         form in record.may_end
         or any(form.endswith(end) for end in record.suffixes)
         or week(core, record)
-        or (core in record.units and left.kind == "number" and core.isalpha())
+        or ((core in record.units or form in record.units) and left.kind == "number" and core.isalpha())
     ):
         return starts(right, record)
     if record.numbers is None:

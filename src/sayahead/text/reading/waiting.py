@@ -19,6 +19,8 @@ _RUN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f—(.,;:!?]*[.,;:!?]|[^\s\x00-\x1f\x7f
 _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _ADDRESS = re.compile(r"[(\[<\"'`*]*(?:https?://|www\.)")
 _CLOSERS = "\"'”’»›*_`~)]}"
+_SILENT_BEHIND = re.compile(rf"[{re.escape(_CLOSERS)}]*(?:\[[1-9][0-9]{{0,2}}\][{re.escape(_CLOSERS)}]*)*")
+"""Behind a mark that made its word final: closing quotes and brackets, the numbers of sources."""
 _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
 
 
@@ -75,6 +77,9 @@ class Waiting(Language[SaidT]):
         out: list[Word] = []
         if self._tag:
             self._tagged(out, silent=broken(self._tag))
+        if self._behind and "[" in self._text and _SILENT_BEHIND.fullmatch(self._text):
+            self._text = self._behind = ""
+            self._end_sentence(out)
         if self._text:
             self._token(BLANK, self._position, out)
         for token in self._waiting:
@@ -137,7 +142,7 @@ class Waiting(Language[SaidT]):
                 self._tagged(out, silent=tag)
             return
         if white:
-            if self._behind and not self._text.strip(_CLOSERS):
+            if self._behind and _SILENT_BEHIND.fullmatch(self._text):
                 self._text = self._behind = ""
             if "<" in self._text and char not in _NEWLINES and self._opens_tag(char):
                 return
@@ -276,8 +281,8 @@ class Waiting(Language[SaidT]):
                 self._inside_quote = True
                 self._newlines = max(self._newlines, 1)
             return not token.raw
-        if marker == "item" and token.raw[0].isdecimal():
-            self._emit(token, self._listed(token.raw[:-1]) + ".", out, last=False)
+        if marker == "item" and (name := token.raw.strip("().\ufe0f\u20e3")).isalnum():
+            self._emit(token, (self._listed(name) if name.isdecimal() else name.upper()) + ".", out, last=False)
             return True
         return marker in ("item", "heading", "rule")
 
