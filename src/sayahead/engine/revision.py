@@ -10,6 +10,32 @@ MARKED = re.compile(r"[^\W\d_][,;!?]$")
 MOST_ALIGNED = 200
 """Words that differ and are aligned, which takes the square of them; of more, as many are left out as were spoken."""
 
+LONGEST_LINE = 1000
+"""Characters of a line before its open sentence that are read again where text is revised."""
+_OPENING = re.compile(r"(?:(?:[>#|*+•‣◦▪-]{1,6}|\d{1,3}[.)])?[ \t])+")
+"""What may make a line a list's item, a heading, a quote or a table's row."""
+_FENCE = re.compile(r"^[ \t]*```[^`\n]*$", re.MULTILINE)
+_GAP = re.compile(r"\s+(?=\S)")
+
+
+def reread(source: str, begin: int) -> tuple[str, int]:
+    """What a fresh normalizer reads to go on where a sentence begins: an opening, then the source from a place on.
+
+    What opens a list or a heading is read where it does not begin a line, so the line is read again; of a long one the
+    last part, behind what opens the line, or a word. So is the fence of code that the line stands in.
+    """
+    line = source.rfind("\n", 0, begin) + 1
+    opening = "```\n" if sum(1 for _ in _FENCE.finditer(source, 0, max(0, line - 1))) % 2 else ""
+    if begin - line <= LONGEST_LINE:
+        return opening, line
+    found = _OPENING.match(source, line, line + 16)
+    opening += found[0] if found else "x "
+    for gap in _GAP.finditer(source, begin - LONGEST_LINE, begin):
+        # A tag that ends within the opening's room would be known and read again.
+        if ">" not in source[gap.end() - len(opening) : gap.end()]:
+            return opening, gap.end()
+    return opening, begin
+
 
 def unspoken(before: str, spoken: str, text: str) -> str:
     """What is left to speak of a new text, where behind ``before`` the old one went on with ``spoken``.

@@ -13,7 +13,7 @@ import numpy as np
 from sayahead.config import check_text, check_whole
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.keep_up import KeepUp, Pace
-from sayahead.engine.revision import unspoken
+from sayahead.engine.revision import reread, unspoken
 from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.errors import SessionError
@@ -35,8 +35,6 @@ class Session:
 
     # Characters of pushed text read at a time when a policy wants more: a long text costs nothing before its turn.
     BITE = 48
-    # Characters of a line before its open sentence that are read again where text is revised.
-    LONGEST_LINE = 1000
 
     def __init__(
         self,
@@ -120,12 +118,10 @@ class Session:
         self._transcript.rewrite(source[:at] + text)
         self._inbox.clear()
         self._bitten = 0
-        # The words of the open sentence that were spoken decide how what follows is read.
-        # So does their line: what opens a list or a heading is read where it does not begin one.
-        line = source.rfind("\n", 0, begin) + 1
-        start = line if begin - line <= self.LONGEST_LINE else begin
-        self._normalizer = self._normalizer_from(start)
-        self._normalizer.push(source[start:spoken])
+        # The words of the open sentence that were spoken decide how what follows is read. So does their line.
+        opening, start = reread(source, begin)
+        self._normalizer = self._normalizer_from(start - len(opening))
+        self._normalizer.push(opening + source[start:spoken])
         self._normalizer.spoken(begun=self._sentence.take_back(), over=begin == spoken)
         self._normalizer.skipped.clear()
         if source[spoken:at] + text:
