@@ -84,12 +84,15 @@ CASES = [
     ("SQL in <b>New York</b>, New <i>York</i>", "sequel in Noo Yawk, Noo Yawk|"),
     ("pre<sub alias='five'>V</sub>post", "pre five post|"),
     # not closed, closed twice, nested
-    ("so <sub alias='x y'>closed here", "so x y|"),
+    ("so <sub alias='x y'>closed here", "so closed here|"),
     ("an <break time='1s", "an"),
     ("</p></prosody>ok</sub>", "ok|"),
     ("<sub alias='a'><sub alias='b'>c</sub> d</sub>", "a d|"),
-    ("<p>One <sub alias='x'>two<p>Three", "One x| Three|"),
+    ("<p>One <sub alias='x'>two<p>Three", "One two| Three|"),
     ("<phoneme>read me</phoneme> <sub>and me</sub>", "read me and me|"),
+    ("<phoneme ph='ˈwɪn'>an all-in-one <say-as interpret-as='digits'>42", "an all-in-one forty-two|"),
+    ("[the <sub alias='a'>docs](http://x.org) now [a](u<sub alias='b'>) c", "the docs now a c|"),
+    ("the <break time='1s [docs](u) now. More\nhere", "the docs now.| More here|"),
     # Figures that are spoken in portions, of which the element stands in the last.
     (
         'Call 212-555-1234567-<sub alias="x ray">y</sub> now',

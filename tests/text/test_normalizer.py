@@ -140,6 +140,7 @@ READINGS = [
     ("a<b to the end", "a less than b|to|the|end"),
     ('x<a href="u" download>y</a> <input disabled value=5/> z', "x|y|z"),
     ("one <!-- two three --> four <a href='http", "one|four"),
+    ("one <a href='http two. three\nfour <b x=y z", "one|two.||three|four|z"),
     ("![alt text](x.png) fine [1]", "alt|text|fine|one"),
     ("| a | b |\n|---|---|\n| c | d |", "a|,|b|.||c|,|d|."),
     ("over\n\n---\nnew", "over||new"),

@@ -115,7 +115,7 @@ class Marked:
         out: list[Word] = []
         self._literal(out)
         if self._tag is not None:
-            self._replace(self._tag, out)
+            self._unclosed(self._tag, f"<{self._tag.name}> is not closed where the text ends", out)
         self._take(self._inner.flush(), out)
         self._open = self._apart = False
         self._last = ""
@@ -195,11 +195,16 @@ class Marked:
             self._content_at = self._at
         self._content += text
         if len(self._content) > MOST_CONTENT:
-            log.warning("<%s> is not closed after %d characters: it is left out.", self._tag.name, MOST_CONTENT)
-            content, self._content, self._tag = self._content, "", None
-            self._at, end = self._content_at, self._at
+            self._unclosed(self._tag, f"<{self._tag.name}> is not closed after {MOST_CONTENT} characters", out)
+
+    def _unclosed(self, tag: Tag, why: str, out: list[Word]) -> None:
+        """What an element that does not end would have replaced is read, so that nothing of the text is lost."""
+        log.warning("%s (character %d): its content is read.", why, tag.start)
+        content, self._content, self._tag = self._content, "", None
+        self._at, end = self._content_at, self._at
+        if content:
             self._feed(content, out)
-            self._at = end
+        self._at = end
 
     def _feed(self, text: str, out: list[Word]) -> None:
         """Give the normalizer text that stands at the present place of the source."""
@@ -226,8 +231,10 @@ class Marked:
         name = tag.name
         if self._tag is not None:
             # Tags within replaced content say nothing, but its end does; so does one that cannot stand within.
-            if (tag.closes and name == self._tag.name) or name in _SENTENCES:
+            if tag.closes and name == self._tag.name:
                 self._replace(self._tag, out)
+            elif name in _SENTENCES:
+                self._unclosed(self._tag, f"<{self._tag.name}> is not closed before <{name}>", out)
             if tag.closes or name not in _SENTENCES:
                 return
         if name in _COLLECTED and not tag.closes:

@@ -19,6 +19,7 @@ _ATTRIBUTE = rf"(?:{_NAME}\s*=\s*{_VALUE}|(?:{'|'.join(_FLAGS.split())})(?=[\s/>
 _BEGUN = re.compile(
     rf"<{_NAME}(?:\s+{_ATTRIBUTE})*(?:\s+(?:{_NAME}\s*(?:=\s*(?:\"[^\"<]*|'[^'<]*|{_VALUE})?)?)?)?\s*/?"
 )
+_SILENT = re.compile(rf"<{_NAME}(?:\s+{_ATTRIBUTE})*(?:\s+{_NAME}\s*=\s*[\"']?[^\s\"'<>]*)?[\"']?\s*/?")
 _TAG = re.compile(rf"<{_NAME}(?:\s+{_ATTRIBUTE})*(?:\s+{_NAME})?\s*/?>")
 
 
@@ -29,6 +30,17 @@ def is_tag(text: str, *, line_ends: bool) -> bool | None:
     if text.startswith(COMMENT):
         return True if text[-1] == ">" else None
     return True if _TAG.fullmatch(text) else None if _BEGUN.fullmatch(text) else False
+
+
+def silent_part(text: str) -> int:
+    """How many characters of a tag are silent: all, but where its end does not come only what is certainly of it.
+
+    A value whose quotation mark is not closed ends at white space.
+    """
+    if text.startswith(COMMENT) or _TAG.fullmatch(text):
+        return len(text)
+    found = _SILENT.match(text)
+    return found.end() if found else len(text)
 
 
 def broken(text: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sayahead.text.reading.language import Language
 from sayahead.text.reading.lines import OF_THEIR_OWN, is_rule, line_marker
 from sayahead.text.reading.marks import ENDING
-from sayahead.text.reading.open_tag import broken, is_tag
+from sayahead.text.reading.open_tag import broken, is_tag, silent_part
 from sayahead.text.reading.tokens import BLANK, GLUED, LINE, SPACE, Joined, Parts, Right, SaidT, Token
 from sayahead.types import Word
 
@@ -193,7 +193,11 @@ class Waiting(Language[SaidT]):
         self._text = self._text[: start - self._start]
         if self._text:
             self._token(SPACE, start, out)
-        if tag[-1] in _NEWLINES:
+        if rest := tag[silent_part(tag) :]:
+            self._position -= len(rest)
+            for char in rest:
+                self._char(char, out)
+        elif tag[-1] in _NEWLINES:
             self._newline(out)
 
     def _newline(self, out: list[Word]) -> None:
