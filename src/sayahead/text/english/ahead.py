@@ -50,7 +50,7 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
         found = left.word in _BY or (not parts.mark and right.one_of(_BY, ("b",)))
         if found is not False:
             return found and f"{number(core)} {'foot' if core == '1' else 'feet'}"
-    if (m := _OF_TEN.fullmatch(core)) and left.word.lower() not in tables.DATE_WORDS and not left.each:
+    if (m := _OF_TEN.fullmatch(core)) and left.word.lower() not in tables.DATE_WORDS | tables.STEPS and not left.each:
         found = False if parts.mark or right.last else right.one_of(_PARTS, _PARTS_BEGUN)
         return None if found is None else False if found else f"{number(m[1])} out of ten"
     if (m := _HOUSE.fullmatch(core)) and not (parts.mark or left.kind) and (found := _housed(left, right)) is not False:

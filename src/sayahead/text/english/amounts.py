@@ -61,6 +61,8 @@ def atom(text: str, left: Left = NOTHING) -> str:
         return " of ".join(map(plural, number(m[1]).removeprefix("one ").split()))
     if m := re.fullmatch(r"'?([0-9]{1,4})'?s", text):
         return _decade(m[1], left)
+    if left.word in tables.SCRIPTURE and (m := re.fullmatch("([0-9]+):([0-9]+)(?:[-–]([0-9]+))?", text)):
+        return f"{number(m[1])} {number(m[2])}" + (f" to {number(m[3])}" if m[3] else "")
     if m := TIME.fullmatch(text.removesuffix("ish").removesuffix("-")):
         long = left.word.lower() in tables.LONG
         if m[3] and not m[4] and m[1][0] != "0" and (long or (m[2] == "00" and len(m[1]) == 1)):
@@ -247,6 +249,8 @@ def _slashed(above: str, below: str, left: Left) -> str:
         return f"{cardinal(a)} {cardinal(b)}"
     if left.kind == "label" and b in (2, 4, 8, 16):  # The signature of a time.
         return f"{cardinal(a)} {cardinal(b)}"
+    if word in tables.STEPS:
+        return f"{cardinal(a)} of {cardinal(b)}"
     if word in tables.RATED or (b in (5, 10, 100) and a == b):
         return f"{cardinal(a)} out of {cardinal(b)}"
     if 1 < a <= 12 < b <= 31 and b not in (16, 20, 24, 25) and not left.each and not left.kind:

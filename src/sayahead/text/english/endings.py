@@ -14,6 +14,7 @@ from sayahead.text.reading.tokens import GLUED, Parts, Right, Token
 
 _SPELLED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _SHORT_MEASURE = re.compile(r"[0-9./]+-?(?:in|ft|lb|oz|yd|mi|min|hr|sec)")
+_RATE = re.compile("[^/]/(?:mo|yr|hr|wk|min|sec|lb|oz|gal|sq)$")
 _TIMED = frozenset(("Eastern", "Central", "Mountain", "Pacific", *tables.WEEKDAYS, *tables.WEEKDAYS.values()))
 _TIMED_PREFIXES = frozenset(name[:n] for name in _TIMED for n in range(1, len(name)))
 
@@ -59,7 +60,7 @@ def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -
         and len(core) > 1
         and not re.search("[aeiouyAEIOUY]", core)
     )
-    priced = core in tables.PRICED_EACH or (core == "c" and said != core)
+    priced = core in tables.PRICED_EACH or _RATE.search(core) or (core == "c" and said != core)
     if measured or unsaid or priced or core in tables.MAY_END or core in tables.SPELLED_MAY_END:
         return right.capital()
     return said not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)

@@ -67,7 +67,7 @@ def read(text: str, left: Left = NOTHING) -> str:
         return _words(text, left)
     if not any(map(str.isalnum, text)):
         return "" if text in ("#", "*") else tables.SYMBOLS.get(text) or (pieces(text) if len(text) > 1 else "")
-    if left.kind == "sign" and (m := re.fullmatch("([0-9]+)([a-z]{2,3})", text)) and not unit(m[2]):
+    if left.kind == "sign" and (m := re.fullmatch("([0-9]+)(?!st|nd|rd|th)([a-z]{2,3})", text)) and not unit(m[2]):
         return f"{number(m[1])} {initials(m[2])}"
     if text.replace("–", "-").isascii() or "@" in text or not text[0].isalpha():
         serial = left.kind == "code" and _SERIAL.fullmatch(text) and not text.isdigit()

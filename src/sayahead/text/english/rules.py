@@ -83,8 +83,13 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]{4,5}):([0-9]{2,5})", lambda m: f"{label(m[1])} colon {label(m[2])}"),
     (r"([0-9]+):([0-5][0-9])\.([0-9]{1,3})", lambda m: f"{number(m[1])} {pair(m[2])} point {each(m[3])}"),
     (r"([0-9]+):([0-9]+)", lambda m: f"{number(m[1])} to {number(m[2])}"),
-    (r"[Ss]([0-9]{1,2})[Ee]([0-9]{1,3})", lambda m: f"season {cardinal(int(m[1]))} episode {cardinal(int(m[2]))}"),
-    (r"q([0-9]{1,2})h", lambda m: f"every {cardinal(int(m[1]))} hours"),
+    (r"[Ss]([0-9]{1,2}):?[Ee]([0-9]{1,3})", lambda m: f"season {cardinal(int(m[1]))} episode {cardinal(int(m[2]))}"),
+    (
+        r"q([0-9]{1,2})(?:[-–]([0-9]{1,2}))?h",
+        lambda m: f"every {number(m[1])}{f' to {number(m[2])}' if m[2] else ''} hours",
+    ),
+    (r"([0-9]+)[x×]([0-9]+)s", lambda m: f"{number(m[1])} by {plural(number(m[2]))}"),
+    (r"#(?=[0-9A-F]*[0-9])(?=[0-9A-F]*[A-F])([0-9A-F]{6})", lambda m: f"hash {internet(m[1])}"),
     (
         r"([A-G])(#|b)?(maj|min|dim|aug|sus|add|m)([0-9]{1,2})|([A-G])(#)(m|maj|min|dim|aug)?([0-9]{0,2})",
         lambda m: _chord(*(m.groups()[:4] if m[1] else m.groups()[4:])),

@@ -29,7 +29,7 @@ NEVER_ENDS = table("""
     Est Established  co company  cos companies  temp temperature  avg average  Avg Average  Misc Miscellaneous
     govt government  intl international  acct account  Intl International  appt appointment  incl including
     excl excluding  asst assistant  Asst Assistant  Mlle Mademoiselle  Dir Director  Pt Point  Tel Telephone
-    tel telephone  feat featuring  Feat Featuring  esp especially  Esp Especially  mfg manufacturing
+    tel telephone  feat featuring  Feat Featuring  fav favorite  esp especially  Esp Especially  mfg manufacturing
     resp respectively  E.g For example  I.e That is  eg for example  Approx Approximately
 """)
 _NO_TITLES = ("Gen", "Mr", "Mrs", "Est", "Ext", "Avg", "Misc", "Intl", "Esp", "Tel", "Approx")
@@ -87,7 +87,7 @@ BOOKS = table("""
 LIMITS = {"max": "maximum", "min": "minimum"}
 """With a dot; a sentence ends only behind "the max."."""
 PLAIN = table("""
-    401k four oh one K  401K four oh one K  20/20 twenty twenty
+    °C degrees Celsius  °F degrees Fahrenheit  401k four oh one K  401K four oh one K  20/20 twenty twenty
     a.k.a also known as  attn attention  Attn Attention  thx thanks  pls please  plz please  ppl people
     M-F Monday to Friday  M–F Monday to Friday  20-20 twenty twenty
     Mk Mark  Rte Route  YoY year over year  QoQ quarter over quarter  MoM month over month  cont'd continued
@@ -186,8 +186,8 @@ _CUES = {
     "extension ext postcode card password cvv swift bic upc ein badge passport a/c chmod plate",
     "dial": "call dial text phone ring sms fax tel telephone mobile hotline helpline cell",
     "label": "room route highway flight port gate suite apt apartment error channel box bus model form order invoice "
-    "ticket case ending building interstate terminal code number bldg unit locker platform seat seats hwy rte area id "
-    "version ends build reference ref reservation booking claim signature http # po p.o exit",
+    "ticket case ending building interstate terminal code number bldg unit locker platform rooms seat seats gates "
+    "hwy rte area id version ends build reference ref reservation booking claim signature http # po p.o exit",
 }
 CUES = {"per": "per"} | {word: kind for kind, words in _CUES.items() for word in words.split()}
 LINKS = frozenset("is are was number no no. nr code ending in with or and at # num digits : me us them to".split())
@@ -242,6 +242,14 @@ SOFTWARE = frozenset(
     "version versions".split()
 )
 """Their versions have a number behind the point: Python 3.12."""
+SCRIPTURE = frozenset((*BOOKS, *BOOKS.values())) | frozenset(
+    "Psalm Psalms Mark Luke John Acts Corinthians Philippians Colossians Thessalonians Timothy Titus James Peter Jude "
+    "Joshua Judges Ruth Samuel Kings Chronicles Ezra Nehemiah Esther Job Ecclesiastes Ezekiel Daniel Hosea Joel Amos "
+    "Micah Surah Quran".split()
+)
+"""Books of chapters and verses."""
+STEPS = frozenset("step page part slide question round stage day item image photo".split())
+"""Behind them ``3/5`` is the third of five."""
 RATED = frozenset("rated rating score scored scores rate got gets earned".split())
 ARTICLES = frozenset(("a", "an"))
 SUMS = frozenset("is calculate compute what's solve equals plus minus times whats".split())

@@ -164,7 +164,7 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
         parts.mark = "" if verse else parts.mark
         return tables.BOOKS[core] if verse else None
     key = core + "." if dotted else core
-    counted = left.kind in ("one", "number", "feet", "hours") and unit(core)
+    counted = left.kind in ("one", "number", "feet", "hours") and unit(core) and not (dotted and parts.before)
     if not counted and (dotted or not parts.mark) and not right.last and key in tables.BEFORE_NUMBER:
         initial = right.initial(QUOTES)
         if initial is None:

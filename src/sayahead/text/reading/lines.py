@@ -8,7 +8,7 @@ import unicodedata
 BULLETS = frozenset("-*+•‣◦▪")
 OF_THEIR_OWN = ("item", "heading", "table", "fence", "code")
 """Kinds of lines that no next line goes on with."""
-_LETTERED = re.compile(r"\(?(?:[a-h](\))?)?")
+_LETTERED = re.compile(r"\(?(?:[a-h](\))?)?|\([0-9]{1,2}(\))?")
 _KEYCAP = re.compile("[0-9]\ufe0f?(\u20e3)?")
 _PICTURE = re.compile("[\u2192\u2300-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]")
 _PICTURES = ("So", "Sk", "Mn", "Me", "Cf")
@@ -34,7 +34,7 @@ def line_marker(text: str, *, done: bool, quoted: bool) -> str | None:
     if text[0] == "`":
         return "fence" if text.startswith("```") else (None if text.strip("`") == "" and not done else "")
     if lettered := _LETTERED.fullmatch(text) or (None if text.isascii() else _KEYCAP.fullmatch(text)):
-        return None if not done else "item" if lettered[1] else ""
+        return None if not done else "item" if any(lettered.groups()) else ""
     if _PICTURE.match(text):
         pictured = text == "→" or all(unicodedata.category(char) in _PICTURES for char in text)
         return "" if not pictured else "item" if done else None
