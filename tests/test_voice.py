@@ -5,14 +5,25 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from sayahead import ConfigError, LookaheadK, Voice, VoiceError, installed_voices, load_voice
+from sayahead import (
+    READ,
+    ConfigError,
+    LookaheadK,
+    Read,
+    SessionError,
+    View,
+    Voice,
+    VoiceError,
+    installed_voices,
+    load_voice,
+)
 from sayahead.types import Floats
 
 
@@ -147,6 +158,41 @@ def test_what_is_no_name_of_a_voice_is_refused(name: Any) -> None:
 def test_a_number_of_threads_that_cannot_be_is_refused(threads: Any) -> None:
     with pytest.raises(ConfigError, match="threads is"):
         load_voice("heart", threads=threads)
+
+
+def test_a_policy_that_never_speaks_is_told_and_loses_nothing_in_silence(heart: Voice) -> None:
+    class Reading:
+        unit = "words"
+
+        def decide(self, view: View) -> Read:
+            return READ
+
+    policy: Any = Reading()
+    session = heart.session(policy=policy)
+    session.push("Hello there. ")
+    assert session.pull() is None
+    with pytest.raises(SessionError, match="from character 0 on"):
+        heart.synthesize("Hello there. ", policy=policy)
+
+    async def run() -> None:
+        async for _ in heart.speak("Hello there. ", policy=policy):
+            pass
+
+    with pytest.raises(SessionError, match="never speaks its rest"):
+        asyncio.run(asyncio.wait_for(run(), 20))
+
+
+@pytest.mark.parametrize("wrong", [None, ["soon"], "soon"])
+def test_a_context_that_predicts_something_else_is_named(heart: Voice, wrong: Any) -> None:
+    class Soon:
+        def predict(self, words: Sequence[str]) -> Any:
+            return wrong
+
+        def __repr__(self) -> str:
+            return "Soon()"
+
+    with pytest.raises(ConfigError, match=r"Soon\(\) returned .* must return a Prediction"):
+        heart.synthesize("Hello there, you.", context=Soon())
 
 
 def test_astream_gives_what_stream_gives(heart: Voice) -> None:

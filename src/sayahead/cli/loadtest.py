@@ -128,7 +128,9 @@ def line(row: dict[str, Any]) -> str:
 def server(arguments: argparse.Namespace, places: int) -> Iterator[tuple[str, int | None]]:
     """The socket's address, and the server's process if we started it."""
     if arguments.url:
-        yield arguments.url.rstrip("/") + "/v1/stream", None
+        from sayahead.client import address
+
+        yield address(arguments.url), None
         return
     options = f"serve --port 0 --log json --drain 0 --set limits.sessions={places} --voice".split()
     options.append(arguments.voice or "heart")

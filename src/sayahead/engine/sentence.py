@@ -14,9 +14,9 @@ from typing import Protocol
 
 import numpy as np
 
-from sayahead.engine.context import ContextPredictor
+from sayahead.engine.context import ContextPredictor, Prediction
 from sayahead.engine.policy import Read, Speak, View, WordPolicy, check_action
-from sayahead.errors import SessionError
+from sayahead.errors import ConfigError, SessionError
 from sayahead.text import Phonemizer, pronounced
 from sayahead.types import Floats, Segment, Speech, Word
 
@@ -313,6 +313,8 @@ class Words:
         ends, embedding, predicted = shown[-1].ends, None, list[Word]()
         if not ends:
             prediction = self._context.predict([*self._past, *(word.text for word in shown)])
+            if not isinstance(prediction, Prediction):
+                raise ConfigError(f"{self._context!r} returned {prediction!r}, but must return a Prediction.")
             embedding = prediction.embedding
             predicted = [Word(text, 0, 0) for text in prediction.words]
             if predicted and predicted[-1].text[-1:] in ".!?":

@@ -214,6 +214,11 @@ class Session:
             self._read()
         while (segment := self._segment()) is None:
             if not self._read():
+                if self._ended and self._sentence.waits and self._pace.keep_up is None:
+                    raise SessionError(
+                        f"The policy reads on where the text has ended, and never speaks its rest, from character "
+                        f"{self._sentence.spoken} on: a sentence whose last word is there must be spoken."
+                    )
                 return None
         if segment.silence_s and not segment.breath:
             speech = Speech(np.zeros(0, np.float32), (), self._observation)

@@ -125,7 +125,7 @@ def test_the_command_measures_a_server(
     monkeypatch.delattr("os.sched_getaffinity", raising=False)
     target = tmp_path / "load.json"
     with serving(voice=heart) as server:
-        code = main(["loadtest", "--url", server.ws, "--sessions", "2", "--seconds", "1", "--json", str(target)])
+        code = main(["loadtest", "--url", server.http, "--sessions", "2", "--seconds", "1", "--json", str(target)])
     result = json.loads(target.read_text(encoding="utf-8"))
     assert result["largest"] == (2 if code == 0 else 0)
     assert result["rounds"][0]["audio_s"] > 1
@@ -149,3 +149,4 @@ def test_what_passes(change: dict[str, Any], fine: bool) -> None:
     seen = {"stalls": 0, "refused": 0, "broken": [], "first_ms": {"p95": 149.0}, "after_its_text_ms": {"p95": 40.0}}
     assert passed(seen | change, "llm") == fine
     assert main(["loadtest", "--url", "ws://127.0.0.1:1", "--overload"]) == 2
+    assert main(["loadtest", "--url", "127.0.0.1:8000", "--sessions", "1"]) == 2
