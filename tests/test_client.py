@@ -237,3 +237,25 @@ def test_what_is_no_text_is_told(server: Running, text: Any) -> None:
                 await client.speech().write(text)
 
     asyncio.run(run())
+
+
+def test_text_that_fails_ends_the_stream_and_no_other(server: Running) -> None:
+    """It waited until the server gave up."""
+
+    async def broken() -> AsyncIterator[str]:
+        yield TEXT
+        raise ValueError("The model is gone.")
+
+    async def run() -> None:
+        async with Client(server.ws) as client:
+
+            async def one(text: Any) -> int:
+                return sum([len(chunk.samples) async for chunk in client.stream(text)])
+
+            texts = one([TEXT]), one(broken()), one([None]), one(TEXT)
+            first, failed, wrong, last = await asyncio.wait_for(asyncio.gather(*texts, return_exceptions=True), 15)
+            assert first == last == len(toy_voice().synthesize(TEXT))
+            assert str(failed) == "The model is gone."
+            assert isinstance(wrong, TextError)
+
+    asyncio.run(run())

@@ -16,7 +16,7 @@ import numpy as np
 from sayahead.config import check_text, check_whole, describe, sent_as, shown
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.errors import ConfigError, SayaheadError, SessionError
-from sayahead.speech import asynchronous, fragments_of
+from sayahead.speech import asynchronous, end_of_failed, fragments_of
 from sayahead.types import AudioChunk, WordTiming
 
 if TYPE_CHECKING:
@@ -130,6 +130,7 @@ class Client:
         """The audio of the fragments, chunk by chunk as it arrives; leaving early silences the server."""
         speech = self.speech()
         writing = asyncio.create_task(speech.write(fragments))
+        writing.add_done_callback(lambda task: end_of_failed(speech._chunks, task))
         try:
             async for chunk in speech:
                 yield chunk
@@ -299,7 +300,7 @@ class Speech:
         async for fragment in asynchronous(fragments_of(fragments)):
             limits = self._client.created["limits"]
             size = int(min(limits["message_characters"], limits["pending_characters"]))
-            for at in range(0, len(fragment), size):
+            for at in range(0, len(check_text("write", fragment)), size):
                 await self._until_room(len(fragment[at : at + size]))
                 await self.push(fragment[at : at + size])
         await self.finish()

@@ -7,7 +7,7 @@ import math
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from sayahead.errors import ConfigError, SessionError, TextError
 from sayahead.sound.device import Player
 from sayahead.sound.files import FORMATS
 from sayahead.types import AudioChunk, Floats, WordTiming
+
+if TYPE_CHECKING:
+    import asyncio
 
 IDLE_S = 0.6
 """Seconds without text after which everything so far is spoken, with a breath."""
@@ -261,6 +264,12 @@ async def asynchronous(text: Iterable[str] | AsyncIterable[str]) -> AsyncIterato
     else:
         for fragment in text:
             yield fragment
+
+
+def end_of_failed(chunks: asyncio.Queue[Any], writing: asyncio.Task[None]) -> None:
+    """Where the writing of a text has failed, its sound ends with what has come: nobody shall wait for more."""
+    if not writing.cancelled() and writing.exception() is not None:
+        chunks.put_nowait(None)
 
 
 def pieces(sound: Floats | Iterable[AudioChunk]) -> Iterable[Floats]:
