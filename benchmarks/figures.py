@@ -448,34 +448,6 @@ SAEKI_FREE = FromReport(
 )
 
 
-def proportions() -> dict[str, str]:
-    """d_T of each of Mohan's policies."""
-    path = RESULTS / "mohan" / "proportion.json"
-    rows = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else {}
-    return {name: f"{row['d_T']:.3f} ({row['low']:.3f} to {row['high']:.3f})" for name, row in rows.items()}
-
-
-MOHAN_QUALITY = FromReport(
-    "mohan/quality",
-    "sayahead eval run benchmarks/mohan/quality.toml",
-    (
-        Figure("WER, %", "quality.csv", "WER, %"),
-        Figure("difference", "quality.csv", "WER, %: difference"),
-        Figure("DistillMOS", "quality.csv", "DistillMOS"),
-        Figure("difference", "quality.csv", "DistillMOS: difference", 3),
-    ),
-    beside={"d_T": proportions()},
-)
-MOHAN_PAIRED = FromReport(
-    "mohan/paired",
-    "sayahead eval run benchmarks/mohan/paired.toml",
-    (
-        Figure("WER, %", "quality.csv", "WER, %"),
-        Figure("less the agent's", "quality.csv", "WER, %: difference"),
-        Figure("DistillMOS", "quality.csv", "DistillMOS"),
-        Figure("less the agent's", "quality.csv", "DistillMOS: difference", 3),
-    ),
-)
 MOHAN_LATENCY = FromReport(
     "mohan/latency",
     "sayahead eval run benchmarks/mohan/latency.toml",
@@ -566,8 +538,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "saeki_steps": table("saeki/steps.md", "python benchmarks/saeki/steps.py"),
     "saeki_cosine": table("saeki/cosine.md", "python benchmarks/saeki/cosine.py"),
     "saeki_cosine_runs": table("saeki/runs/cosine.md", "python benchmarks/saeki/cosine.py"),
-    "mohan_quality": MOHAN_QUALITY,
-    "mohan_paired": MOHAN_PAIRED,
+    "mohan_frontier": table("mohan/frontier.md", "python benchmarks/mohan/frontier.py out"),
     "mohan_latency": MOHAN_LATENCY,
     "mohan_environment": table("mohan/environment.md"),
     "mohan_speed": table("mohan/speed.md"),

@@ -102,29 +102,40 @@ def lessons(run: Path) -> list[tuple[Path, Recipe]]:
     return [*(lessons(places[0]) if places else []), (run, recipe)]
 
 
+def unit_of(recipe: Recipe) -> str:
+    """The unit of an agent's quality reward, in words."""
+    return f"{recipe.data['rewards']['unit']:g} nats"
+
+
 def title(recipe: Recipe) -> str:
-    """What tells agents apart: the unit of the quality reward and the seed."""
-    return f"{recipe.data['rewards']['unit']:g} nats, seed {recipe.train.seed}"
+    """What tells agents apart."""
+    return f"{unit_of(recipe)}, seed {recipe.train.seed}"
 
 
 def rewards(runs: Sequence[Path], path: Path) -> None:
     """Draw the mean reward of an episode over the episodes seen, a line a run; behind it, every line of the log.
 
-    A run that goes on from another is drawn behind it: where other sentences begin, the line is broken.
+    A run that goes on from another is drawn behind it: where other sentences begin, the line is broken. Agents of
+    different units of the quality reward have different colours; of one unit, different seeds.
     """
     figure, axes = canvas("What agents are paid while they learn", "episodes", "reward of an episode")
-    for number, run in enumerate(runs):
+    last = [load_recipe(run / "recipe.toml") for run in runs]
+    units = list(dict.fromkeys(unit_of(recipe) for recipe in last))
+    named = set[str]()
+    for number, (run, recipe) in enumerate(zip(runs, last, strict=True)):
         seen = 0
-        for folder, recipe in lessons(run):
+        colour = COLOURS[(units.index(unit_of(recipe)) if len(units) > 1 else number) % len(COLOURS)]
+        label = unit_of(recipe) if len(units) > 1 else f"seed {recipe.train.seed}"
+        for folder, lesson in lessons(run):
             lines = [line for line in read_log(folder / "log.jsonl") if line.get("loss") is not None]
-            batch = recipe.train.batch_size * recipe.data["learning"]["paths"]
+            batch = lesson.train.batch_size * lesson.data["learning"]["paths"]
             x = np.array([seen + line["step"] * batch for line in lines])
             y = np.array([line["parts"]["reward"] for line in lines])
             wide = min(SMOOTHED, len(y))
             smooth = np.convolve(y, np.ones(wide) / wide, "valid")
-            axes.plot(x, y, color=COLOURS[number], linewidth=0.6, alpha=0.3)
-            label = "_" if seen else title(recipe)
-            axes.plot(x[wide - 1 :], smooth, color=COLOURS[number], linewidth=1.8, label=label)
+            axes.plot(x, y, color=colour, linewidth=0.6, alpha=0.3)
+            axes.plot(x[wide - 1 :], smooth, color=colour, linewidth=1.8, label="_" if label in named else label)
+            named.add(label)
             seen = int(x[-1])
     legend(axes)
     save(figure, path)
@@ -133,11 +144,11 @@ def rewards(runs: Sequence[Path], path: Path) -> None:
 def table(rows: dict[str, dict[str, float]]) -> str:
     """The comparison in Markdown."""
     lines = [
-        "| policy | d_T, true frames before | reward's MSE | d_T, spoken freely | did not end |",
+        "| policy | d_T, true frames before | MSE of log mel, nats^2 | d_T, spoken freely | did not end |",
         "|---|---|---|---|---|",
     ]
     lines += [
-        f"| {name} | {row['d_T']:.3f} | {row['mse']:.5f} | {row['d_T_free']:.3f} | {100 * row['unended']:.0f} % |"
+        f"| {name} | {row['d_T']:.3f} | {row['mse']:.3f} | {row['d_T_free']:.3f} | {100 * row['unended']:.0f} % |"
         for name, row in rows.items()
     ]
     return "\n".join(lines) + "\n"
@@ -162,6 +173,9 @@ def main(given: Sequence[str] | None = None) -> None:
         task, agent = load(run, arguments.corpus)
         sentences = chosen(task, arguments.split, arguments.sentences, longest=arguments.longest)
         made = compared(task.episodes, sentences, agent, only=["agent"] if number else [])
+        for row in made.values():
+            # Agents of different units are compared in nats.
+            row["mse"] *= task.data.rewards.unit**2
         whose = f"agent of {run}" if isinstance(task, Shipped) else f"agent, {title(load_recipe(run / 'recipe.toml'))}"
         rows |= {whose if name == "agent" else name: row for name, row in made.items()}
         if not number:
@@ -171,10 +185,10 @@ def main(given: Sequence[str] | None = None) -> None:
             choosers = policies(agent).items()
             drawn = {NAMES[name]: followed(task.episodes([sentence], False), choose) for name, choose in choosers}
             save(policy_over_alignment(drawn, hop_s=hop_s), arguments.out / "paths.png")
-    if logged := [run for run in arguments.agent if (run / "log.jsonl").is_file()]:
-        rewards(logged, arguments.out / "rewards.png")
     (arguments.out / "environment.md").write_text(table(rows), encoding="utf-8")
     (arguments.out / "environment.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    if logged := [run for run in arguments.agent if (run / "log.jsonl").is_file()]:
+        rewards(logged, arguments.out / "rewards.png")
     print(table(rows))
 
 

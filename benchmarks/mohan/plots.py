@@ -17,7 +17,7 @@ from sayahead.eval.report.canvas import MUTED, SMALL, Point, canvas, labelled, s
 RESULTS = Path(__file__).parents[1] / "results" / "mohan"
 FIGURES = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}
 TRUTHS = ("ground truth", "ground truth mel")
-"""Rows of the experiment of Ma et al.: the same speaker and vocoder, every other one of the sentences."""
+"""Rows of the experiment of Ma et al.: the same speaker and vocoder, 100 sentences."""
 
 
 def series(rows: dict[str, Any], figure: str) -> dict[str, list[Point]]:

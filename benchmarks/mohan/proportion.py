@@ -90,10 +90,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("experiment", type=Path)
     parser.add_argument("--texts", type=Path, required=True)
+    parser.add_argument("--count", type=int, help="sentences of the experiment's, evenly spaced; without it, all")
     parser.add_argument("-o", "--out", type=Path, default=RESULTS / "proportion.json")
     arguments = parser.parse_args()
     matrix = load_matrix(arguments.experiment)
     texts, made = strided(read_texts(arguments.texts), matrix.count), dict[str, Any]()
+    texts = strided(texts, arguments.count or len(texts))
     for condition in matrix.conditions:
         condition = replace(condition, cores=None)
         paths = [walked(cast(LetterPolicy, policy(condition)), voice(condition.voice, 1), text.text) for text in texts]
@@ -101,6 +103,7 @@ def main() -> None:
         print(condition.name, {key: round(value, 3) for key, value in made[condition.name].items()})
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     command = f"python benchmarks/mohan/proportion.py {arguments.experiment} --texts {arguments.texts.name}"
+    command += f" --count {arguments.count}" if arguments.count else ""
     arguments.out.write_text(json.dumps({"command": command, "rows": made}, indent=1) + "\n", encoding="utf-8")
 
 
