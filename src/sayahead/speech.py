@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 IDLE_S = 0.6
 """Seconds without text after which everything so far is spoken, with a breath."""
-
-
 RATES = (1000, 192_000)
 """Fewest and most samples per second of what is played or saved."""
 

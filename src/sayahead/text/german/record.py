@@ -349,6 +349,7 @@ n. Chr. = nach Christus
         roman="",
     ),
     clubs="FC FSV FFC BC SC SV VfL TSV HFC CfR VC",
+    linking="lautet heißt",
     names="""
     Karl Ludwig Friedrich Wilhelm Heinrich Otto Franz Joseph Leopold Philipp Napoleon Papst Johannes Paul
     Benedikt Elisabeth Katharina Georg August Maximilian Ferdinand Rudolf Konrad

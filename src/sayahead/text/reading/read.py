@@ -47,9 +47,9 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     """
     if record.numbers is None:
         return Said(core, Left(record.cues.get(core.lower(), ""), core, before=left.word))
-    # "Appelez le 01 23": an article between what tells of a number and the number.
-    short = core.isalpha() and core.islower() and (len(core) < 5 or core in ("lautet", "heißt"))
-    linked = left.kind in ("phone", "code") and short
+    # "Appelez le 01 23", "Die PIN lautet 4711": an article or a verb between what tells of a number and the number.
+    short = core.isalpha() and core.islower() and len(core) < 5
+    linked = left.kind in ("phone", "code") and (short or core in record.linking)
     both = f"{left.word}-{core}".lower()
     kind = left.kind if linked else record.cues.get(both, "") or record.cues.get(core.lower(), "")
     if left.kind in ("money", "measure") and core.isalpha() and _repeated(core, left, record):

@@ -133,6 +133,8 @@ class Record:
     """Between a day, its month and its year, where it is said though it may not be written: ``3 mayo 2024``."""
     clubs: frozenset[str] = frozenset()
     """What clubs' names go on with behind an ordinal, where a full stop makes ordinals: ``1. FC Köln``."""
+    linking: frozenset[str] = frozenset()
+    """Words of five letters and more between what tells of a number's figures and these: ``die PIN lautet 4711``."""
     each_in: str = ""
     """``de 8/8 h``: what is said between a length of time and itself."""
     keys: str = ""

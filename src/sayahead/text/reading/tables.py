@@ -53,7 +53,7 @@ def cues(**kinds: str) -> dict[str, str]:
     return {word: kind for kind, words in kinds.items() for word in words.split()}
 
 
-_WORDS = "starters openers names clubs glued_only number_suffixes hour_words lasting centuries".split()
+_WORDS = "starters openers names clubs linking glued_only number_suffixes hour_words lasting centuries".split()
 _WRITTEN: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys("signs weekdays between never_ends may_end before_number plain half".split(), pairs),
     **dict.fromkeys(_WORDS, lambda text: frozenset(text.split())),
