@@ -1,6 +1,7 @@
 """Check every link to a file or heading in the repository's Markdown: python docs/tools/check_links.py
 
-Addresses elsewhere are not asked. Exits with 1, and a line for each link that leads nowhere.
+Addresses elsewhere are not asked. Exits with 1, and a line for each link that leads nowhere and each PNG that no
+document shows.
 """
 
 from __future__ import annotations
@@ -43,13 +44,26 @@ def wrong(path: Path) -> list[str]:
     return bad
 
 
+def known(pattern: str) -> list[Path]:
+    """The files that git knows, or would."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", pattern]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    return [ROOT / name for name in names if (ROOT / name).exists()]
+
+
+def unseen(documents: list[Path]) -> list[str]:
+    """The pictures that no document shows: they can be drawn again, and need not be kept."""
+    texts = [(path, path.read_text(encoding="utf-8")) for path in documents]
+    shown = {(path.parent / link).resolve() for path, text in texts for link in LINK.findall(text) + HTML.findall(text)}
+    return [f"{path.relative_to(ROOT)}: no document shows it" for path in known("*.png") if path not in shown]
+
+
 def main() -> int:
     """Check all documents that git knows."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"]
-    files = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    bad = [line for name in files if (ROOT / name).exists() for line in wrong(ROOT / name)]
+    files = known("*.md")
+    bad = [line for path in files for line in wrong(path)] + unseen(files)
     print(*bad, sep="\n")
-    print(f"{len(files)} documents, {len(bad)} links that lead nowhere")
+    print(f"{len(files)} documents, {len(bad)} faults")
     return 1 if bad else 0
 
 
