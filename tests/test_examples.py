@@ -11,12 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from support.readspeak import BANDS, Recital, sentence
 from support.toy import toy_session
 
-from sayahead import ConfigError, LookaheadK
-from sayahead.training.mohan.environment import Episodes, RewardConfig, wait_end, walk
+from sayahead import LookaheadK
 from sayahead.types import Floats
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -47,12 +44,6 @@ def test_voice_agent() -> None:
     heard = example("voice_agent").main()
     assert heard.startswith("Sure! The museum opens")
     assert len(heard) < 80
-
-
-def test_custom_peer() -> None:
-    made = example("custom_peer").main("One sentence. And another.")
-    assert [chunk.samples for chunk in made.chunks] == [800 * 13, 800 * 12]
-    assert [chunk.read for chunk in made.chunks] == [15, 26]
 
 
 def test_shadow(tmp_path: Path) -> None:
@@ -89,34 +80,6 @@ def test_shadow(tmp_path: Path) -> None:
     assert np.abs(both[at : at + len(samples), 1] / 32767 - samples).max() < 1e-4
     assert both[:100, 0].min() == 32767
     assert not both[100:, 0].any()
-
-
-# The checker advises bounds; frames have none.
-@pytest.mark.filterwarnings("ignore:.*Box observation space (minimum|maximum) value is -?infinity")
-@pytest.mark.parametrize("taught", [True, False])
-def test_gymnasium_environment(taught: bool) -> None:
-    checker = pytest.importorskip("gymnasium.utils.env_checker", reason="needs gymnasium: pip install gymnasium")
-    module = example("gymnasium_environment")
-    sentences = [sentence(n, 5 + n) for n in range(4)]
-    world = module.ReadSpeak(Recital(), sentences, RewardConfig(), scale=torch.ones(BANDS), taught=taught)
-    checker.check_env(world, skip_render_check=True)
-    first, about = world.reset(seed=3)
-    again, same = world.reset(seed=3)
-    assert np.array_equal(first, again)
-    assert about == same
-    assert 0 < module.main(world)["d_T"] <= 1
-    _, named = world.reset(options={"sentence": 2})
-    assert named == {"sentence": 2}
-    ended, total, info = False, 0.0, dict[str, Any]()
-    while not ended:
-        _, reward, ended, cut, info = world.step(np.int64(0))
-        total += reward
-        assert not cut
-    episodes = Episodes(Recital(), [sentences[2]], RewardConfig(), scale=torch.ones(BANDS), taught=taught)
-    assert total == pytest.approx(walk(episodes, wait_end).rewards.sum().item())
-    assert (info["read"], info["d_T"]) == (7, 1.0)
-    with pytest.raises(ConfigError, match="0 \\(READ\\) or 1 \\(SPEAK\\)"):
-        world.step(np.int64(2))
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

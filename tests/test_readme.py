@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +41,3 @@ def test_every_link_leads_somewhere() -> None:
 def test_the_public_names_it_uses_exist() -> None:
     for name in re.findall(r"`(\w+)\(.*?\)`", README):
         assert hasattr(sayahead, name) or hasattr(sayahead.Voice, name) or hasattr(sayahead.Session, name), name
-
-
-def test_the_figures_are_those_of_the_results() -> None:
-    root = Path(__file__).parent.parent
-    command = [sys.executable, str(root / "benchmarks" / "figures.py"), "--check"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr

@@ -37,7 +37,7 @@ from sayahead.text import Normalizer, Phonemizer
 from sayahead.text.lexicon import Lexicon
 from sayahead.text.pronouncing import Pronunciations, pronouncing
 from sayahead.types import AudioChunk, Floats, Rendering, Shape
-from sayahead.voices import VoiceConfig, installed_voices, read_config
+from sayahead.voices import VoiceConfig, located, read_config
 
 LOADED = (".onnx", ".npz")
 """Endings of files that kinds of voices load: each must be listed with its digest."""
@@ -300,7 +300,7 @@ def load_voice(name: str | Path = "heart", *, threads: int = 1, verify: bool = T
     if not isinstance(name, str | Path):
         raise VoiceError(f"The voice is {describe(name)}, but must be its name or its folder.")
     threads = check_whole("threads", threads, 1, 1024)
-    folder = installed_voices().get(str(name), Path(name))
+    folder = located(name)
     config = read_config(folder)
     if config.kind == SHAPED:
         return shaped_voice(config, folder, threads=threads, verify=verify)
@@ -334,7 +334,7 @@ def shaped_voice(config: VoiceConfig, folder: Path, *, threads: int, verify: boo
     name = config.model.get("voice")
     if not isinstance(name, str) or set(config.model) != {"voice"}:
         raise VoiceError(f"{folder / 'voice.json'}: model must name the voice that is shaped, and nothing else.")
-    places = (inside(folder.parent, name), *(found for own, found in installed_voices().items() if own == name))
+    places = inside(folder.parent, name), located(name)
     base = next((place for place in places if (place / "voice.json").is_file()), None)
     if base is None or read_config(base).kind == SHAPED:
         raise VoiceError(f"The voice {config.name!r} is the voice {name!r} with another shape, which is not installed.")

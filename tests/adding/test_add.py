@@ -28,7 +28,7 @@ from sayahead.adding.measure import TARGET_LUFS, kept, sample
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.sound.loudness import loudness
 from sayahead.voice import load_voice
-from sayahead.voices.home import home, installed_voices
+from sayahead.voices.locations import home, installed_voices
 
 
 @pytest.fixture(autouse=True)

@@ -70,7 +70,7 @@ def test_the_open_sentence_begins_behind_the_last_closed_one() -> None:
 
 
 def test_the_predictor_reads_the_open_sentence_alone(tmp_path: Path) -> None:
-    from sayahead.training.graph.builder import Graph
+    from sayahead_lab.training.graph.builder import Graph
 
     graph = Graph()
     rows = graph.input("vectors", np.float32, ["N", 4])

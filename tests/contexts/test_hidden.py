@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from sayahead_lab.training.distilled.export import student_graph
+from sayahead_lab.training.distilled.network import Student, StudentConfig
 from support.states import WIDTH, ToyStates
 
 from sayahead import ConfigError, Prediction, load_voice
@@ -16,8 +18,6 @@ from sayahead.contexts import hidden as module
 from sayahead.contexts.hidden import Hidden, HiddenConfig, hidden_maker, states_of
 from sayahead.contexts.language_model import TransformersModel
 from sayahead.engine.onnx import OnnxGraph
-from sayahead.training.distilled.export import student_graph
-from sayahead.training.distilled.network import Student, StudentConfig
 
 CONFIG = HiddenConfig("hidden.onnx", WIDTH, "toy", most=4)
 

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from sayahead_lab.eval.experiment.conditions import Condition, context
 
 from sayahead.contexts.recorded import recorded_futures
 from sayahead.errors import ConfigError
-from sayahead.eval.experiment.conditions import Condition, context
 
 
 def test_futures_of_a_file_are_found_by_the_words_before_them(tmp_path: Path) -> None:

@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 import torch
+from sayahead_lab.training.clarinet.conditioner import ConditionerConfig
+from sayahead_lab.training.clarinet.network import GaussianIAF, IAFConfig
+from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.teacher import voice_config
+from sayahead_lab.training.graph.builder import quantized
+from sayahead_lab.training.loop.recipe import Recipe
+from sayahead_lab.training.loop.task import Settings
+from sayahead_lab.training.loop.trained import Trained
+from sayahead_lab.training.ma.network import DeepVoice3, DeepVoice3Config
+from sayahead_lab.training.mel.network import MelVocoder, MelVocoderConfig
+from sayahead_lab.training.voice import make_voice
+from sayahead_lab.training.waveglow.network import Bands, Groups, WaveGlow, WaveGlowConfig
+from sayahead_lab.training.wavernn.network import WaveRNN, WaveRNNConfig
 from torch import nn
 from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
 
 from sayahead import load_voice
-from sayahead.training.clarinet.conditioner import ConditionerConfig
-from sayahead.training.clarinet.network import GaussianIAF, IAFConfig
-from sayahead.training.corpus.frontend import FrontEnd
-from sayahead.training.corpus.teacher import voice_config
-from sayahead.training.graph.builder import quantized
-from sayahead.training.loop.recipe import Recipe
-from sayahead.training.loop.task import Settings
-from sayahead.training.loop.trained import Trained
-from sayahead.training.ma.network import DeepVoice3, DeepVoice3Config
-from sayahead.training.mel.network import MelVocoder, MelVocoderConfig
-from sayahead.training.voice import make_voice
-from sayahead.training.waveglow.network import Bands, Groups, WaveGlow, WaveGlowConfig
-from sayahead.training.wavernn.network import WaveRNN, WaveRNNConfig
 from sayahead.voice import Voice
 
 ACOUSTIC = DeepVoice3Config(

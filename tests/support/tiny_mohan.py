@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from sayahead_lab.training.graph.builder import quantized
+from sayahead_lab.training.loop.trained import Trained
+from sayahead_lab.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
+from sayahead_lab.training.mohan.network import ModifiedTacotron, ModifiedTacotronConfig
+from sayahead_lab.training.voice import make_voice
 from torch import Tensor, nn
 
 from sayahead import Voice, load_voice
-from sayahead.training.graph.builder import quantized
-from sayahead.training.loop.trained import Trained
-from sayahead.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
-from sayahead.training.mohan.network import ModifiedTacotron, ModifiedTacotronConfig
-from sayahead.training.voice import make_voice
 from support.tiny import trained, vocoder
 
 CONFIG = ModifiedTacotronConfig(

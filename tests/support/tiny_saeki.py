@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from sayahead_lab.training.layers import ContextEmbeddingConfig
+from sayahead_lab.training.saeki.network import Tacotron, TacotronConfig
+from sayahead_lab.training.saeki.task import SaekiTask
+from sayahead_lab.training.voice import make_voice
 from torch import nn
 
 from sayahead import Voice, load_voice
-from sayahead.training.layers import ContextEmbeddingConfig
-from sayahead.training.saeki.network import Tacotron, TacotronConfig
-from sayahead.training.saeki.task import SaekiTask
-from sayahead.training.voice import make_voice
 from support.tiny import trained, vocoder
 
 CONTEXT = ContextEmbeddingConfig(filters=(4, 4, 6), strides=(2, 1, 2), recurrent=12, tokens=4, heads=2, embedding=16)

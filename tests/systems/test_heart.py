@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sayahead_lab.eval.measures.prosody import recorded
 from support.effort import examples
 from support.texts import splits, texts
 
@@ -19,7 +20,6 @@ from sayahead.engine.onnx import count
 from sayahead.engine.policy import READ
 from sayahead.engine.stages import moved
 from sayahead.engine.synthesizer import TwoStage
-from sayahead.eval.measures.prosody import recorded
 from sayahead.systems.heart import MOST_OWED, whole_units
 from sayahead.types import Floats, Ids, Word
 from sayahead.vocoders.heart import HeartVocoder

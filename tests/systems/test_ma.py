@@ -12,6 +12,8 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sayahead_lab.training.ma.export import export
+from sayahead_lab.training.ma.network import DeepVoice3, DeepVoice3Config, generate
 from support import tiny
 from support.effort import examples
 from support.texts import splits, texts
@@ -21,8 +23,6 @@ from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.systems.ma import AttentionAcoustic, AttentionConfig, AttentionState
 from sayahead.text.normalizer import normalize
-from sayahead.training.ma.export import export
-from sayahead.training.ma.network import DeepVoice3, DeepVoice3Config, generate
 from sayahead.types import Floats, Rendering, Segment
 
 PLAIN = Rendering(hold_back_s=0.0)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tab import WEB, script
+from support.browser_tab import WEB, script
 
 from sayahead import Voice
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.browser_tab import desk_here
 from support.servers import toy_voice
-from support.tab import desk_here
 
 from sayahead.errors import VoiceError
 from sayahead.sound.pcm import to_pcm16

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser
 from support.browser import Seat, chromium
-from support.tab import WEB, Tab, desk_here, hosted, log_distance_db, script
+from support.browser_tab import WEB, Tab, desk_here, hosted, log_distance_db, script
 
 from sayahead import Voice
 from sayahead.engine.onnx import Array, OnnxGraph

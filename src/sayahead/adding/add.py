@@ -25,7 +25,7 @@ from sayahead.config import nearest
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.voice import load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
-from sayahead.voices.home import VARIABLE, added_voices, home, packaged_voices
+from sayahead.voices.locations import VARIABLE, added_voices, home, packaged_voices
 
 MADE = "voice"
 """The folder in a workplace that becomes the voice."""

@@ -10,21 +10,16 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
-COMMANDS = {
-    "say": ("sayahead.cli.say", "speak text as it arrives"),
-    "serve": ("sayahead.cli.serve", "serve speech to other programs"),
-    "mcp": ("sayahead.cli.mcp", "give agents a voice: tools speak, stop and voices, over MCP"),
-    "loadtest": ("sayahead.cli.loadtest", "measure how many concurrent sessions a server can carry"),
-    "read": ("sayahead.cli.read", "show how a text is read: words as spoken, phonemes, sentence ends"),
-    "voices": ("sayahead.cli.voices", "list the installed voices; add, shape, try and remove voices"),
-    "doctor": ("sayahead.cli.doctor", "check that everything works on this machine"),
-    "eval": ("sayahead.cli.eval", "compare policies: latency on text clocks, quality, peers"),
-    "bench": ("sayahead.cli.bench", "measure latency and speed on this machine"),
-    "train": ("sayahead.cli.train", "make a corpus, train a model"),
-}
-"""Name to module and one line of help; only the chosen command's module is imported, which keeps the start short."""
+from sayahead.extensions import Extensible
+
+COMMANDS: Extensible[Any] = Extensible(
+    "sayahead.commands", {name: f"sayahead.cli.{name}" for name in ("say", "serve", "mcp", "read", "voices", "doctor")}
+)
+"""Name to module; only the chosen command's module is imported, which keeps the start short."""
+ELSEWHERE = dict.fromkeys(("train", "eval", "bench", "loadtest"), "sayahead-lab")
+"""Commands that come with packages of their own, for the hint where they are missing."""
 
 WRONG, FAILED, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 
@@ -129,8 +124,11 @@ def command(words: list[str]) -> int:
     if words[0] not in COMMANDS:
         if " " in words[0]:
             return complain(f"{words[0]!r} is not a command. To speak it: sayahead say {words[0]!r}", WRONG)
+        if words[0] in ELSEWHERE:
+            package = ELSEWHERE[words[0]]
+            return complain(f"sayahead {words[0]} comes with a package: pip install {package}.", FAILED)
         return complain(f"There is no command {words[0]!r}{near(words[0], COMMANDS)}. See: sayahead --help", WRONG)
-    module, name, words = importlib.import_module(COMMANDS[words[0]][0]), words[0], words[1:]
+    module, name, words = COMMANDS[words[0]], words[0], words[1:]
     if words and words[0] in getattr(module, "PARTS", {}):
         module, name, words = importlib.import_module(module.PARTS[words[0]]), f"{name} {words[0]}", words[1:]
     form = argparse.RawDescriptionHelpFormatter
@@ -144,7 +142,7 @@ def overview() -> Parser:
     """The parser of ``sayahead`` without a command."""
     from sayahead import __version__
 
-    lines = "\n".join(f"  {name:8} {text}" for name, (_, text) in COMMANDS.items())
+    lines = "\n".join(f"  {name:8} {command.HELP}" for name, command in COMMANDS.items())
     parser = Parser(
         prog="sayahead",
         usage="sayahead COMMAND ...",

@@ -7,7 +7,6 @@ import functools
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sayahead.cli import number
@@ -68,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead.text.pronouncing import Pronunciations, pronouncing
     from sayahead.text.say_as import say_as_of
     from sayahead.text.transcription import IPA
-    from sayahead.voices import installed_voices, read_config
+    from sayahead.voices import located, read_config
 
     if arguments.text and arguments.file is not None:
         raise ConfigError("Give TEXT or --file, not both.")
@@ -77,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
             "--language reads without a voice, with espeak-ng's phonemes: leave out --voice or --language."
         )
     name = arguments.voice or "heart"
-    config = read_config(installed_voices().get(name, Path(name)))
+    config = read_config(located(name))
     front = front_end(config.language, espeak=str(config.model.get("espeak", "")))
     if arguments.language is not None:
         front = EspeakFrontEnd(arguments.language)

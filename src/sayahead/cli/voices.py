@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the voices; the exit code."""
-    from sayahead.voices.home import installed_voices
+    from sayahead.voices.locations import installed_voices
 
     rows = [describe(name, folder) for name, folder in installed_voices().items()]
     if arguments.language:

@@ -26,9 +26,9 @@ def run(arguments: argparse.Namespace) -> int:
     import hashlib
 
     from sayahead.adding.add import pack
-    from sayahead.voices import installed_voices
+    from sayahead.voices import located
 
-    folder = installed_voices().get(arguments.voice, Path(arguments.voice))
+    folder = located(arguments.voice)
     left = pack(folder, arguments.out)
     written = arguments.out.read_bytes()
     print(f"{arguments.out}: {len(written) / 1e6:.1f} MB, SHA-256 {hashlib.sha256(written).hexdigest()}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from sayahead.cli import say
 
@@ -19,10 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Speak the sentence; the exit code."""
     from sayahead.adding.measure import sample
-    from sayahead.voices import read_config
-    from sayahead.voices.home import installed_voices
+    from sayahead.voices import located, read_config
 
-    config = read_config(installed_voices().get(arguments.name, Path(arguments.name)))
+    config = read_config(located(arguments.name))
     parser = argparse.ArgumentParser()
     say.add_arguments(parser)
     text = " ".join(arguments.text) or sample(config.language)

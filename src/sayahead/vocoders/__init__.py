@@ -11,7 +11,7 @@ from sayahead.config import deferred, from_mapping, nearest
 from sayahead.engine.files import check_file, inside
 from sayahead.engine.stages import Vocoder
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.voices import FOLDER, read_config
+from sayahead.voices import located, read_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Borrowed:
 def borrowed(table: Mapping[str, Any], folder: Path) -> tuple[dict[str, Any], Path]:
     """The lender's vocoder table and folder; VoiceError where its files are not there, or are others."""
     loan = from_mapping(Borrowed, table, where="model: vocoder")
-    places = (inside(folder.parent, loan.voice), FOLDER / loan.voice)
-    lender = next((place for place in places if (place / "voice.json").is_file()), None)
+    beside = inside(folder.parent, loan.voice)
+    lender = next((place for place in (beside, located(loan.voice)) if (place / "voice.json").is_file()), None)
     if lender is None:
         raise VoiceError(f"The voice in {folder} needs the vocoder of the voice {loan.voice!r}, which is not there.")
     for file, digest in loan.files.items():

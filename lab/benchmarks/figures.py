@@ -1,0 +1,582 @@
+"""Put the measured figures into the documents, or check that they are there.
+
+    python lab/benchmarks/figures.py [--check]
+
+A document has places between ``<!-- figures:NAME -->`` and ``<!-- /figures -->``, made from the committed results: from
+files of their own, or from the tables that ``sayahead eval report`` wrote there. With ``--check`` nothing is written,
+and a document that differs ends the run with an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "lab" / "benchmarks" / "results"
+DOCUMENTS = ("README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")))
+
+
+def load(name: str) -> Any:
+    return json.loads((RESULTS / name).read_text(encoding="utf-8"))
+
+
+def summary() -> str:
+    """How fast, how good and for how many: three bullets."""
+    bench, server = load("bench.json"), load("server/threads.json")
+    first, machine = bench["first_audio_ms"], server["machine"]
+    row = next(row for row in server["rounds"] if row["sessions"] == server["largest"])
+    quality = read_table(RESULTS / "context" / "quality.csv")
+    latency = read_table(RESULTS / "context" / "latency-1.csv")
+    wer, opinion = (
+        [f"{float(quality[name][column]):.2f}" for name in ("k = 1", "full")] for column in ("WER, %", "DistillMOS")
+    )
+    waits = [f"{float(latency[name]['first audible sample p50, ms']) / 1000:.1f} s" for name in ("k = 1", "full")]
+    token = next(row for row in load("first_token.json")["rows"] if row["lookahead"] == 1)
+    return f"""- **Fast**: on one {bench["machine"]["cpu"]} core, sound starts {first["p50"]:.1f} ms \
+(median; p95 {first["p95"]:.1f} ms) after the word it waited for,
+  in sentences of 5 words as in those of 80 ([all timings](docs/heart.md#speed)).
+  From a language model's first token to sound, at 62 tokens a second: {token["mean_ms"]:.0f} ms \
+([beside others](docs/performance.md#beside-others)).
+- **Concurrent**: {machine["cores"]} {machine["cpu"]} cores serve {row["sessions"]} sessions at once, each fed \
+50 tokens a second, without a stall; time to first
+  audio is at most {math.ceil(row["first_ms"]["p95"])} ms in 95 of 100 turns \
+([how it was measured](docs/server.md#settings)).
+- **As good as whole sentences** with one word of lookahead, by automatic judges (no human listeners yet): word error
+  rate {wer[0]} % against {wer[1]} %, DistillMOS {opinion[0]} against {opinion[1]}. At a reader's 180 \
+words a minute, time to first audio is
+  {waits[0]} instead of {waits[1]} ([200 sentences, all settings](docs/context.md#what-it-brings))."""
+
+
+def speed() -> str:
+    """Speed in one small table."""
+    bench = load("bench.json")
+    first, word, rtf = bench["first_audio_ms"], bench["word_ms"], bench["rtf"]
+    before = load("bench_imported.json")["rtf"]["streamed"]
+    low, high = first["slope_ci95"]
+    return f"""One {bench["machine"]["cpu"]} core, one word of lookahead, sentences of 5 to 80 words
+([bench.json](../lab/benchmarks/results/bench.json), made by `sayahead bench --json`):
+
+| | |
+|---|---|
+| first audible sample after its lookahead word | {first["p50"]:.1f} ms (p95 {first["p95"]:.1f} ms) |
+| growth with sentence length | {first["slope_ms_per_word"]:+.4f} ms a word (95 %: {low:+.4f} to {high:+.4f}) |
+| computing time per word | {word["p50"]:.1f} ms (p99 {word["p99"]:.1f} ms) |
+| computing time / audio time, word by word | {rtf["streamed"]:.3f} (before training on prefixes: {before:.3f}) |
+| the same, sentence by sentence | {rtf["oneshot"]:.3f} (hibari-tts in the same run: {rtf["peer_oneshot"]:.3f}) |
+| from process start to first sound | {bench["cold_start_s"]:.2f} s |"""
+
+
+def bench_runs() -> str:
+    """The first line of each of several runs of ``sayahead bench``, the last of which is ``bench.json``."""
+    names = sorted(f"bench_runs/{path.name}" for path in (RESULTS / "bench_runs").glob("*.json"))
+    ratios = [load(name)["ratio"] for name in (*names, "bench.json")]
+    ways = {"streamed": "word by word, one word of lookahead", "oneshot": "whole sentences"}
+    return "\n".join(
+        [
+            f"`sayahead bench --json FILE`, {len(ratios)} runs one after the other on a quiet machine "
+            "([results](../lab/benchmarks/results/bench_runs)); the last is bench.json.",
+            "",
+            "| processor time beside hibari-tts | of each run |",
+            "|---|---|",
+            *(f"| {said} | {', '.join(f'{ratio[way]:.2f}' for ratio in ratios)} |" for way, said in ways.items()),
+        ]
+    )
+
+
+LOADS = {"threads": "a language model, 50 tokens/s", "reader": "a reader, 180 words/min"}
+
+
+def server_load() -> str:
+    """What sayahead loadtest measured, a line per round."""
+    lines = [
+        "| text of | sessions | refused | stalls | first sample, ms: p50, p95 | after its text | cores |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, clock in LOADS.items():
+        result = load(f"server/{name}.json")
+        for row in [*result["rounds"], *([result["overload"]] if "overload" in result else [])]:
+            times = [f"{row[kind]['p50']:.0f}, {row[kind]['p95']:.0f}" for kind in ("first_ms", "after_its_text_ms")]
+            lines.append(
+                f"| {clock} | {row['sessions']} | {row['refused']} | {row['stalls']} | {times[0]} "
+                f"| {times[1]} | {row['server_cores']:.2f} |"
+            )
+    return "\n".join(lines)
+
+
+def server_processes() -> str:
+    """How worker processes, which the server once had, compared with threads."""
+    results = [load(f"server/{name}.json") for name in ("processes", "threads_before")]
+    firsts = [{row["sessions"]: row["first_ms"]["p95"] for row in result["rounds"]} for result in results]
+    processes, threads = results[0]["largest"], results[1]["largest"]
+    passed, failed = ([f"{first[count]:.0f} ms" for first in firsts] for count in (threads, max(firsts[0])))
+    return (
+        f"Worker processes served {'as many' if processes == threads else processes} sessions, but their p95 time to "
+        f"first audio was {passed[0]} against {passed[1]}\n"
+        f"with threads ({failed[0]} against {failed[1]} when overloaded, "
+        "[processes.json](../lab/benchmarks/results/server/processes.json)), so they\nwere removed; to scale further, "
+        "run more servers."
+    )
+
+
+def table(name: str, command: str = "") -> Callable[[], str]:
+    """A results file's table as it is; where a command is named that makes it, it may not be there yet."""
+    path = RESULTS / name
+    waiting = f"Not measured yet: `{command}`."
+    return lambda: waiting if command and not path.exists() else path.read_text(encoding="utf-8").strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A column of a table that is made from an evaluation's report."""
+
+    heading: str
+    """What stands over it."""
+    file: str
+    """The report's table, a CSV file."""
+    column: str
+    """Its column; one named so with " low" and " high" behind has the 95 % interval."""
+    digits: int = 2
+    """Decimal places."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromReport:
+    """A table of conditions from the CSV files of an evaluation's report."""
+
+    folder: str
+    """The report, among the results."""
+    command: str
+    """What makes it."""
+    figures: tuple[Figure, ...]
+    """Its columns."""
+    rows: Mapping[str, str] | None = None
+    """Label to the condition's name; none: all conditions of the first figure's file under their own names."""
+    beside: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Further columns, such as a paper's own figures: heading to condition to what stands there."""
+
+    def __call__(self) -> str:
+        if not (RESULTS / self.folder).is_dir():
+            return f"Not measured yet: `{self.command}`."
+        tables = {figure.file: read_table(RESULTS / self.folder / figure.file) for figure in self.figures}
+        rows = self.rows or {name: name for name in tables[self.figures[0].file]}
+        headings = [*(figure.heading for figure in self.figures), *self.beside]
+        lines = [["", *headings], ["---", *["---:"] * len(headings)]]
+        for label, name in rows.items():
+            cells = [cell(tables[one.file], name, one, self.folder) for one in self.figures]
+            lines.append([label, *cells, *(column.get(name, "–") for column in self.beside.values())])
+        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def read_table(path: Path) -> dict[str, dict[str, str]]:
+    """A report's CSV file by condition."""
+    if not path.is_file():
+        sys.exit(f"{path} is missing: write the report anew with sayahead eval report.")
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["condition"]: row for row in csv.DictReader(file)}
+
+
+def cell(table: Mapping[str, Mapping[str, str]], name: str, figure: Figure, folder: str) -> str:
+    """A figure with its interval; a dash where the report has none."""
+    if name not in table or figure.column not in table[name]:
+        what = f"condition {name!r}" if name not in table else f"column {figure.column!r}"
+        sys.exit(
+            f"{RESULTS / folder / figure.file} has no {what}: measure it, or change what {Path(__file__).name} asks."
+        )
+    parts = [table[name].get(figure.column + part, "") for part in ("", " low", " high")]
+    value, low, high = (f"{float(part):.{figure.digits}f}" if part else "" for part in parts)
+    return f"{value} ({low} to {high})" if value and low and high else value or "–"
+
+
+LOOKAHEAD = FromReport(
+    "lookahead",
+    "sayahead eval run lab/benchmarks/lookahead.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
+        Figure("first sound, ms, 180 words/min", "latency-2.csv", "first audible sample p50, ms", 0),
+        Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
+    ),
+)
+
+MA_ADAPTATION = FromReport(
+    "ma/adaptation",
+    "sayahead eval run lab/benchmarks/ma/adaptation.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference", 3),
+        Figure("pitch RMSE, cents", "prosody.csv", "pitch RMSE, cents", 0),
+        Figure("word duration RMSE, ms", "prosody.csv", "word duration RMSE, ms", 0),
+    ),
+)
+
+WORDS_AND_OPINION = (Figure("WER, %", "quality.csv", "WER, %"), Figure("DistillMOS", "quality.csv", "DistillMOS"))
+
+SHAPES = FromReport(
+    "shapes",
+    "sayahead eval run lab/benchmarks/shapes.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("WER: difference", "quality.csv", "WER, %: difference"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("DistillMOS: difference", "quality.csv", "DistillMOS: difference"),
+        Figure("clicks at seams over elsewhere, points", "seams.csv", "clicks: over elsewhere, points", 1),
+    ),
+)
+
+OWN_VOICE = FromReport("own_voice", "sayahead eval run lab/benchmarks/own_voice.toml", SHAPES.figures[:4])
+
+ANOTHER_VOICE = FromReport(
+    "another_voice",
+    "sayahead eval run lab/benchmarks/another_voice.toml",
+    (*SHAPES.figures[:4], Figure("RTF", "latency-1.csv", "RTF", 3)),
+)
+
+ANOTHER_SPEAKER = FromReport(
+    "another_speaker",
+    "sayahead eval run lab/benchmarks/another_speaker.toml",
+    SHAPES.figures[:4],
+    {name: name for name in ("teacher", "pupil", "pupil, k = 1")},
+)
+
+SUMMARY = replace(
+    LOOKAHEAD,
+    rows={
+        "whole sentences": "full",
+        "two words of lookahead": "k = 2",
+        "one word (the default)": "k = 1",
+        "none": "k = 0",
+        "none, random words in its place": "k = 0, random",
+        "none, a language model's guess in its place": "k = 0, LM",
+        "none, the words that really follow in its place": "k = 0, true",
+        "hibari-tts, sentence by sentence": "hibari",
+    },
+)
+
+CONTEXT = FromReport(
+    "context",
+    "sayahead eval run lab/benchmarks/context.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("difference", "quality.csv", "WER, %: difference"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("difference", "quality.csv", "DistillMOS: difference", 3),
+        Figure("first sound, ms, 180 words/min", "latency-1.csv", "first audible sample p50, ms", 0),
+        Figure("word lag, s, 180 words/min", "latency-1.csv", "word lag mean, s"),
+    ),
+)
+
+LISTENED = replace(
+    CONTEXT,
+    folder="listened",
+    command="sayahead eval run lab/benchmarks/policy/listened.toml",
+    figures=(
+        *CONTEXT.figures[:4],
+        Figure("word lag, s, 180 words/min", "latency-1.csv", "word lag mean, s"),
+        Figure("word lag, s, 50 tokens/s", "latency-2.csv", "word lag mean, s"),
+    ),
+)
+
+OPPORTUNISTIC = replace(
+    CONTEXT,
+    folder="opportunistic",
+    command="sayahead eval run lab/benchmarks/policy/opportunistic.toml",
+    figures=(
+        *CONTEXT.figures[:4],
+        Figure("word lag, s, typist", "latency-1.csv", "word lag mean, s"),
+        Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
+        Figure("word lag, s, 50 tokens/s", "latency-3.csv", "word lag mean, s"),
+    ),
+)
+
+MA_QUALITY = FromReport(
+    "ma/quality",
+    "sayahead eval run lab/benchmarks/ma/quality.toml",
+    WORDS_AND_OPINION,
+    rows={
+        "ground truth": "ground truth",
+        "ground truth mel, vocoded": "ground truth mel",
+        **{name: name for name in ("full sentence", "lookahead-2", "lookahead-1", "independent words")},
+    },
+    beside={
+        "MOS in the paper": {
+            "ground truth": "4.12",
+            "ground truth mel": "4.05",
+            "full sentence": "3.56",
+            "lookahead-2": "3.46",
+            "lookahead-1": "3.37",
+        }
+    },
+)
+MA_LATENCY = FromReport(
+    "ma/latency",
+    "sayahead eval run lab/benchmarks/ma/latency.toml",
+    (
+        Figure("first sound, ms", "latency-1.csv", "first audible sample p50, ms", 0),
+        Figure("over sentence length, ms a word", "latency-1.csv", "O(1): first sample, ms a word"),
+        Figure("RTF", "latency-1.csv", "RTF", 3),
+        Figure("least time balance, s: mean", "latency-1.csv", "least time balance, s"),
+        Figure("of all", "latency-1.csv", "the least of all, s"),
+    ),
+    rows={name: name for name in ("full sentence", "lookahead-2", "lookahead-1")},
+)
+MA_POSITIONS = FromReport(
+    "ma/latency",
+    "sayahead eval run lab/benchmarks/ma/latency.toml",
+    tuple(
+        Figure(f"{place} chunk, %", "positions.csv", f"{place} chunk: computing / audio, %", 1)
+        for place in ("first", "second", "third", "last but one", "last")
+    ),
+    rows={name: name for name in ("lookahead-2", "lookahead-1")},
+)
+MA_SHADOWING = FromReport(
+    "ma/shadowing",
+    "sayahead eval run lab/benchmarks/ma/shadowing.toml",
+    (
+        Figure("average chunk delay, s", "latency-1.csv", "average chunk delay, s"),
+        Figure("over sentence length, ms a word", "latency-1.csv", "O(1): average chunk delay, ms a word"),
+        Figure(
+            "largest word lag over sentence length, ms a word", "latency-1.csv", "O(1): largest word lag, ms a word"
+        ),
+    ),
+)
+MA_CLARINET = FromReport(
+    "ma/clarinet",
+    "sayahead eval run lab/benchmarks/ma/clarinet.toml",
+    WORDS_AND_OPINION,
+    rows={
+        "ground truth": "ground truth",
+        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
+        "ground truth mel, ClariNet": "ground truth mel",
+        "full sentence, ClariNet": "full sentence",
+        "lookahead-2, ClariNet": "lookahead-2",
+        "lookahead-1, ClariNet": "lookahead-1",
+    },
+    beside={"MOS in the paper": MA_QUALITY.beside["MOS in the paper"]},
+)
+
+VOCODERS = FromReport("vocoders", "sayahead eval run lab/benchmarks/papers/vocoders.toml", WORDS_AND_OPINION)
+
+MOHAN_WAVERNN = FromReport(
+    "mohan/wavernn",
+    "sayahead eval run lab/benchmarks/mohan/wavernn.toml",
+    WORDS_AND_OPINION,
+    rows={
+        "ground truth": "ground truth",
+        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
+        "ground truth mel, WaveRNN": "ground truth mel",
+        "wait-end, mel vocoder": "wait-end, mel vocoder",
+        "wait-end, WaveRNN": "wait-end, WaveRNN",
+    },
+)
+
+SAEKI_WAVEGLOW = FromReport(
+    "saeki/waveglow",
+    "sayahead eval run lab/benchmarks/saeki/waveglow.toml",
+    WORDS_AND_OPINION,
+    rows={
+        "ground truth": "ground truth",
+        "ground truth mel, mel vocoder of `ma-lj`": "ground truth mel, ma-lj",
+        "ground truth mel, WaveGlow": "ground truth mel",
+        "ground truth mel, WaveGlow of true mel": "ground truth mel, beside",
+        "full sentence, mel vocoder": "full sentence, mel vocoder",
+        "full sentence, WaveGlow": "full sentence, WaveGlow",
+        "full sentence, WaveGlow of true mel": "full sentence, WaveGlow of true mel",
+        "student, mel vocoder": "student, mel vocoder",
+        "student, WaveGlow": "student, WaveGlow",
+        "student, WaveGlow, delta = 1": "student, WaveGlow, delta = 1",
+    },
+)
+
+SAEKI_QUALITY = FromReport(
+    "saeki/quality",
+    "sayahead eval run lab/benchmarks/saeki/quality.toml",
+    WORDS_AND_OPINION,
+    beside={
+        "WER, % (a)": {
+            "full sentence": "18.2",
+            "independent": "96.9",
+            "unicontext": "53.9",
+            "bicontext": "29.8",
+            "bicontext, truth": "24.2",
+            "bicontext, fine-tuned (teacher)": "22.5",
+        },
+        "MOS (a)": {
+            "full sentence": "3.82",
+            "independent": "2.69",
+            "unicontext": "2.99",
+            "bicontext": "3.38",
+            "bicontext, truth": "3.36",
+            "bicontext, fine-tuned (teacher)": "3.44",
+        },
+        "WER, % (b)": {
+            "full sentence": "18.2",
+            "unicontext": "49.4",
+            "bicontext, fine-tuned (teacher)": "22.2",
+            "student, medium": "22.2",
+        },
+        "MOS (b)": {
+            "full sentence": "3.82",
+            "unicontext": "3.10",
+            "bicontext, fine-tuned (teacher)": "3.51",
+            "student, medium": "3.47",
+        },
+    },
+)
+SAEKI_FREE = FromReport(
+    "saeki/free",
+    "sayahead eval run lab/benchmarks/saeki/free.toml",
+    (
+        Figure("WER, %", "quality.csv", "WER, %"),
+        Figure("less unicontext's", "quality.csv", "WER, %: difference"),
+        Figure("DistillMOS", "quality.csv", "DistillMOS"),
+        Figure("less unicontext's", "quality.csv", "DistillMOS: difference"),
+    ),
+    beside={
+        "WER, % (a)": {"unicontext": "53.9", "independent": "96.9", "bicontext, truth": "24.2", "full sentence": "18.2"}
+    },
+)
+
+
+MOHAN_LATENCY = FromReport(
+    "mohan/latency",
+    "sayahead eval run lab/benchmarks/mohan/latency.toml",
+    (
+        Figure("first sound, ms, 50 tokens/s", "latency-1.csv", "first audible sample p50, ms", 0),
+        Figure("180 words/min", "latency-2.csv", "first audible sample p50, ms", 0),
+        Figure("word lag, s, 180 words/min", "latency-2.csv", "word lag mean, s"),
+        Figure("stalls an utterance, 50 tokens/s", "latency-1.csv", "stalls an utterance"),
+        Figure("180 words/min", "latency-2.csv", "stalls an utterance"),
+        Figure("stalled, s, 180 words/min", "latency-2.csv", "stalled, s an utterance"),
+        Figure("RTF", "latency-1.csv", "RTF", 3),
+    ),
+)
+
+PLACES: dict[str, Callable[[], str]] = {
+    "summary": summary,
+    "speed": speed,
+    "server_load": server_load,
+    "server_processes": server_processes,
+    "quality": table("quality.md"),
+    "prosody": table("prosody.md"),
+    "held_out": table("held_out.md"),
+    "arithmetic": table("arithmetic.md"),
+    "taught_release": table("taught_release.md"),
+    "taught_blind": table("taught_blind.md"),
+    "taught_memory": table("taught_memory.md"),
+    "context_streams": table("context_streams.md"),
+    "released": table("released.md"),
+    "server_memory": table("server/memory.md"),
+    "server_versions": table("server/versions.md"),
+    "spent": table("spent.md"),
+    "together": table("together.md"),
+    "start": table("start.md"),
+    "calls": table("calls.md"),
+    "loop": table("faster_loop.md"),
+    "loop_words": table("faster_words.md"),
+    "calls_nodes": table("calls_nodes.md"),
+    "faster_nodes": table("faster_nodes.md"),
+    "calls_integers": table("calls_integers.md"),
+    "faster_integers": table("faster_integers.md"),
+    "released_integers": table("released_integers.md"),
+    "bench_runs": bench_runs,
+    "browser": table("browser.md", "python lab/benchmarks/browser.py web/site --out lab/benchmarks/results/browser"),
+    "lookahead": LOOKAHEAD,
+    "context": CONTEXT,
+    "context_prosody": table("context_prosody.md", "python lab/benchmarks/prosody.py lab/benchmarks/context.json"),
+    "taught": table("taught.md", "python lab/benchmarks/prosody.py lab/benchmarks/taught.json"),
+    "frontier": table("frontier/frontier.md", "python lab/benchmarks/frontier/report.py"),
+    "listened": LISTENED,
+    "opportunistic": OPPORTUNISTIC,
+    "clues": table("frontier/clues.md", "python lab/benchmarks/frontier/clues.py"),
+    "joins": table("joins.md"),
+    "blind": table("blind.md", "python lab/benchmarks/blind.py"),
+    "lookahead_summary": SUMMARY,
+    "ma_quality": MA_QUALITY,
+    "ma_adaptation": MA_ADAPTATION,
+    "ma_latency": MA_LATENCY,
+    "ma_positions": MA_POSITIONS,
+    "ma_shadowing": MA_SHADOWING,
+    "ma_clarinet": MA_CLARINET,
+    "ma_student": table("ma/clarinet/student.md"),
+    "ma_vocoders": table("ma/clarinet/vocoders.md"),
+    "vocoders": VOCODERS,
+    "first_token": table("first_token.md"),
+    "saeki_quality": SAEKI_QUALITY,
+    "saeki_free": SAEKI_FREE,
+    "saeki_free_failures": table("saeki/free/failures.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_free_prosody": table("saeki/free/prosody.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_free_learned": table("saeki/free/learned.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_quality_prosody": table("saeki/quality/prosody.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_students": table("saeki/students/prosody.md", "python lab/benchmarks/saeki/segments.py"),
+    "saeki_waveglow": SAEKI_WAVEGLOW,
+    "saeki_vocoders": table("saeki/waveglow/vocoders.md"),
+    "pace_lag": table("pace/lag.md", "python lab/benchmarks/pace/tables.py"),
+    "pace_quality": table("pace/quality.md", "python lab/benchmarks/pace/tables.py"),
+    "pace_fast": table("pace/fast.md", "python lab/benchmarks/pace/fast.py"),
+    "pace_stalls": table("pace/stalls.md", "python lab/benchmarks/pace/tables.py"),
+    "first_sound": table("first_sound.md", "python lab/benchmarks/first_sound.py"),
+    "fairness": table("server/fairness.md", "python lab/benchmarks/fairness.py"),
+    "shapes": SHAPES,
+    "own_voice": OWN_VOICE,
+    "another_voice": ANOTHER_VOICE,
+    "another_speaker": ANOTHER_SPEAKER,
+    "soak": table("server/soak.md", "python lab/benchmarks/soak.py"),
+    "floods": table("server/floods.md", "python lab/benchmarks/floods.py"),
+    "aligner": table("aligner.md", "python lab/benchmarks/aligner.py"),
+    "saeki_future": table("saeki/future.md", "python lab/benchmarks/saeki/future.py"),
+    "saeki_steps": table("saeki/steps.md", "python lab/benchmarks/saeki/steps.py"),
+    "saeki_cosine": table("saeki/cosine.md", "python lab/benchmarks/saeki/cosine.py"),
+    "saeki_cosine_runs": table("saeki/runs/cosine.md", "python lab/benchmarks/saeki/cosine.py"),
+    "mohan_frontier": table("mohan/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
+    "mohan_latency": MOHAN_LATENCY,
+    "mohan_environment": table("mohan/environment.md"),
+    "mohan_speed": table("mohan/speed.md"),
+    "mohan_wavernn": MOHAN_WAVERNN,
+    "mohan_vocoders": table("mohan/vocoders.md", "python lab/benchmarks/vocoders.py"),
+    "saeki_processing": table("saeki/processing.md", "python lab/benchmarks/saeki/processing.py"),
+}
+
+
+def filled(text: str) -> str:
+    """The document with its figures as the results have them."""
+
+    def place(match: re.Match[str]) -> str:
+        return f"{match[1]}\n{PLACES[match[2]]()}\n{match[3]}"
+
+    return re.sub(r"(<!-- figures:(\w+) -->)\n.*?(<!-- /figures -->)", place, text, flags=re.DOTALL)
+
+
+def main(command: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args(command)
+    wrong = []
+    for name in DOCUMENTS:
+        path = ROOT / name
+        text = path.read_text(encoding="utf-8")
+        if filled(text) != text:
+            wrong.append(name)
+            if not arguments.check:
+                path.write_text(filled(text), encoding="utf-8")
+    if wrong and arguments.check:
+        print(
+            f"Figures differ from the results in: {', '.join(wrong)}. Run: python lab/benchmarks/figures.py",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

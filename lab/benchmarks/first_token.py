@@ -1,0 +1,145 @@
+"""First token to speech, core hours and memory, as Picovoice's public benchmark of streaming synthesis defines them.
+
+    python lab/benchmarks/first_token.py --json lab/benchmarks/results/first_token.json
+
+A language model's answer arrives token by token at 62 tokens a second; the clock runs from its first token to the first
+sound, here to the first sample above -50 dBFS. Core hours are processor time for an hour of speech. Memory is the most
+that a process has held which loads the voice and says one text of so many words, as it comes. The texts are 200 answers
+of an assistant, written for this measurement (``data/answers.txt``), not those of that benchmark.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sayahead import LookaheadK, Session, Voice, load_voice
+
+from sayahead_lab.eval.experiment.clock import Tokens
+from sayahead_lab.eval.experiment.machine import Watch, processor
+
+ANSWERS = Path(__file__).parent / "data" / "answers.txt"
+AUDIBLE = 10 ** (-50 / 20)
+LENGTHS = (10, 100, 1000, 5000)
+"""Words of the texts whose memory is measured."""
+POLICIES = {0: "no lookahead", 1: "one word of lookahead"}
+
+
+def answers() -> list[str]:
+    """The texts."""
+    return ANSWERS.read_text(encoding="utf-8").splitlines()
+
+
+def said(session: Session, text: str, per_s: float) -> tuple[float, float]:
+    """First sound after the first token, and length of the sound, in s; behind the first the rest comes at once."""
+    first_s, audio_s, begun, zero = None, 0.0, time.perf_counter(), None
+    for arrival in [*Tokens(per_s, jitter=0.0).arrivals(text), None]:
+        if arrival is None:
+            session.finish()
+        else:
+            zero = arrival.at_s if zero is None else zero
+            if first_s is None:
+                time.sleep(max(0.0, begun + arrival.at_s - zero - time.perf_counter()))
+            session.push(arrival.text)
+        while (chunk := session.pull()) is not None:
+            audio_s += chunk.duration_s
+            if first_s is None and np.abs(chunk.samples).max(initial=0.0) > AUDIBLE:
+                first_s = time.perf_counter() - begun
+    assert first_s is not None
+    return first_s, audio_s
+
+
+def measure(voice: Voice, texts: list[str], lookahead: int, per_s: float) -> dict[str, Any]:
+    """A row of the table."""
+    said(voice.session(policy=LookaheadK(lookahead)), texts[0], per_s)
+    firsts, audio_s, used_s = list[float](), 0.0, time.process_time()
+    for text in texts:
+        first_s, length_s = said(voice.session(policy=LookaheadK(lookahead)), text, per_s)
+        firsts.append(1000 * first_s)
+        audio_s += length_s
+    used_s = time.process_time() - used_s
+    names = ("p5", "p50", "p95")
+    shares = dict(zip(names, (round(float(x), 1) for x in np.percentile(firsts, (5, 50, 95))), strict=True))
+    return {
+        "lookahead": lookahead,
+        "mean_ms": round(float(np.mean(firsts)), 1),
+        "deviation_ms": round(float(np.std(firsts)), 1),
+        **shares,
+        "core_hours": round(used_s / audio_s, 4),
+        "audio_s": round(audio_s, 1),
+    }
+
+
+def hold(words: int) -> None:
+    """Say a text of so many words, token by token, and print the most memory that the process has held, in MB."""
+    endless = itertools.cycle(" ".join(answers()).split())
+    session = load_voice().session()
+    for arrival in Tokens(62.0, jitter=0.0).arrivals(" ".join(itertools.islice(endless, words))):
+        session.push(arrival.text)
+        while session.pull() is not None:
+            pass
+    session.finish()
+    while session.pull() is not None:
+        pass
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def held(words: int) -> float:
+    """The same in a process of its own."""
+    done = subprocess.run([sys.executable, __file__, "--hold", str(words)], capture_output=True, text=True, check=True)
+    return round(float(done.stdout), 1)
+
+
+def table(data: dict[str, Any]) -> str:
+    """Markdown."""
+    lines = [
+        f"`python lab/benchmarks/first_token.py`: {data['answers']} answers, {data['per_s']:g} tokens a second, one "
+        f"core ({data['cpu']}).",
+        "",
+        "| heart | first token to speech, ms | p95 | core hours for an hour |",
+        "|---|---:|---:|---:|",
+    ]
+    for row in data["rows"]:
+        spread = f"{row['mean_ms']:.0f} ± {row['deviation_ms']:.0f}"
+        lines.append(f"| {POLICIES[row['lookahead']]} | {spread} | {row['p95']:.0f} | {row['core_hours']:.4f} |")
+    memory = ", ".join(f"{mb:.0f} MB ({words} words)" for words, mb in data["memory"])
+    return "\n".join([*lines, "", f"Memory of a process that says one text: {memory}."]) + "\n"
+
+
+def main() -> None:
+    """Measure, and write the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("--per-s", type=float, default=62.0, help="tokens a second (default: 62)")
+    add("--json", type=Path, help="where to write the figures, and beside it the table")
+    add("--hold", type=int, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.hold:
+        hold(arguments.hold)
+        return
+    voice, texts, watch = load_voice(), answers(), Watch(1)
+    rows = [measure(voice, texts, lookahead, arguments.per_s) for lookahead in POLICIES]
+    data = {
+        "cpu": processor(),
+        "other_cores": watch.load().other_cores,
+        "answers": len(texts),
+        "per_s": arguments.per_s,
+        "rows": rows,
+        "memory": [(words, held(words)) for words in LENGTHS],
+    }
+    print(table(data))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        arguments.json.with_suffix(".md").write_text(table(data), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

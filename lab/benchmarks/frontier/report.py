@@ -1,0 +1,190 @@
+"""Tables and pictures of what ``measure.py`` left: which points lie beyond the frontier of fixed settings.
+
+python lab/benchmarks/frontier/report.py OUT --results lab/benchmarks/results/frontier
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from conditions import CLOCKS, Condition, conditions, file_of
+from numpy.typing import NDArray
+
+from sayahead_lab.eval.measures.intervals import estimate, interval, quotient, resampled
+from sayahead_lab.eval.report.canvas import Point, canvas, dots, legend, save
+
+Values = NDArray[np.float64]
+BASE = "k = 0, 50 ms"
+"""What its words lose is the unit of each part of the distance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A condition on a clock, over S sentences."""
+
+    condition: Condition
+    """The condition."""
+    lost: Values
+    """(S, 2) sum of the words' distances, and words."""
+    parts: Values
+    """(S, 4) sums of the parts, and words."""
+    frames: Values
+    """(S,) frames of the words in the full sentence."""
+    lag_s: Values
+    """(S,) mean word lag."""
+    stall_s: Values
+    """(S,) sum of stalls."""
+
+
+def read(out: Path, measured: Sequence[Condition], clock: str) -> list[Measured]:
+    """What was measured of the conditions that are made for a clock."""
+    rows = {condition.name: json.loads(file_of(out, condition).read_text(encoding="utf-8")) for condition in measured}
+    base = rows[BASE]
+    unit = np.sum([row["parts"] for row in base], axis=0) / sum(row["words"] for row in base)
+    points = []
+    for condition in measured:
+        if condition.clock not in (None, clock):
+            continue
+        table = rows[condition.name]
+        parts, words = np.array([row["parts"] for row in table]), np.array([float(row["words"]) for row in table])
+        lost = np.stack([(parts / unit).mean(axis=1), words], axis=1)
+        frames = np.array([float(row["frames"]) for row in table])
+        lag_s, stall_s = (np.array([row[clock][key] for row in table]) for key in ("lag_s", "stall_s"))
+        points.append(Measured(condition, lost, np.column_stack([parts, words]), frames, lag_s, stall_s))
+    return points
+
+
+def hull(lags: Values, lost: Values, at: float) -> float:
+    """The distance that mixtures of the points reach at lag ``at`` or less: their lower convex hull, then level."""
+    order = np.lexsort((lost, lags))
+    kept: list[tuple[float, float]] = []
+    for x, y in zip(lags[order], lost[order], strict=True):
+        if kept and y >= kept[-1][1]:
+            continue
+        while len(kept) > 1 and slope(kept[-2], kept[-1]) >= slope(kept[-2], (x, y)):
+            kept.pop()
+        kept.append((float(x), float(y)))
+    return float(np.interp(at, *np.array(kept).T))
+
+
+def slope(one: tuple[float, float], other: tuple[float, float]) -> float:
+    """Of the line through both."""
+    return (other[1] - one[1]) / max(other[0] - one[0], 1e-12)
+
+
+def beyond(point: Measured, others: Sequence[Measured]) -> dict[str, float]:
+    """A point's distance less that of the others' frontier at its lag, with the 95 % interval over sentences.
+
+    Each draw of sentences makes all points anew, and the frontier of them.
+    """
+    every = [point, *others]
+    lags, lost = np.stack([one.lag_s for one in every], axis=1), np.stack([one.lost[:, 0] for one in every], axis=1)
+    words = point.lost[:, 1]
+
+    def apart(weights: Values) -> float:
+        lag, quality = weights @ lags / weights.sum(), weights @ lost / (weights @ words)
+        return float(quality[0] - hull(lag[1:], quality[1:], lag[0]))
+
+    drawn = [apart(weights) for block in resampled(len(words), 0) for weights in block[:100]]
+    low, high = interval([np.array(drawn)])
+    return {"value": apart(np.ones(len(words))), "low": low, "high": high}
+
+
+def summary(point: Measured, fixed: Sequence[Measured], others: Sequence[Measured]) -> dict[str, Any]:
+    """The figures of a condition on a clock."""
+    lost = estimate(point.lost, quotient)
+    lag = estimate(np.column_stack([point.lag_s, np.ones(len(point.lag_s))]), quotient)
+    duration, pitch, frames = point.parts[:, :3].sum(axis=0)
+    row: dict[str, Any] = {
+        "name": point.condition.name,
+        "group": point.condition.group,
+        "distance": [lost.value, lost.low, lost.high],
+        "lag_s": [lag.value, lag.low, lag.high],
+        "stall_s": float(point.stall_s.mean()),
+        "duration_ms": duration / point.lost[:, 1].sum(),
+        "pitch_cents": pitch / point.frames.sum(),
+        "frames": frames / point.frames.sum(),
+    }
+    if point.condition.group == "learned":
+        row["beyond_fixed"], row["beyond_all"] = beyond(point, fixed), beyond(point, others)
+    return row
+
+
+def bracket(values: Sequence[float], digits: int = 2) -> str:
+    """A figure with its interval."""
+    value, low, high = (f"{one:.{digits}f}" for one in values)
+    return f"{value} ({low} to {high})"
+
+
+def table(clock: str, rows: Sequence[dict[str, Any]]) -> str:
+    """A clock's rows in Markdown."""
+    lines = [
+        f"### {clock}",
+        "",
+        "| condition | word lag, s | distance | less than fixed k and hold-back at this lag | word duration, ms "
+        "| pitch, cents | stalls a sentence, s |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        gain = "–"
+        if "beyond_fixed" in row:
+            found = row["beyond_fixed"]
+            gain = bracket([-found["value"], -found["high"], -found["low"]], 3)
+        lines.append(
+            f"| {row['name']} | {bracket(row['lag_s'])} | {bracket(row['distance'])} | {gain} "
+            f"| {row['duration_ms']:.1f} | {row['pitch_cents']:.0f} | {row['stall_s']:.2f} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def picture(clock: str, rows: Sequence[dict[str, Any]], path: Path) -> None:
+    """Distance over word lag, a line a group."""
+    figure, axes = canvas(
+        f"What is lost over what is waited ({clock})", "mean word lag, s", "distance to the full sentence (k = 0: 1)"
+    )
+    groups = list(dict.fromkeys(row["group"] for row in rows))
+    for number, group in enumerate(groups):
+        own = [row for row in rows if row["group"] == group]
+        points = [Point(row["name"], row["lag_s"][0], *row["distance"]) for row in own]
+        dots(axes, sorted(points, key=lambda point: point.x), number, label=group, line=True)
+    axes.set_ylim(bottom=0)
+    legend(axes, columns=2)
+    save(figure, path)
+
+
+def report(out: Path, results: Path, measured: Sequence[Condition]) -> None:
+    """Write ``frontier.md``, ``frontier.json`` and a picture a clock."""
+    results.mkdir(parents=True, exist_ok=True)
+    data, parts = {}, list[str]()
+    for number, clock in enumerate(CLOCKS, start=1):
+        points = read(out, measured, clock)
+        fixed = [point for point in points if point.condition.group.startswith("fixed")]
+        others = [point for point in points if point.condition.group != "learned"]
+        rows = [summary(point, fixed, others) for point in points]
+        picture(clock, rows, results / f"frontier-{number}.png")
+        data[clock] = rows
+        parts.append(table(clock, rows))
+    (results / "frontier.json").write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    (results / "frontier.md").write_text("\n".join(parts), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--results", type=Path, required=True)
+    arguments = parser.parse_args()
+    measured = [condition for condition in conditions() if file_of(arguments.out, condition).is_file()]
+    for condition in conditions():
+        if condition not in measured:
+            print(f"Left out, as it is not measured: {condition.name}.")
+    report(arguments.out, arguments.results, measured)
+
+
+if __name__ == "__main__":
+    main()

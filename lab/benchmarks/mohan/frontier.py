@@ -1,0 +1,134 @@
+"""Agents of a unit of the quality reward, over their seeds, against the rules (Mohan et al. 2020, 5.4): the frontier.
+
+    python lab/benchmarks/mohan/frontier.py out
+
+Reads the scored folder of quality.toml and proportion.json. A row of agents takes the errors, words and opinions of all
+its seeds together; differences are paired by sentence, in brackets 95 % bootstrap intervals over the sentences. How far
+seeds lie apart is told beside: lowest and highest of them. Writes frontier.md and frontier.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead_lab.eval.experiment.folder import read_experiment
+from sayahead_lab.eval.listening.quality import Row
+from sayahead_lab.eval.listening.score import read_rows
+from sayahead_lab.eval.measures.intervals import Difference, Estimate, Values, difference, estimate, quotient
+
+RESULTS = Path(__file__).parents[1] / "results" / "mohan"
+RULES = ("wait-end", "wait-2-steps", "wait-3-steps")
+AGAINST = ("wait-3-steps", "wait-2-steps")
+Group = Mapping[str, Sequence[Row]]
+"""Rows of each seed; of a rule, of the rule alone."""
+
+
+def wrong_words(row: Row) -> tuple[float, float]:
+    assert row.errors is not None
+    return 100 * row.errors.total, row.errors.words
+
+
+def opinion(row: Row) -> tuple[float, float]:
+    assert row.distillmos is not None
+    return row.distillmos, 1.0
+
+
+MEASURES: dict[str, tuple[Callable[[Row], tuple[float, float]], int]] = {
+    "WER, %": (wrong_words, 2),
+    "DistillMOS": (opinion, 3),
+}
+"""Numerator and denominator of a sentence, and digits."""
+
+
+def groups(names: Sequence[str]) -> dict[str, list[str]]:
+    """Rules, and agents by unit without their seed: "agent, 30 nats, seed 2" is one of "agents, 30 nats"."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        key = name if name in RULES else name.rpartition(", seed ")[0].replace("agent,", "agents,")
+        found.setdefault(key, []).append(name)
+    return found
+
+
+def sums(group: Group, measure: Callable[[Row], tuple[float, float]]) -> Values:
+    """(N, 2) means over seeds of each sentence's numerator and denominator."""
+    kept = [{row.name: measure(row) for row in rows} for rows in group.values()]
+    shared = sorted(set.intersection(*(set(one) for one in kept)))
+    if any(len(one) != len(shared) for one in kept):
+        raise ValueError(f"The seeds of {', '.join(group)} did not all say the same sentences.")
+    means: Values = np.array([[one[name] for name in shared] for one in kept], np.float64).mean(0)
+    return means
+
+
+def text(value: Estimate, digits: int) -> str:
+    sign = "+" if isinstance(value, Difference) else ""
+    return f"{value.value:{sign}.{digits}f} ({value.low:{sign}.{digits}f} to {value.high:{sign}.{digits}f})"
+
+
+def between(values: Sequence[float], digits: int) -> str:
+    """The mean, and, of several, the lowest and the highest."""
+    ends = f" ({min(values):.{digits}f} to {max(values):.{digits}f})" if len(values) > 1 else ""
+    return f"{np.mean(values):.{digits}f}{ends}"
+
+
+def compared(out: Path, areas: Mapping[str, Any]) -> tuple[list[list[str]], dict[str, Any]]:
+    """The table's cells and the figures behind them."""
+    members = groups(read_experiment(out)["conditions"])
+    read = {key: {name: read_rows(out / name)[0] for name in names} for key, names in members.items()}
+    made = {
+        (key, title): sums(group, measure) for key, group in read.items() for title, (measure, _) in MEASURES.items()
+    }
+    table, figures = list[list[str]](), dict[str, Any]()
+    for key, group in read.items():
+        cells = [key, str(len(group)), between([areas[name]["d_T"] for name in group], 3)]
+        figures[key] = {"d_T": {name: areas[name]["d_T"] for name in group}}
+        for title, (measure, digits) in MEASURES.items():
+            whole = estimate(made[key, title], quotient)
+            own = [float(quotient(sums({name: rows}, measure).sum(0))) for name, rows in group.items()]
+            cells += [text(whole, digits)] + ([between(own, digits)] if title == "WER, %" else [])
+            figures[key][title] = {"value": whole.value, "low": whole.low, "high": whole.high, "seeds": own}
+            for rule in AGAINST:
+                if key in RULES:
+                    cells.append("–")
+                    continue
+                apart = difference(made[key, title], made[rule, title], quotient)
+                cells.append(text(apart, digits))
+                figures[key][f"{title}, less {rule}'s"] = {
+                    "value": apart.value,
+                    "low": apart.low,
+                    "high": apart.high,
+                    "p": apart.p,
+                }
+        table.append(cells)
+    return table, figures
+
+
+def heads() -> list[str]:
+    """Names of the columns."""
+    less = [f"less {rule}'s" for rule in AGAINST]
+    return ["policy", "seeds", "d_T", "WER, %", "of the seeds", *less, "DistillMOS", *less]
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("experiment", type=Path, help="the scored folder of quality.toml")
+    parser.add_argument("--proportion", type=Path, default=RESULTS / "proportion.json", help="d_T of the same rows")
+    parser.add_argument("-o", "--out", type=Path, default=RESULTS)
+    arguments = parser.parse_args(given)
+    areas = json.loads(arguments.proportion.read_text(encoding="utf-8"))["rows"]
+    table, figures = compared(arguments.experiment, areas)
+    columns = heads()
+    lines = [columns, ["---"] + ["---:"] * (len(columns) - 1), *table]
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    (arguments.out / "frontier.md").write_text("".join(f"| {' | '.join(line)} |\n" for line in lines), encoding="utf-8")
+    (arguments.out / "frontier.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    print((arguments.out / "frontier.md").read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+"""Mohan et al. (2020): policy paths over the attention (Fig. 2), what agents were paid while learning, d_T and errors.
+
+    python lab/benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-longer-0 --agent runs/agent-longer-1
+
+Reads runs, or published ones beside that of their speaker (``sayahead train publish``), or the voice mohan-lj, which
+has no log of its training; the corpus, any with the same frames, needs no sound. Writes paths.png, rewards.png,
+environment.json and environment.md into the folder of the results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
+from sayahead.voices import installed_voices
+
+from sayahead_lab.eval.report.attention import policy_over_alignment
+from sayahead_lab.eval.report.canvas import COLOURS, canvas, legend, save
+from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.loop.curves import read_log
+from sayahead_lab.training.loop.recipe import Recipe, load_recipe
+from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.mohan.agent import AgentData, AgentTask
+from sayahead_lab.training.mohan.agent_network import Agent, AgentConfig
+from sayahead_lab.training.mohan.environment import Sentence
+from sayahead_lab.training.mohan.network import ModifiedTacotron
+from sayahead_lab.training.mohan.paths import compared, followed, policies
+from sayahead_lab.training.mohan.shipped import read_agent, read_modified_tacotron
+from sayahead_lab.training.mohan.task import MohanTask
+
+OUT = Path("lab/benchmarks/results/mohan")
+RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
+NAMES = {
+    "wait-end": "(a) wait until end",
+    "wait-2-steps": "(b) wait 2 steps",
+    "wait-3-steps": "(c) wait 3 steps",
+    "agent": "(d) agent",
+}
+SMOOTHED = 5
+"""Lines of a log whose mean is drawn."""
+
+
+class Shipped(AgentTask):
+    """The task of a voice's agent, with the voice's speaker in place of a run's."""
+
+    def __init__(self, folder: Path, corpus: Corpus) -> None:
+        speaking, deciding = (load_recipe(RECIPES / f"{name}.toml") for name in ("tts-small", "agent-small"))
+        self.config = from_mapping(AgentConfig, deciding.model, where="[model]")
+        self.data = from_mapping(AgentData, deciding.data, where="[data]")
+        self.corpus, self.speaking = corpus, MohanTask(speaking.model, speaking.data, corpus)
+        self.speaker = self.speaking.model().eval().requires_grad_(False)
+        read_modified_tacotron(self.speaker, folder, scaled=True)
+        normalize_as(corpus, self.speaker)
+
+
+def normalize_as(corpus: Corpus, speaker: ModifiedTacotron) -> None:
+    """Have a corpus's frames normalized as the speaker's were, not as those of this corpus would be."""
+    mean, deviation = tuple(speaker.mean.tolist()), tuple(speaker.std.tolist())
+    corpus.info = replace(corpus.info, mel_mean=mean, mel_std=deviation)
+
+
+def load(folder: Path, corpus: Path) -> tuple[AgentTask, Agent]:
+    """Task and agent of a run or a voice, on that corpus; ConfigError where it is no agent, or where frames differ."""
+    if (shipped := installed_voices().get(str(folder))) is not None:
+        task = Shipped(shipped, Corpus(corpus))
+        agent = task.model().eval()
+        read_agent(agent, shipped)
+        return task, agent
+    found, given = load_trained(folder), Corpus(corpus)
+    task, agent, front = found.task, found.model, found.corpus.info.front_end
+    if not isinstance(task, AgentTask) or not isinstance(agent, Agent):
+        raise ConfigError(f"{folder} is a run of {found.recipe.task}, which is no agent.")
+    if given.info.front_end != front:
+        raise ConfigError(f"The frames of {corpus} are not those of {folder}: {given.info.front_end}, not {front}.")
+    normalize_as(given, task.speaker)
+    task.corpus = task.speaking.corpus = given
+    return task, agent
+
+
+def chosen(task: AgentTask, split: str, count: int, *, longest: int) -> list[Sentence]:
+    """The first sentences of a split of at most so many frames that are spelled as their words."""
+    items = task.corpus.split(split)
+    short = (number for number, length in enumerate(items.lengths.tolist()) if length <= longest)
+    spelled = (number for number in short if task.speaking.spelled(split, number, items[number]))
+    return task.said(split, list(itertools.islice(spelled, count)))
+
+
+def lessons(run: Path) -> list[tuple[Path, Recipe]]:
+    """The run and the runs that it goes on from, the first of them first; in a release these lie beside it."""
+    recipe = load_recipe(run / "recipe.toml")
+    start = Path(recipe.train.start)
+    places = [path for path in (start, run.parent / start.name) if start.name and (path / "recipe.toml").is_file()]
+    return [*(lessons(places[0]) if places else []), (run, recipe)]
+
+
+def unit_of(recipe: Recipe) -> str:
+    """The unit of an agent's quality reward, in words."""
+    return f"{recipe.data['rewards']['unit']:g} nats"
+
+
+def title(recipe: Recipe) -> str:
+    """What tells agents apart."""
+    return f"{unit_of(recipe)}, seed {recipe.train.seed}"
+
+
+def rewards(runs: Sequence[Path], path: Path) -> None:
+    """Draw the mean reward of an episode over the episodes seen, a line a run; behind it, every line of the log.
+
+    A run that goes on from another is drawn behind it: where other sentences begin, the line is broken. Agents of
+    different units of the quality reward have different colours; of one unit, different seeds.
+    """
+    figure, axes = canvas("What agents are paid while they learn", "episodes", "reward of an episode")
+    last = [load_recipe(run / "recipe.toml") for run in runs]
+    units = list(dict.fromkeys(unit_of(recipe) for recipe in last))
+    named = set[str]()
+    for number, (run, recipe) in enumerate(zip(runs, last, strict=True)):
+        seen = 0
+        colour = COLOURS[(units.index(unit_of(recipe)) if len(units) > 1 else number) % len(COLOURS)]
+        label = unit_of(recipe) if len(units) > 1 else f"seed {recipe.train.seed}"
+        for folder, lesson in lessons(run):
+            lines = [line for line in read_log(folder / "log.jsonl") if line.get("loss") is not None]
+            batch = lesson.train.batch_size * lesson.data["learning"]["paths"]
+            x = np.array([seen + line["step"] * batch for line in lines])
+            y = np.array([line["parts"]["reward"] for line in lines])
+            wide = min(SMOOTHED, len(y))
+            smooth = np.convolve(y, np.ones(wide) / wide, "valid")
+            axes.plot(x, y, color=colour, linewidth=0.6, alpha=0.3)
+            axes.plot(x[wide - 1 :], smooth, color=colour, linewidth=1.8, label="_" if label in named else label)
+            named.add(label)
+            seen = int(x[-1])
+    legend(axes)
+    save(figure, path)
+
+
+def table(rows: dict[str, dict[str, float]]) -> str:
+    """The comparison in Markdown."""
+    lines = [
+        "| policy | d_T, true frames before | MSE of log mel, nats^2 | d_T, spoken freely | did not end |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {name} | {row['d_T']:.3f} | {row['mse']:.3f} | {row['d_T_free']:.3f} | {100 * row['unended']:.0f} % |"
+        for name, row in rows.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main(given: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument(
+        "--agent", type=Path, action="append", required=True, help="an agent's run, or mohan-lj; several: seeds"
+    )
+    parser.add_argument("--split", default="test", help="of the corpus")
+    parser.add_argument("--sentences", type=int, default=100, help="of the split that are compared")
+    parser.add_argument("--longest", type=int, default=600, help="frames of a sentence at most")
+    parser.add_argument("--drawn", type=int, default=3, help="which of them is drawn")
+    parser.add_argument("-o", "--out", type=Path, default=OUT)
+    arguments = parser.parse_args(given)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    rows: dict[str, Any] = {}
+    for number, run in enumerate(arguments.agent):
+        task, agent = load(run, arguments.corpus)
+        sentences = chosen(task, arguments.split, arguments.sentences, longest=arguments.longest)
+        made = compared(task.episodes, sentences, agent, only=["agent"] if number else [])
+        for row in made.values():
+            # Agents of different units are compared in nats.
+            row["mse"] *= task.data.rewards.unit**2
+        whose = f"agent of {run}" if isinstance(task, Shipped) else f"agent, {title(load_recipe(run / 'recipe.toml'))}"
+        rows |= {whose if name == "agent" else name: row for name, row in made.items()}
+        if not number:
+            front = task.corpus.info.front_end
+            hop_s = task.speaking.config.reduction * front.hop / front.sample_rate
+            sentence = sentences[arguments.drawn]
+            choosers = policies(agent).items()
+            drawn = {NAMES[name]: followed(task.episodes([sentence], False), choose) for name, choose in choosers}
+            save(policy_over_alignment(drawn, hop_s=hop_s), arguments.out / "paths.png")
+    (arguments.out / "environment.md").write_text(table(rows), encoding="utf-8")
+    (arguments.out / "environment.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    if logged := [run for run in arguments.agent if (run / "log.jsonl").is_file()]:
+        rewards(logged, arguments.out / "rewards.png")
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""Draw Mohan et al.'s Fig. 3 and 4 from the committed results: word errors and opinion over d_T.
+
+python lab/benchmarks/mohan/plots.py
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sayahead_lab.eval.report.canvas import MUTED, SMALL, Point, canvas, labelled, save
+
+RESULTS = Path(__file__).parents[1] / "results" / "mohan"
+FIGURES = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}
+TRUTHS = ("ground truth", "ground truth mel")
+"""Rows of the experiment of Ma et al.: the same speaker and vocoder, 100 sentences."""
+
+
+def series(rows: dict[str, Any], figure: str) -> dict[str, list[Point]]:
+    """A point a rule, and one for the agents of a unit, over all seeds."""
+    points: dict[str, list[Point]] = {"benchmarks": [], "agents": []}
+    for name, row in rows.items():
+        area, value = float(np.mean(list(row["d_T"].values()))), row[figure]
+        kind, label = ("agents", name.removeprefix("agents, ")) if name.startswith("agents") else ("benchmarks", name)
+        points[kind].append(Point(label, area, value["value"], value["low"], value["high"]))
+    return points
+
+
+def read(path: Path) -> dict[str, dict[str, str]]:
+    """A report's figures by condition."""
+    with path.open(encoding="utf-8") as file:
+        return {row["condition"]: row for row in csv.DictReader(file)}
+
+
+def main() -> None:
+    rows = json.loads((RESULTS / "frontier.json").read_text(encoding="utf-8"))
+    true = read(RESULTS.parent / "ma" / "quality" / "quality.csv")
+    for name, (figure, title) in FIGURES.items():
+        drawn, axes = canvas(f"{title} over d_T", "d_T: share of the area under the READ/SPEAK path", figure)
+        for number, truth in enumerate(TRUTHS):
+            height = float(true[truth][figure])
+            axes.axhline(height, color=MUTED, linewidth=1, linestyle=":")
+            axes.annotate(
+                truth,
+                (0.02 + 0.2 * number, height),
+                (0, 3),
+                xycoords=("axes fraction", "data"),
+                textcoords="offset points",
+                fontsize=SMALL,
+                color=MUTED,
+            )
+        labelled(axes, series(rows, figure), apart=["agents"])
+        save(drawn, RESULTS / name)
+
+
+if __name__ == "__main__":
+    main()

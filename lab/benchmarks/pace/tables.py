@@ -1,0 +1,147 @@
+"""Tables of a scored experiment of pace: the lag with and without keep_up, quality, and where a typist's silences come.
+
+    python lab/benchmarks/pace/tables.py out --out lab/benchmarks/results/pace
+
+All on the ideal clock, where computing takes no time. The slope of the lag is taken over the last two thirds of each
+passage's words: before, the lag builds up in any case. Its interval, and that of the differences, is a bootstrap over
+passages. A silence is inside a word where the sound stops before the word's end, inside a phrase where it stops
+elsewhere but after a mark or before one of the front end's openers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sayahead.engine.sentence import PAUSES
+from sayahead.text import front_end
+
+from sayahead_lab.eval.experiment.folder import read_experiment
+from sayahead_lab.eval.experiment.trace import Trace, read_traces
+from sayahead_lab.eval.measures.intervals import estimate, quotient
+from sayahead_lab.eval.measures.latency import spoken, stalls_s, word_lags_s
+from sayahead_lab.eval.measures.statistics import regress
+
+PLAIN, OPENERS = "k = 1", front_end("en").openers
+# A word whose last few milliseconds come later is whole to the ear.
+WHOLE_S = 0.01
+
+
+def places(trace: Trace) -> list[tuple[str, float]]:
+    """Of each silence between chunks where it comes ("word", "phrase" or "pause"), and its seconds."""
+    words, found = spoken(trace), list[tuple[str, float]]()
+    for chunk, stall in zip(trace.chunks[1:], stalls_s(trace, ideal=True), strict=True):
+        if stall <= 0:
+            continue
+        at = chunk.start
+        after = next((i for i, word in enumerate(words) if word.onset >= at), len(words))
+        before = words[after - 1] if after else None
+        if before is not None and before.offset - at > WHOLE_S * trace.sample_rate:
+            place = "word"
+        elif before is None or before.text[-1:] in PAUSES + ".!?" or after == len(words):
+            place = "pause"
+        else:
+            place = "pause" if words[after].text.lower() in OPENERS else "phrase"
+        found.append((place, float(stall)))
+    return found
+
+
+def slope(trace: Trace) -> float:
+    """Seconds a word by which the lag grows over the last two thirds of the words."""
+    lags = word_lags_s(trace, ideal=True)
+    first = len(lags) // 3
+    return float(regress(range(first, len(lags)), [float(lag) for lag in lags[first:]])[0])
+
+
+def interval(values: Sequence[float], digits: int) -> str:
+    """Mean with its 95 % interval."""
+    made = estimate(np.array([(value, 1.0) for value in values]), quotient, seed=0)
+    return f"{made.value:.{digits}f} ({made.low:.{digits}f} to {made.high:.{digits}f})"
+
+
+def mean(traces: Sequence[Trace], metric: Callable[[Trace], float]) -> float:
+    return float(np.mean([metric(trace) for trace in traces]))
+
+
+def lag_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
+    rows = list[list[str]]()
+    for clock in about["clocks"]:
+        if clock == "typist":
+            continue
+        for name in (PLAIN, f"keep up, {clock}"):
+            traces = list(read_traces(out / name / f"{clock}.jsonl"))
+            last = [float(word_lags_s(trace, ideal=True)[-10:].mean()) for trace in traces]
+            total = mean(traces, lambda trace: trace.duration_s)
+            lag = mean(traces, lambda trace: float(word_lags_s(trace, ideal=True).mean()))
+            slopes = interval([1000 * slope(trace) for trace in traces], 1)
+            cells = [slopes, f"{lag:.2f}", f"{np.mean(last):.2f}", f"{max(last):.2f}", f"{total:.1f}"]
+            rows.append([clock, "keep_up" if name != PLAIN else "–", *cells])
+    return rows
+
+
+def quality_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
+    rows = list[list[str]]()
+    for name in about["conditions"]:
+        if not (out / name / "quality.json").is_file():
+            continue
+        quality = json.loads((out / name / "quality.json").read_text(encoding="utf-8"))
+        row = [name]
+        for part in ("summary", "against"):
+            value = quality[part].get("distillmos")
+            if value is None or (part == "against" and name == about["conditions"][0]):
+                row.append("–")
+                continue
+            row.append("{:.3f} ({:.3f} to {:.3f})".format(*(value[key] for key in ("value", "low", "high"))))
+        rows.append(row)
+    return rows
+
+
+def stall_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
+    rows = list[list[str]]()
+    for name in [one for one in about["conditions"] if one.startswith("k = ") or "typist" in one]:
+        traces = list(read_traces(out / name / "typist.jsonl"))
+        found = [places(trace) for trace in traces]
+        words = sum(len(spoken(trace)) for trace in traces)
+        cells = [f"{100 * sum(len(one) for one in found) / words:.0f}"]
+        kinds = [kind for one in found for kind, _ in one]
+        cells += [f"{100 * kinds.count(place) / words:.0f}" for place in ("word", "phrase", "pause")]
+        inside = sum(seconds for one in found for kind, seconds in one if kind != "pause") / len(traces)
+        total = sum(seconds for one in found for _, seconds in one) / len(traces)
+        lag = mean(traces, lambda trace: float(word_lags_s(trace, ideal=True).mean()))
+        rows.append([name, *cells, f"{inside:.0f}", f"{total:.0f}", f"{lag:.2f}"])
+    return rows
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="the scored experiment")
+    parser.add_argument("--out", type=Path, required=True, help="folder for lag.md, quality.md and stalls.md")
+    arguments = parser.parse_args()
+    about = read_experiment(arguments.folder)
+    made = {
+        "lag": ("text|speech|slope of the lag, ms a word|mean lag, s|lag at the end, s|largest, s|speech, s", lag_rows),
+        "quality": ("condition|DistillMOS|against k = 1", quality_rows),
+        "stalls": (
+            "condition|silences in 100 words|in a word|in a phrase|at a pause|in either, s|all, s|mean lag, s",
+            stall_rows,
+        ),
+    }
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for name, (header, rows) in made.items():
+        text = table(header.split("|"), rows(arguments.folder, about))
+        (arguments.out / f"{name}.md").write_text(text, encoding="utf-8")
+        print(text)
+    (arguments.out / "experiment.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Prosody over lookahead and context: how far durations, pauses and pitch lie from the same voice's whole sentences.
+
+    python lab/benchmarks/prosody.py CONDITIONS.json --texts test.csv [--voice NAME] [--lm DIR] [--results FILE]
+
+The voice's own durations and pitch are compared, word by word and frame by frame: no recogniser, no warping. Without
+``--lm``, a condition that wants a language model is left out, and named. ``--against`` takes the whole sentences of
+another voice, such as the one that taught this one: a voice that grew flatter is nearer to itself, not to its teacher.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from output import keep
+from quality import read_conditions
+from sayahead import WaitAll, load_voice
+
+from sayahead_lab.eval.experiment.conditions import Condition, context, policy
+from sayahead_lab.eval.measures.prosody import Deviation, Recording, differences, prosody, recorded
+from sayahead_lab.scripts import read_texts, strided
+
+
+def figure(found: Deviation) -> str:
+    """A mean absolute deviation with its interval, and the bias."""
+    return f"{found.mean_absolute:.1f} ({found.low:.1f} to {found.high:.1f}), {found.mean:+.1f}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("conditions", type=Path)
+    parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--lm")
+    parser.add_argument("--voice", default="heart", help="a voice's name or folder")
+    parser.add_argument("--against", help="the voice whose whole sentences are compared with (default: the same)")
+    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
+    arguments = parser.parse_args()
+    texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
+    voice, recorder = recorded(load_voice(arguments.voice))
+    teacher, told = recorded(load_voice(arguments.against)) if arguments.against else (voice, recorder)
+
+    def whole(text: str) -> Recording:
+        for _ in teacher.stream([text], policy=WaitAll()):
+            pass
+        return told.recording
+
+    def record(condition: Condition, text: str) -> Recording:
+        options: dict[str, Any] = {} if condition.hold_back_s is None else {"hold_back_s": condition.hold_back_s}
+        options |= {"policy": policy(condition), "context": context(condition, text, arguments.lm)}
+        for _ in voice.stream([text], **options):
+            pass
+        return recorder.recording
+
+    full = [whole(text) for text in texts]
+    named = {"--voice": arguments.voice if arguments.voice != "heart" else None, "--against": arguments.against}
+    voices = "".join(f"{option} {Path(name).name} " for option, name in named.items() if name)
+    rows = [
+        f"{len(texts)} sentences of the LJ Speech test split; `python lab/benchmarks/prosody.py {arguments.conditions} "
+        f"{voices}--texts test.csv --lm DIR`. "
+        "Mean absolute deviation from the whole sentence (95 % interval), and the bias.",
+        "",
+        "| condition | word duration, ms | pause, ms | pitch, cents | voicing differs, % of frames |",
+        "|---|---|---|---|---|",
+    ]
+    for condition in read_conditions(arguments.conditions):
+        if condition.policy_name == "wait-all" and not arguments.against:
+            continue
+        if condition.context_name == "lm" and not arguments.lm:
+            print(f"Left out: {condition.name} (no --lm).", file=sys.stderr)
+            continue
+        made = [record(condition, text) for text in texts]
+        found = prosody(differences(one, whole) for one, whole in zip(made, full, strict=True))
+        rows.append(
+            f"| {condition.name} | {figure(found.duration_ms)} | {figure(found.pause_ms)} "
+            f"| {figure(found.pitch_cents)} | {100 * found.voicing_error:.1f} |"
+        )
+        print(rows[-1], flush=True)
+    keep(rows, arguments.results)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""What the default voice's linear layers are given while it speaks: the ranges with which they compute in integers.
+
+    python lab/benchmarks/ranges.py lab/recipes/heart/ranges.json --texts val.csv [--acoustic RUN] [--count 16]
+
+``--acoustic`` names the run whose networks they are; without one, they are those of hibari-tts. Of a trained voice's
+folder, the decoder's first layer is observed alone, and the other ranges stay as they are in the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from sayahead_lab.scripts import read_texts, strided
+from sayahead_lab.training.graph.builder import Range
+from sayahead_lab.training.heart.export import decoder_graph, export
+from sayahead_lab.training.heart.ranges import load_ranges, observe, save_ranges
+from sayahead_lab.training.hibari import heart_weights
+from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.voice import make_heart, write_voice
+
+FIRST = "m.dec_in"
+"""The decoder's first layer; its columns' ranges begin so, too."""
+
+
+def observed(folder: Path, ranges: Mapping[str, Range]) -> None:
+    """Give a voice's folder a decoder that is observed, its other layers in integers as they are."""
+    decoder_graph(heart_weights(), ranges=ranges, observed=True).save(str(folder / "decoder.onnx"))
+    sealed(folder)
+
+
+def sealed(folder: Path) -> None:
+    """Write the digests of a voice's graphs, some of which have been replaced."""
+    config = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
+    write_voice(folder, config, [folder / name for name in config["files"]])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ranges", type=Path, help="the file to write")
+    parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
+    parser.add_argument("--acoustic", type=Path, help="a run of the task heart or heart-memory, or a trained voice")
+    parser.add_argument("--settings", type=Path, default=Path("lab/recipes/heart/voice.toml"))
+    parser.add_argument("--count", type=int, default=16)
+    arguments = parser.parse_args()
+    texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
+    with tempfile.TemporaryDirectory() as passing:
+        if arguments.acoustic is not None and (arguments.acoustic / "voice.json").is_file():
+            shutil.copytree(arguments.acoustic, passing, dirs_exist_ok=True)
+            found = load_ranges(arguments.ranges)
+            observed(Path(passing), {name: one for name, one in found.items() if not name.startswith(FIRST)})
+            seen = {name: one for name, one in observe(Path(passing), texts).items() if name.startswith(FIRST)}
+            found = dict(sorted({**found, **seen}.items()))
+        else:
+            run = None if arguments.acoustic is None else load_trained(arguments.acoustic)
+            make_heart(arguments.settings, Path(passing), acoustic=run)
+            export(run, Path(passing), observed=True)
+            sealed(Path(passing))
+            found = observe(Path(passing), texts)
+    save_ranges(found, arguments.ranges)
+    print(f"{len(found)} ranges of {len(texts)} texts: {arguments.ranges}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

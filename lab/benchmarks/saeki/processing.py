@@ -1,0 +1,109 @@
+"""Processing time of segments (Saeki-b, Fig. 4): cumulative over time steps, and words a minute, by context.
+
+    python lab/benchmarks/saeki/processing.py voices test.csv LM -o lab/benchmarks/results/saeki/processing.json
+
+The voices are those of ``voices.py``; without saeki-base, saeki-lj speaks without context instead. Processor time of
+this process, one thread: other work on the machine does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sayahead import load_voice
+from sayahead.contexts.language_model import LanguageModel
+from sayahead.engine.context import ContextPredictor, NoContext, Prediction
+from sayahead.policies.rules import LookaheadK
+
+
+class Timed:
+    """A predictor whose processor time is counted."""
+
+    def __init__(self, inner: ContextPredictor) -> None:
+        self._inner, self.spent_s, self.calls = inner, 0.0, 0
+
+    def predict(self, words: Sequence[str]) -> Prediction:
+        begun = time.process_time()
+        made = self._inner.predict(words)
+        self.spent_s, self.calls = self.spent_s + time.process_time() - begun, self.calls + 1
+        return made
+
+
+def measured(voice: Any, context: ContextPredictor, texts: list[str]) -> dict[str, Any]:
+    """Mean cumulative seconds by time step, milliseconds a prediction, and words a minute of processing."""
+    timed, rows, words = Timed(context), list[list[float]](), 0
+    for text in texts:
+        session = voice.session(policy=LookaheadK(0, words=2), context=timed)
+        session.push(text)
+        session.finish()
+        steps, begun = list[float](), time.process_time()
+        while (chunk := session.pull()) is not None:
+            steps.append(time.process_time() - begun)
+            words += len(chunk.words)
+        rows.append(steps)
+    longest = max(len(row) for row in rows)
+    by_step = [float(np.mean([row[at] for row in rows if len(row) > at])) for at in range(longest)]
+    total = sum(row[-1] for row in rows)
+    predicted = 1000 * timed.spent_s / max(1, timed.calls)
+    return {
+        "cumulative_s": by_step,
+        "ms_a_prediction": predicted,
+        "words_a_minute": 60 * words / total,
+        "ms_a_step": 1000 * total / sum(len(row) for row in rows),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("voices", type=Path)
+    parser.add_argument("texts", type=Path)
+    parser.add_argument("lm")
+    parser.add_argument("-o", "--out", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=20)
+    arguments = parser.parse_args()
+    lines = arguments.texts.read_text(encoding="utf-8").splitlines()
+    texts = [line.split("|")[1] for line in lines[:: max(1, len(lines) // arguments.count)]][: arguments.count]
+    import torch
+
+    torch.set_num_threads(1)
+    own, base = load_voice(arguments.voices / "saeki-lj"), arguments.voices / "saeki-base"
+    rows: dict[str, tuple[Any, ContextPredictor]] = {
+        "independent": (load_voice(arguments.voices / "saeki-independent"), NoContext()),
+        "unicontext": (load_voice(base) if base.exists() else own, NoContext()),
+        "teacher": (own, LanguageModel(arguments.lm)),
+        "student, medium": (own, own.context("distilled")),
+    }
+    for name in ("small", "large"):
+        if (arguments.voices / f"saeki-{name}").exists():
+            voice = load_voice(arguments.voices / f"saeki-{name}")
+            rows[f"student, {name}"] = (voice, voice.context("distilled"))
+    if (hidden := arguments.voices / "saeki-hidden").exists():
+        voice = load_voice(hidden)
+        rows["hidden states"] = (voice, voice.context("hidden", model=arguments.lm))
+    made = {name: measured(voice, context, texts) for name, (voice, context) in rows.items()}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps({"texts": len(texts), "rows": made}, indent=1) + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".md").write_text(table(made), encoding="utf-8")
+    print(table(made))
+
+
+def table(made: dict[str, Any]) -> str:
+    """The rows as a table, with the cumulative time at some time steps."""
+    shown = (0, 1, 3, 5, 7)
+    lines = [f"| | ms a prediction | ms a step, all | words/min | {' | '.join(f's, t = {at}' for at in shown)} |"]
+    lines.append("| --- |" + " ---: |" * (3 + len(shown)))
+    for name, row in made.items():
+        times = [f"{row['cumulative_s'][at]:.2f}" if at < len(row["cumulative_s"]) else "–" for at in shown]
+        figures = [f"{row['ms_a_prediction']:.1f}", f"{row['ms_a_step']:.0f}", f"{row['words_a_minute']:.0f}", *times]
+        lines.append(f"| {name} | {' | '.join(figures)} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,309 @@
+"""Do attention and stop fail, and what of prosody? Every segment of an experiment's rows.
+
+    python lab/benchmarks/saeki/segments.py lab/benchmarks/saeki/free.toml --texts test.csv \
+        -o lab/benchmarks/results/saeki/free
+
+Counted over the segments of voices of the kind saeki (a whole sentence is one segment), by how attention went and how
+they ended:
+
+- *no stop*: it ran to the most frames that the runtime allows, 40 a phoneme;
+- *too early*: it ended two phonemes or more before its last sounding one;
+- *resting*: attention was on a sounding phoneme for more than half a second;
+- *astray*: attention went back by two phonemes or more in a step, or ahead by four or more;
+- *blurred*: for a tenth of a second no three neighbouring phonemes had half of the attention.
+
+Words' durations and pitch are compared with the speaker's who made the corpus, the default voice's teacher, in whole
+sentences. Writes ``failures.md``, ``prosody.md``, ``failures.json``, and of the networks of
+``lab/recipes/saeki/free-*.toml`` ``attention.png`` and ``learned.md``: attention and stop on validation windows over
+the training, from its logs in ``lab/recipes/saeki/results/free-*``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sayahead.engine.onnx import count
+from sayahead.engine.stages import Frames
+from sayahead.systems.saeki import MOST_FRAMES, DecoderState, SegmentalAcoustic, SegmentalState
+from sayahead.types import Floats, Ids, Rendering, Segment
+
+from sayahead_lab.eval.experiment.conditions import Condition, context, load_matrix, policy, voice_of
+from sayahead_lab.eval.measures.intervals import Values, difference, estimate, quotient
+from sayahead_lab.eval.measures.prosody import Differences, Recorder, Recording, differences
+from sayahead_lab.eval.report.attention import alignments
+from sayahead_lab.scripts import read_texts, strided
+from sayahead_lab.training.corpus.frontend import PRESETS
+from sayahead_lab.training.corpus.store import Item
+from sayahead_lab.training.corpus.teacher import TeacherSpec
+from sayahead_lab.training.loop.curves import read_log
+
+SENTENCE = "The commission recognizes that this is a controversial area."
+FRAME_S = 0.0125
+LONGEST_S, BLURRED_S = 0.5, 0.1
+RESULTS = Path(__file__).parents[2] / "recipes" / "saeki" / "results"
+LEARNED = {"attention where the durations say, %": ("aligned", 100, 1), "entropy of the stop": ("stop", 1, 4)}
+CONTROL = "bicontext, random words"
+PROSODY = {"word duration, ms": "word, ms", "pitch, cents": "pitch, cents"}
+FAILURES = ("no stop", "too early", "resting", "astray", "blurred")
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A segment as it was decoded."""
+
+    places: list[int]
+    """The phoneme attended to in each step."""
+    weights: list[Floats]
+    """(P,) attention of each step."""
+    frames: int
+    """Its length."""
+    sounding: range
+    """The phonemes that sound, or join words that do."""
+    reduction: int
+    """Frames a step."""
+
+    def failures(self) -> dict[str, bool]:
+        """Which of FAILURES befell it."""
+        steps, step_s = np.diff(self.places, prepend=0), self.reduction * FRAME_S
+        longest = run = longest_blur = blur = 0
+        for moved, place, weights in zip(steps, self.places, self.weights, strict=True):
+            run = run + 1 if not moved and place in self.sounding else int(place in self.sounding)
+            blur = blur + 1 if np.convolve(weights, np.ones(3)).max() < 0.5 else 0
+            longest, longest_blur = max(longest, run), max(longest_blur, blur)
+        return {
+            "no stop": self.frames >= MOST_FRAMES * len(self.weights[0]),
+            "too early": max(self.places) < self.sounding[-1] - 1,
+            "resting": longest * step_s > LONGEST_S,
+            "astray": bool((steps[1:] <= -2).any() or (steps[1:] >= 4).any()),
+            "blurred": longest_blur * step_s >= BLURRED_S,
+        }
+
+
+class Watched:
+    """A Tacotron's runtime whose segments and frames are kept."""
+
+    def __init__(self, acoustic: SegmentalAcoustic) -> None:
+        self.acoustic = acoustic
+        self.segments, self.frames = list[Spoken](), list[Floats]()
+
+    def initial(self) -> SegmentalState:
+        return self.acoustic.initial()
+
+    def step(
+        self, segment: Segment, state: SegmentalState, rendering: Rendering, *, hold_back: int
+    ) -> tuple[Frames, SegmentalState]:
+        frames, after = self.acoustic.step(segment, state, rendering, hold_back=hold_back)
+        self.frames.append(frames.final)
+        return frames, after
+
+    def watch(self, pad: int) -> None:
+        """Keep what is decoded from now on."""
+        decode, advance = self.acoustic._decode, self.acoustic._advance
+        made = list[DecoderState]()
+
+        def advanced(*arguments: Any) -> Any:
+            decoder, stops = advance(*arguments)
+            made.append(decoder)
+            return decoder, stops
+
+        def decoded(ids: Ids, embedding: Floats, sounded: int) -> Any:
+            made.clear()
+            mel, visited = decode(ids, embedding, sounded)
+            places, weights = [one.place for one in made], [one.weights for one in made]
+            sounding = range(int(ids[0] == pad), sounded + 1)
+            self.segments.append(Spoken(places, weights, len(mel), sounding, self.acoustic._model.reduction))
+            return mel, visited
+
+        self.acoustic._advance, self.acoustic._decode = advanced, decoded  # type: ignore[assignment, method-assign]
+
+
+class Row:
+    """A condition whose voice can be watched."""
+
+    def __init__(self, condition: Condition, lm: str | None) -> None:
+        self.condition, self.lm = condition, lm
+        synthesizer: Any = voice_of(condition).synthesizer
+        inner = synthesizer._acoustic
+        if isinstance(inner, Recorder):
+            # Several conditions have this voice.
+            self.recorder: Recorder[Any] = inner
+            self.watched: Watched = inner._acoustic  # type: ignore[assignment]
+        else:
+            self.watched = Watched(inner)
+            self.watched.watch(inner._pad[0])
+            self.recorder = Recorder(self.watched, frame_s=FRAME_S, pitch=0)
+            synthesizer._acoustic = self.recorder
+        self.vocoder = synthesizer._vocoder
+
+    def speak(self, text: str) -> tuple[list[Spoken], Recording]:
+        """The segments of a text, and its words and pitch."""
+        self.watched.segments, self.watched.frames = [], []
+        one = self.condition
+        options: dict[str, Any] = {} if one.hold_back_s is None else {"hold_back_s": one.hold_back_s}
+        options |= {"policy": policy(one), "context": context(one, text, self.lm)}
+        for _ in voice_of(one).stream([text], **options):
+            pass
+        recording = replace(self.recorder.recording, pitch=self.pitch(np.concatenate(self.watched.frames)))
+        return self.watched.segments, recording
+
+    def pitch(self, mel: Floats) -> Floats:
+        """(T,) Hz that the vocoder reads from a mel."""
+        caches = dict(zip(("input_cache", "cache"), self.vocoder._caches, strict=True))
+        rows = count(len(mel))
+        out: Floats = self.vocoder._graph(mel=mel, rows=rows, commit=rows, **caches)["f0"]
+        return out
+
+
+def recording_of(items: list[Item]) -> Recording:
+    """The speaker's own words and pitch, sentence after sentence."""
+    words, phonemes, sentences, start = list[tuple[int, int]](), list[int](), list[int](), 0
+    for number, item in enumerate(items):
+        edges = start + np.concatenate([[0], np.cumsum(item.durations, dtype=np.int64)])
+        # The first pad is not among the ids.
+        words += [(int(edges[first + 1]), int(edges[end + 1])) for first, end in item.words]
+        phonemes += [int(end - first) for first, end in item.words]
+        sentences += [number] * len(item.words)
+        start = int(edges[-1])
+    pitch = np.concatenate([item.f0.astype(np.float32) for item in items])
+    return Recording(pitch, tuple(words), tuple(phonemes), tuple(sentences), frame_s=FRAME_S)
+
+
+def apart(pairs: list[Differences], part: Callable[[Differences], Values]) -> Values:
+    """(N, 2) for each sentence: the sum of absolute differences of pairs (2, M), and M."""
+    found = [part(one) for one in pairs]
+    return np.array([(np.abs(one[0] - one[1]).sum(), one.shape[1]) for one in found], np.float64)
+
+
+def measured(row: Row, texts: list[str], truth: list[Recording]) -> dict[str, Values]:
+    """(N, 2) sums for each sentence of each figure, to be divided."""
+    segments, compared = list[list[Spoken]](), list[Differences]()
+    for text, whole in zip(texts, truth, strict=True):
+        spoken, recording = row.speak(text)
+        segments.append(spoken)
+        compared.append(differences(recording, whole))
+    failed = [[one.failures() for one in spoken] for spoken in segments]
+    figures = {
+        name: np.array([(sum(one[name] for one in spoken), len(spoken)) for spoken in failed], np.float64)
+        for name in FAILURES
+    }
+    any_failed = [(sum(any(one.values()) for one in spoken), len(spoken)) for spoken in failed]
+    figures["any"] = np.array(any_failed, np.float64)
+    figures["sentences"] = np.array([(any(any(one.values()) for one in spoken), 1) for spoken in failed], np.float64)
+    figures["word, ms"] = apart(compared, lambda one: one.durations_ms)
+    figures["pitch, cents"] = apart(compared, lambda one: one.pitch_cents)
+    return figures
+
+
+def value(sums: Values, scale: float, digits: int) -> str:
+    """A figure with its interval."""
+    own = estimate(sums, quotient)
+    return f"{scale * own.value:.{digits}f} ({scale * own.low:.{digits}f} to {scale * own.high:.{digits}f})"
+
+
+def cells(
+    rows: dict[str, dict[str, Values]], name: str, figure: str, against: Iterable[str], scale: float, digits: int
+) -> list[str]:
+    """A row's figure with its interval, and what it is more than others'."""
+    own, made = rows[name][figure], [value(rows[name][figure], scale, digits)]
+    for other in against:
+        if other == name:
+            made.append("–")
+            continue
+        less = difference(own, rows[other][figure], quotient)
+        low, high = scale * less.low, scale * less.high
+        chance = "p < 0.001" if less.p < 0.001 else f"p = {less.p:.3f}"
+        made.append(f"{scale * less.value:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f}), {chance}")
+    return made
+
+
+def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
+    """How segments failed, and prosody; compared with the first row, and with the control where there is one."""
+    against = dict.fromkeys((next(iter(rows)), *({CONTROL} & rows.keys())))
+    heads = [*(f"{name}, %" for name in FAILURES), "any of these, %", *(f"less {one}" for one in against)]
+    lines = [f"{texts} sentences of the LJ Speech test split.", ""]
+    lines += [f"| segments | number | {' | '.join(heads)} | sentences with one, % |"]
+    lines += ["| --- |" + " ---: |" * (len(heads) + 2)]
+    for name, figures in rows.items():
+        shares = [f"{100 * float(quotient(figures[one].sum(axis=0))):.1f}" for one in FAILURES]
+        both = cells(rows, name, "any", against, 100, 1)
+        whole = value(figures["sentences"], 100, 0)
+        lines.append(f"| {name} | {figures['any'][:, 1].sum():.0f} | {' | '.join([*shares, *both, whole])} |")
+    heads = [part for name in PROSODY for part in (name, *(f"less {one}" for one in against))]
+    prosody = [f"| mean absolute difference to the speaker | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(heads)]
+    for name in rows:
+        found = [part for figure in PROSODY.values() for part in cells(rows, name, figure, against, 1, 1)]
+        prosody.append(f"| {name} | {' | '.join(found)} |")
+    return "\n".join(lines) + "\n", "\n".join(prosody) + "\n"
+
+
+def learned() -> str:
+    """What the logs say of validation windows, by step."""
+    lines = list[str]()
+    for title, (part, scale, digits) in LEARNED.items():
+        for folder in sorted(RESULTS.glob("free-*")):
+            log = [line for line in read_log(folder / "log.jsonl") if "validation" in line]
+            if not lines:
+                lines = [
+                    f"| validation, by step | {' | '.join(str(line['step']) for line in log)} |",
+                    "| --- |" + " ---: |" * len(log),
+                ]
+            found = [f"{scale * line['validation']['parts'][part]:.{digits}f}" for line in log]
+            lines.append(f"| {title}: {folder.name.removeprefix('free-')} | {' | '.join(found)} |")
+    return "\n".join(lines) + "\n"
+
+
+def draw(rows: list[Row], path: Path) -> None:
+    """The attention of each voice's first row over one sentence, its segments' phonemes one after the other."""
+    made, first = dict[str, Floats](), {row.condition.voice: row for row in reversed(rows)}
+    for row in [row for row in rows if row in first.values()]:
+        segments, _ = row.speak(SENTENCE)
+        wide = sum(len(one.weights[0]) for one in segments)
+        alignment, at = list[Floats](), 0
+        for one in segments:
+            for weights in one.weights:
+                line = np.zeros(wide, np.float32)
+                line[at : at + len(weights)] = weights
+                alignment += [line] * one.reduction
+            at += len(one.weights[0])
+        made[row.condition.name] = np.stack(alignment)
+    wide = max(one.shape[1] for one in made.values())
+    same = {name: np.pad(one, ((0, 0), (0, wide - one.shape[1]))) for name, one in made.items()}
+    alignments(same, hop_s=FRAME_S).savefig(path, dpi=80)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("experiment", type=Path)
+    parser.add_argument("--texts", type=Path, required=True, help="id|text lines")
+    parser.add_argument("--count", type=int, help="sentences (default: the experiment's)")
+    parser.add_argument("--lm", help="language model, or a file of its futures, where a condition wants one")
+    parser.add_argument("-o", "--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    matrix = load_matrix(arguments.experiment)
+    texts = [one.text for one in strided(read_texts(arguments.texts), arguments.count or matrix.count)]
+    teacher = TeacherSpec(PRESETS["ma"], "final").open()
+    truth = [recording_of(teacher.items(str(number), text)[0]) for number, text in enumerate(texts)]
+    rows, found = [Row(condition, arguments.lm) for condition in matrix.conditions], dict[str, dict[str, Values]]()
+    for row in rows:
+        found[row.condition.name] = measured(row, texts, truth)
+        print(row.condition.name, flush=True)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    failures, prosody = tables(found, len(texts))
+    (arguments.out / "failures.md").write_text(failures, encoding="utf-8")
+    (arguments.out / "prosody.md").write_text(prosody, encoding="utf-8")
+    kept = {name: {figure: sums.tolist() for figure, sums in figures.items()} for name, figures in found.items()}
+    (arguments.out / "failures.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
+    if any("free-" in (row.condition.voice or "") for row in rows):
+        (arguments.out / "learned.md").write_text(learned(), encoding="utf-8")
+        draw(rows, arguments.out / "attention.png")
+    print(failures, prosody, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""The voices of the rows of Saeki et al.'s tables: one network, its fine-tuned context, its students.
+
+    python lab/benchmarks/saeki/voices.py runs voices
+
+RUNS is a folder of runs or an archive of ``sayahead train publish``. Makes saeki-base (not fine-tuned), saeki-lj
+(fine-tuned, with the medium student), saeki-STUDENT for each run student-STUDENT, saeki-hidden (not fine-tuned, with
+the student of hidden states), and saeki-independent (the first of these, whose segments know nothing of each other).
+Of runs free-ROW, the networks of ``free.toml``, it makes saeki-free-ROW; the segments of saeki-free-independent, too,
+know nothing of each other. With ``saeki-lj`` in place of runs, that voice is copied, and made independent.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from sayahead.voices import installed_voices
+
+from sayahead_lab.training.loop.checkpoint import has_checkpoint
+from sayahead_lab.training.loop.publish import opened
+from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.voice import make_voice
+
+
+def of_runs(runs: Path, voices: Path) -> None:
+    """Make what there are runs for."""
+    base = "tacotron-longer"
+    made = {"base": (base, None), "lj": ("guided-small", "student-medium"), "hidden": (base, "hidden-small")}
+    made |= {run.name: (run.name, None) for run in sorted(runs.glob("free-*"))}
+    for run in sorted(runs.glob("student-*")):
+        made[run.name.removeprefix("student-")] = ("guided-small", run.name)
+    for name, (acoustic, student) in made.items():
+        if not all(has_checkpoint(runs / run) for run in (acoustic, student or acoustic)):
+            continue
+        folder = voices / f"saeki-{name}"
+        taught = None if student is None else load_trained(runs / student)
+        make_voice(load_trained(runs / acoustic), "ma-lj", folder, name=folder.name, student=taught)
+        if name == "free-independent":
+            make_independent(folder)
+        print(folder)
+
+
+def make_independent(folder: Path) -> None:
+    """Say in a voice's folder, which gives it its name, that its segments know nothing of each other."""
+    table = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
+    table["model"]["acoustic"]["independent"], table["name"] = True, folder.name
+    (folder / "voice.json").write_text(json.dumps(table, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def main(source: str, voices: Path) -> None:
+    """Make the voices of runs, or of a voice."""
+    if (shipped := installed_voices().get(source)) is not None:
+        shutil.copytree(shipped, voices / "saeki-lj", dirs_exist_ok=True)
+    else:
+        with opened(Path(source)) as runs:
+            of_runs(runs, voices)
+    bases = [voices / name for name in ("saeki-base", "saeki-lj") if (voices / name).exists()]
+    if bases:
+        shutil.copytree(bases[0], voices / "saeki-independent", dirs_exist_ok=True)
+        make_independent(voices / "saeki-independent")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

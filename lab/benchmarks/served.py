@@ -1,0 +1,113 @@
+"""Servers in processes of their own, for benchmarks that watch them, and what is needed to be rude to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+HANDSHAKE = (
+    b"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+@dataclass(slots=True)
+class Version:
+    """A server that runs."""
+
+    name: str
+    port: int
+    process: subprocess.Popen[str]
+    events: Counter[str] = field(default_factory=Counter)
+    """Lines of its log by level and event."""
+
+    @property
+    def rss_mb(self) -> float:
+        """Its memory."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    @property
+    def descriptors(self) -> int:
+        """Files and sockets that it has open."""
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    @property
+    def processor_s(self) -> float:
+        """Processor time that it has taken."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rsplit(") ", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def stop(self) -> None:
+        """Kill it."""
+        self.process.kill()
+        self.process.wait()
+
+
+def started(name: str = "after", source: Path = SOURCE, *arguments: str) -> Version:
+    """A server of the version in a source folder, on a port of its own."""
+    command = [
+        sys.executable,
+        "-m",
+        "sayahead",
+        "serve",
+        "--port",
+        "0",
+        "--log",
+        "json",
+        "--voice",
+        "heart",
+        *arguments,
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stderr is not None
+    for line in process.stderr:
+        row = json.loads(line)
+        if row["event"] == "listening":
+            version = Version(name, int(row["url"].rsplit(":", 1)[1]), process)
+            # A pipe that nobody reads would stop the server.
+            threading.Thread(target=count, args=(version,), daemon=True).start()
+            return version
+    raise SystemExit(f"The server {name} did not start.")
+
+
+def count(version: Version) -> None:
+    """Count the lines of a server's log until it ends."""
+    assert version.process.stderr is not None
+    for line in version.process.stderr:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            version.events["not JSON"] += 1
+        else:
+            version.events[f"{row.get('level', '').lower()}: {row.get('event', '')}"] += 1
+
+
+def event(kind: str, **rest: Any) -> str:
+    """A message of the native protocol."""
+    return json.dumps({"type": kind, **rest})
+
+
+def frame(message: str | bytes, *, opcode: int = 1) -> bytes:
+    """A masked WebSocket frame; the mask is 0."""
+    data = message.encode() if isinstance(message, str) else message
+    size = bytes([0x80 | len(data)]) if len(data) < 126 else b"\xfe" + len(data).to_bytes(2, "big")
+    return bytes([0x80 | opcode]) + size + bytes(4) + data
+
+
+def opened(port: int, *, timeout_s: float = 10.0) -> socket.socket:
+    """A connection to the native socket, its handshake done."""
+    peer = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
+    peer.sendall(HANDSHAKE)
+    peer.recv(4096)
+    return peer

@@ -1,0 +1,386 @@
+"""An hour of conversations at half load, with rude clients among them: memory, descriptors, latency, errors.
+
+    python lab/benchmarks/soak.py --minutes 60 --out lab/benchmarks/results/server/soak
+
+Writes soak.json with a row a minute, soak.md with what changed over the hour, and soak.png. Talkers send an answer at
+the pace of a language model, hear it to its end in real time, wait a little, and go on; a fifth of the answers are
+interrupted. Beside them rude clients come one after another. Waits follow whatever else the machine does; processor
+time follows it less, and least its quotient with that of the same answers spoken in this process, the control.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import json
+import os
+import random
+import re
+import socket
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sayahead.client import Client, ServerError
+from sayahead.engine.onnx import cores
+from sayahead.voice import Voice, load_voice
+from served import Version, event, frame, opened, started
+
+ANSWERS = (
+    "Sure, I can help with that. The next train leaves at 9:45 from platform three, and it takes about two hours.",
+    "Let me check. Your order was shipped yesterday, so it should arrive on Thursday, before noon.",
+    "No, I would not do that; the battery gets hot, and then the phone switches itself off.",
+    "It is eighteen degrees and sunny in Lisbon. See https://example.com/weather?city=lisbon for the week.",
+)
+WORDS_A_SECOND = 20.0
+INTERRUPTED = 0.2
+CONTROL_S = 5.0
+"""Between two answers of the control."""
+SETTLED = 3
+"""The first minute that counts for what changed over the hour."""
+FEWEST = 10
+"""Settled minutes from which a change over the hour is told."""
+COUNTED = {
+    "audio_s": "tts_audio_seconds_total",
+    "computing_s": "tts_processor_seconds_total",
+    "first_computing_s": "tts_first_audio_processor_seconds_sum",
+    "firsts": "tts_first_audio_processor_seconds_count",
+}
+"""What is read of the server's metrics each minute."""
+LABELS = {
+    "p50_ms": "p50",
+    "p95_ms": "p95",
+    "first_computing_ms": "before a text's first sound",
+    "computing_ms_per_s": "for a second of sound",
+    "control_ms_per_s": "for a second of sound, the control",
+}
+"""Of the curves."""
+RATES = {
+    "first_computing_ms": "computing before a text's first sound, ms",
+    "computing_ms_per_s": "computing for a second of sound, ms",
+    "server_ms_per_s": "the whole server for a second of sound, ms",
+    "first_of_control": "before a text's first sound, in seconds of the control's sound",
+    "computing_of_control": "for a second of sound, of the control's",
+}
+"""Columns of the rows that should not change over the hour."""
+
+
+@dataclass
+class Minute:
+    """What happened in a minute."""
+
+    waits: list[float] = field(default_factory=list)
+    """Seconds from an answer's first word to its first sound."""
+    outcomes: Counter[str] = field(default_factory=Counter)
+    """Turns: done, interrupted, refused, or failed with why."""
+    rude: Counter[str] = field(default_factory=Counter)
+    """What rude clients did."""
+    control: list[float] = field(default_factory=list)
+    """Processor seconds of each answer that was spoken in this process, for a second of its sound."""
+
+
+class Soak:
+    """One run."""
+
+    def __init__(self, version: Version, seed: int) -> None:
+        self.version, self.random = version, random.Random(seed)
+        self.minute = Minute()
+
+    async def talk(self, until: float) -> None:
+        """A person's calls, one after another."""
+        while time.monotonic() < until:
+            try:
+                async with Client(f"ws://127.0.0.1:{self.version.port}") as client:
+                    for _ in range(self.random.randint(1, 8)):
+                        if time.monotonic() < until:
+                            self.minute.outcomes[await self.turn(client)] += 1
+                            await asyncio.sleep(self.random.uniform(0.3, 2.0))
+            except ServerError as error:
+                refused = error.code in ("too_many_sessions", "unreachable") and "503" in str(error)
+                self.minute.outcomes["refused" if refused or error.code == "busy" else f"failed: {error}"[:120]] += 1
+                await asyncio.sleep(1.0)
+
+    async def turn(self, client: Client) -> str:
+        """One answer, heard in real time; how it ended."""
+        text = self.random.choice(ANSWERS)
+        speech, begun = client.speech(), time.monotonic()
+        writing = asyncio.create_task(self.write(speech.push, speech.finish, text))
+        stop_s = self.random.uniform(0.5, 4.0) if self.random.random() < INTERRUPTED else float("inf")
+        played_s, first_s = 0.0, None
+        async for chunk in speech:
+            now = time.monotonic() - begun
+            if first_s is None:
+                first_s = now
+                self.minute.waits.append(first_s)
+            played_s += len(chunk.samples) / chunk.sample_rate
+            if now > stop_s:
+                writing.cancel()
+                await asyncio.gather(writing, return_exceptions=True)
+                await speech.leave()
+                return "interrupted"
+        await writing
+        if first_s is None or played_s < 1.0:
+            return f"failed: {played_s:.1f} s of sound"
+        await asyncio.sleep(max(0.0, first_s + played_s - (time.monotonic() - begun)))
+        return "done"
+
+    @staticmethod
+    async def write(push: Callable[[str], Any], finish: Callable[[], Any], text: str) -> None:
+        for word in text.split():
+            await push(word + " ")
+            await asyncio.sleep(1 / WORDS_A_SECOND)
+        await finish()
+
+    async def control(self, until: float) -> None:
+        """Speak the answers in this process, word by word, for what the machine makes of the same work."""
+        voice = load_voice()
+        for text in itertools.cycle(ANSWERS):
+            if time.monotonic() > until:
+                return
+            self.minute.control.append(await asyncio.to_thread(spoken, voice, text))
+            await asyncio.sleep(CONTROL_S)
+
+    async def be_rude(self, until: float, every_s: float) -> None:
+        """Rude clients, one after another, in threads of their own."""
+        acts = (abandon, garbage, pings, silent, long_head, flushes, contexts, signs, never_reads)
+        while time.monotonic() < until:
+            act = self.random.choice(acts)
+            with contextlib.suppress(OSError):
+                await asyncio.to_thread(act, self.version.port)
+            self.minute.rude[act.__name__] += 1
+            await asyncio.sleep(every_s)
+
+
+def spoken(voice: Voice, text: str) -> float:
+    """Processor seconds of an answer for a second of its sound."""
+    begun, session, samples = time.thread_time(), voice.session(), 0
+    for word in text.split():
+        session.push(word + " ")
+        samples += sum(len(chunk.samples) for chunk in session.chunks())
+    session.finish()
+    samples += sum(len(chunk.samples) for chunk in session.chunks())
+    return (time.thread_time() - begun) * voice.sample_rate / samples
+
+
+def abandon(port: int) -> None:
+    """Leaves in the middle of a word, without a goodbye."""
+    with opened(port) as peer:
+        peer.sendall(frame(event("input_text.append", text="Hello there, how are you to")))
+        time.sleep(0.2)
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+
+
+def garbage(port: int) -> None:
+    """Sends what is no message."""
+    for message in ("{", "[1", '{"type": 1}', '{"type": "no.such"}', "\0" * 99):
+        with opened(port) as peer:
+            peer.sendall(frame(message))
+            peer.recv(4096)
+
+
+def pings(port: int) -> None:
+    """Pings without reading."""
+    with opened(port) as peer:
+        end = time.monotonic() + 1.0
+        while time.monotonic() < end:
+            peer.sendall(frame(b"x" * 100, opcode=9) * 20)
+
+
+def silent(port: int) -> None:
+    """Connects and says nothing."""
+    with opened(port):
+        time.sleep(2.0)
+
+
+def long_head(port: int) -> None:
+    """Headers without end."""
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as peer:
+        peer.sendall(b"GET /health HTTP/1.1\r\n")
+        for n in range(2000):
+            peer.sendall(b"X-%d: " % n + b"a" * 200 + b"\r\n")
+
+
+def flushes(port: int) -> None:
+    """Flushes without end."""
+    with opened(port) as peer:
+        for _ in range(50):
+            peer.sendall(frame(event("input_text.flush", flush_id="x" * 1000)) * 10)
+
+
+def contexts(port: int) -> None:
+    """Opens texts and cancels them."""
+    with opened(port) as peer:
+        for n in range(40):
+            peer.sendall(frame(event("input_text.append", context_id=str(n), text="Hello there, ")))
+            peer.sendall(frame(event("input_text.cancel", context_id=str(n))))
+        time.sleep(0.5)
+
+
+def signs(port: int) -> None:
+    """A text whose words are long to say."""
+    with opened(port) as peer:
+        peer.sendall(frame(event("input_text.append", text=("≤" * 60 + " ") * 5)))
+        time.sleep(1.0)
+
+
+def never_reads(port: int) -> None:
+    """Asks for speech and does not read it."""
+    with opened(port) as peer:
+        for _ in range(4):
+            peer.sendall(frame(event("input_text.append", text="The quick brown fox jumps over the lazy dog. " * 20)))
+        time.sleep(3.0)
+
+
+async def soak(version: Version, *, minutes: float, talkers: int, every_s: float) -> list[dict[str, Any]]:
+    """The rows."""
+    run, rows = Soak(version, 0), list[dict[str, Any]]()
+    begun = time.monotonic()
+    until = begun + 60 * minutes
+    tasks = [asyncio.create_task(run.talk(until)) for _ in range(talkers)]
+    tasks += [asyncio.create_task(run.be_rude(until, every_s)), asyncio.create_task(run.control(until))]
+    counted = await asyncio.to_thread(counters, version)
+    for n in range(1, round(minutes) + 1):
+        await asyncio.sleep(max(0.0, begun + 60 * n - time.monotonic()))
+        minute, run.minute = run.minute, Minute()
+        p50, p95 = (np.percentile(minute.waits or [0.0], q) * 1000 for q in (50, 95))
+        row: dict[str, Any] = {"minute": n, "rss_mb": round(version.rss_mb, 1), "descriptors": version.descriptors}
+        row |= {"p50_ms": round(float(p50)), "p95_ms": round(float(p95))}
+        before, counted = counted, await asyncio.to_thread(counters, version)
+        row |= costs({name: counted[name] - before[name] for name in counted}, minute.control)
+        row |= {"load": round(os.getloadavg()[0], 1), "turns": dict(minute.outcomes), "rude": dict(minute.rude)}
+        rows.append(row)
+        print(json.dumps(row), flush=True)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return rows
+
+
+def counters(version: Version) -> dict[str, float]:
+    """What the server has counted since it began, and its processor time."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{version.port}/metrics", timeout=30) as answer:
+        lines = answer.read().decode().splitlines()
+    values = {"processor_s": version.processor_s}
+    for name, metric in COUNTED.items():
+        values[name] = sum(float(line.split()[-1]) for line in lines if re.match(rf"{metric}[ {{]", line))
+    return values
+
+
+def costs(spent: dict[str, float], control: list[float]) -> dict[str, float | None]:
+    """Columns of a minute for what was spent in it; None where there was nothing to divide by."""
+
+    def over(part: float, whole: float, digits: int) -> float | None:
+        return round(part / whole, digits) if whole else None
+
+    usual_s = float(np.mean(control)) if control else 0.0
+    first_s, step_s = (
+        over(spent["first_computing_s"], spent["firsts"], 6),
+        over(spent["computing_s"], spent["audio_s"], 6),
+    )
+    return {
+        "cores": round(spent["processor_s"] / 60, 2),
+        "audio_s": round(spent["audio_s"], 1),
+        "first_computing_ms": over(1000 * (first_s or 0.0), 1.0, 2),
+        "computing_ms_per_s": over(1000 * (step_s or 0.0), 1.0, 2),
+        "server_ms_per_s": over(1000 * spent["processor_s"], spent["audio_s"], 2),
+        "control_ms_per_s": over(1000 * usual_s, 1.0, 2),
+        "first_of_control": over(first_s or 0.0, usual_s, 4),
+        "computing_of_control": over(step_s or 0.0, usual_s, 4),
+    }
+
+
+def drift(rows: list[dict[str, Any]], column: str) -> dict[str, float]:
+    """A column's mean, and its least-squares slope in percent of it an hour, with its 95 % interval.
+
+    What a machine does goes on for a while: minutes count for as many as the residuals' correlation from one to the
+    next leaves independent (Santer et al. 2000, Eq. 6).
+    """
+    kept = [row for row in rows if row["minute"] >= SETTLED and row[column]]
+    x, y = np.array([row["minute"] / 60 for row in kept]), np.array([row[column] for row in kept])
+    toward = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    mean, slope = float(y.mean()), float(toward @ y)
+    rest = y - mean - slope * (x - x.mean())
+    alike = max(0.0, float(rest[1:] @ rest[:-1] / (rest @ rest)))
+    freedom = max(1.0, len(y) * (1 - alike) / (1 + alike) - 2)
+    # Student's t at 97.5 %, by the first term of its expansion around the normal.
+    apart = (1.96 + 2.37 / freedom) * float(np.sqrt(rest @ rest / freedom * (toward @ toward)))
+    of_mean = {"slope": slope, "low": slope - apart, "high": slope + apart}
+    return {"mean": round(mean, 3)} | {name: round(100 * value / mean, 1) for name, value in of_mean.items()}
+
+
+def table(drifts: dict[str, dict[str, float]]) -> str:
+    """The drifts as Markdown."""
+    lines = ["| processor time | mean | change in an hour | 95 % interval |", "|---|--:|--:|--:|"]
+    for name, label in RATES.items():
+        row = drifts[name]
+        lines.append(
+            f"| {label} | {row['mean']:g} | {row['slope']:+.1f} % | {row['low']:+.1f} to {row['high']:+.1f} % |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def plot(rows: list[dict[str, Any]], path: Path) -> None:
+    """Memory, descriptors and latency by minute."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(4, 1, figsize=(8, 9), sharex=True, layout="constrained")
+    minutes = [row["minute"] for row in rows]
+    curves = (
+        ("memory, MB", ("rss_mb",)),
+        ("open descriptors", ("descriptors",)),
+        ("first sound, ms", ("p50_ms", "p95_ms")),
+        ("processor time, ms", ("first_computing_ms", "computing_ms_per_s", "control_ms_per_s")),
+    )
+    for axis, (label, names) in zip(axes, curves, strict=True):
+        for name in names:
+            axis.plot(minutes, [row[name] for row in rows], label=LABELS.get(name))
+        axis.set(ylabel=label, ylim=(0, 1.15 * max(row[name] for row in rows for name in names)))
+    load = axes[2].twinx()
+    load.plot(minutes, [row["load"] for row in rows], color="gray", linewidth=0.8)
+    load.set(ylabel="the machine's load (gray)", ylim=(0, None))
+    axes[3].set(xlabel="minute")
+    axes[2].legend(loc="upper left", fontsize="small")
+    axes[3].legend(loc="lower left", fontsize="small", ncols=3)
+    figure.savefig(path, dpi=110)
+
+
+def main() -> None:
+    """Run the soak, and write its files."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=60)
+    parser.add_argument("--talkers", type=int, help="concurrent conversations (default: half of the server's places)")
+    parser.add_argument("--every", type=float, default=2.0, help="seconds between rude clients (default: 2)")
+    parser.add_argument("--out", type=Path, required=True, help="FILE without ending: FILE.json, FILE.png")
+    arguments = parser.parse_args()
+    talkers = arguments.talkers or 8 * cores()
+    version = started()
+    try:
+        begin_mb = version.rss_mb
+        rows = asyncio.run(soak(version, minutes=arguments.minutes, talkers=talkers, every_s=arguments.every))
+        after = {"rss_mb": round(version.rss_mb, 1), "descriptors": version.descriptors}
+    finally:
+        version.stop()
+    total = sum((Counter(row["turns"]) for row in rows), Counter[str]())
+    data = {"cores": cores(), "talkers": talkers, "begin_mb": round(begin_mb, 1), "after": after, "turns": dict(total)}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    log: dict[str, Any] = {"log": dict(version.events)}
+    if len(rows) >= SETTLED + FEWEST:
+        drifts = {name: drift(rows, name) for name in RATES}
+        log["drift"] = drifts
+        arguments.out.with_suffix(".md").write_text(table(drifts), "utf-8")
+    arguments.out.with_suffix(".json").write_text(json.dumps(data | log | {"rows": rows}, indent=1) + "\n", "utf-8")
+    plot(rows, arguments.out.with_suffix(".png"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""What a VITS voice costs word by word beside its own whole sentences, and how soon its first sound is there.
+
+    python lab/benchmarks/vits/speed.py VOICE --texts test.csv [--count 16] [--graph VOICE.onnx] [--before FOLDER]
+        [--results FILE.json]
+
+Processor time of one thread, everything in one run: each sentence is spoken in every way in turn, three times, and the
+least counts, so that what else the machine does falls away. The text comes letter by letter; the first sound is counted
+from the letter that made its lookahead word final to the first chunk with a sample above -50 dBFS.
+
+``--graph`` is the file that the voice was added from: its untouched graph speaks the phonemes of whole sentences, with
+nothing around it. ``--before`` is the same voice as another version added it, which speaks in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from output import tell_figures
+from sayahead import LookaheadK, Voice, WaitAll, load_voice
+from sayahead.engine.onnx import OnnxGraph
+from sayahead.sound.pcm import audible
+
+from sayahead_lab.eval.experiment.machine import versions
+from sayahead_lab.scripts import read_texts, strided
+
+WAYS: dict[str, Any] = {
+    "whole": {"policy": WaitAll()},
+    "k = 1": {"policy": LookaheadK(1)},
+    "k = 0": {"policy": LookaheadK(0)},
+    "k = 1, two words a step": {"policy": LookaheadK(1, words=2)},
+}
+UNTOUCHED = "untouched graph, whole sentence"
+Spoken = tuple[float, float, float]
+"""Processor seconds of a sentence, those to its first audible chunk, and its playing time."""
+
+
+def spoken(text: str, voice: Voice, options: Any) -> Spoken:
+    """A sentence, letter by letter."""
+    session, spent, first_s, samples = voice.session(**options), 0.0, 0.0, 0
+    for letter in [*text, ""]:
+        if letter:
+            session.push(letter)
+        else:
+            session.finish()
+        waited = time.thread_time()
+        while (chunk := session.pull()) is not None:
+            samples += len(chunk.samples)
+            if not first_s and len(audible(chunk.samples)):
+                first_s = time.thread_time() - waited
+        spent += time.thread_time() - waited
+    return spent, first_s, samples / voice.sample_rate
+
+
+class Heard:
+    """A text encoder that remembers the tokens it was given."""
+
+    def __init__(self, graph: OnnxGraph) -> None:
+        self._graph, self.shapes, self.tokens = graph, graph.shapes, list[Any]()
+
+    def __call__(self, **inputs: Any) -> dict[str, Any]:
+        self.tokens.append(inputs["input"])
+        return self._graph(**inputs)
+
+
+def untouched(path: Path, voice: Voice, texts: list[str]) -> Callable[[str], Spoken]:
+    """Whole sentences by the graph that a voice was added from, their phonemes given."""
+    acoustic: Any = vars(voice.synthesizer)["_acoustic"]
+    encoder, tokens, graph = vars(acoustic)["_text"], dict[str, list[Any]](), OnnxGraph(path)
+    for text in texts:
+        vars(acoustic)["_text"] = heard = Heard(encoder)
+        voice.synthesize(text, policy=WaitAll())
+        tokens[text] = heard.tokens
+    vars(acoustic)["_text"] = encoder
+    scales = np.array([voice.config.model[name] for name in ("noise_scale", "length_scale", "noise_w")], np.float32)
+
+    def speak(text: str) -> Spoken:
+        begun, samples = time.thread_time(), 0
+        for ids in tokens[text]:
+            given = {"input": ids, "input_lengths": np.array([ids.shape[1]]), "scales": scales, "sid": np.zeros(1, int)}
+            made = graph(**{name: value for name, value in given.items() if name in graph.shapes})
+            samples += next(iter(made.values())).size
+        spent = time.thread_time() - begun
+        return spent, spent, samples / voice.sample_rate
+
+    return speak
+
+
+def measure(ways: dict[str, Callable[[str], Spoken]], texts: list[str], tries: int) -> dict[str, dict[str, float]]:
+    """Each way's processor seconds for a second of sound, over those of the whole, and milliseconds to the first."""
+    least = {way: np.full((len(texts), 3), np.inf) for way in ways}
+    for _ in range(tries):
+        for number, text in enumerate(texts):
+            for way, speak in ways.items():
+                least[way][number] = np.minimum(least[way][number], speak(text))
+    words = sum(len(text.split()) for text in texts)
+    figures = {}
+    for way, rows in least.items():
+        rtf = float(rows[:, 0].sum() / rows[:, 2].sum())
+        first = np.sort(rows[:, 1] * 1000)
+        figures[way] = {
+            "rtf": rtf,
+            "over_whole": rtf / float(least["whole"][:, 0].sum() / least["whole"][:, 2].sum()),
+            "ms_a_word": 1000 * float(rows[:, 0].sum()) / words,
+            "first_sound_ms_median": float(np.median(first)),
+            "first_sound_ms_p95": float(first[int(0.95 * (len(first) - 1))]),
+            "longer_than_whole": float(rows[:, 2].sum() / least["whole"][:, 2].sum()),
+        }
+    if UNTOUCHED in figures:
+        for row in figures.values():
+            row["over_untouched"] = row["rtf"] / figures[UNTOUCHED]["rtf"]
+    return figures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("voice", help="a voice's name or folder")
+    parser.add_argument("--texts", type=Path, required=True, help="lines of name|text")
+    parser.add_argument("--count", type=int, default=16)
+    parser.add_argument("--tries", type=int, default=3)
+    parser.add_argument("--graph", type=Path, help="the .onnx that the voice was added from")
+    parser.add_argument("--before", type=Path, help="folder of the same voice, added by another version")
+    parser.add_argument("--results", type=Path, help="write the figures here (JSON)")
+    arguments = parser.parse_args()
+    texts = [script.text for script in strided(read_texts(arguments.texts), arguments.count)]
+    voice = load_voice(arguments.voice)
+    ways: dict[str, Callable[[str], Spoken]] = {
+        way: functools.partial(spoken, voice=voice, options=options) for way, options in WAYS.items()
+    }
+    if arguments.before:
+        before = load_voice(arguments.before)
+        for way, options in WAYS.items():
+            ways[f"before: {way}"] = functools.partial(spoken, voice=before, options=options)
+    if arguments.graph:
+        ways[UNTOUCHED] = untouched(arguments.graph, voice, texts)
+    figures = measure(ways, texts, arguments.tries)
+    about = {"voice": voice.config.name, "sentences": len(texts), "versions": versions()}
+    command = ["python lab/benchmarks/vits/speed.py", voice.config.name, "--texts test.csv", f"--count {len(texts)}"]
+    command += [f"--graph {arguments.graph.name}"] if arguments.graph else []
+    command += ["--before OLD"] if arguments.before else []
+    about["command"] = " ".join(command)
+    tell_figures({**about, "figures": figures}, arguments.results)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,139 @@
+"""Vocoders of mel frames beside each other: what they cost, and how far their steps are from the whole.
+
+    python lab/benchmarks/vocoders.py voices/saeki-waveglow saeki-lj --texts test.csv [--delta 1 ...] [--results FILE]
+
+Each voice's vocoder gets the mel of the texts' first sentences in the default voice as teacher, whole and in steps of
+10 frames with all in sight that follows. Times are the processor's, on one core, in turns. Each --delta is another row
+for every vocoder that has one. Needs hibari-tts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from output import tell
+from sayahead import load_voice
+from sayahead.engine.stages import Vocoder
+from sayahead.engine.synthesizer import TwoStage
+from sayahead.types import Floats
+from sayahead.voices import installed_voices, located
+
+from sayahead_lab.eval.experiment.machine import pin, processor
+from sayahead_lab.scripts import read_texts, strided
+from sayahead_lab.training.corpus.frontend import PRESETS
+from sayahead_lab.training.corpus.teacher import TeacherSpec
+
+STEP = 10
+"""Frames of a step: 125 ms."""
+
+
+@dataclass(slots=True)
+class Row:
+    """A vocoder and what it has cost on all sentences."""
+
+    name: str
+    """What it is."""
+    vocoder: Vocoder[Any]
+    """The vocoder."""
+    megabytes: float
+    """Its files."""
+    whole_s: float = 0.0
+    """Processor time of whole sentences."""
+    steps_s: float = 0.0
+    """The same, step by step."""
+    steps: int = 0
+    """How many steps."""
+    apart: float = 0.0
+    """Largest difference of steps from the whole, over the whole's largest sample."""
+
+    def hear(self, mel: Floats) -> None:
+        """Render a sentence both ways."""
+        begun = time.process_time()
+        whole, _ = self.vocoder.step(mel, mel[:0], self.vocoder.initial(0), seed=1, ended=True)
+        between = time.process_time()
+        state, parts = self.vocoder.initial(0), []
+        for at in range(0, len(mel), STEP):
+            final, right = mel[at : at + STEP], mel[at + STEP :]
+            made, state = self.vocoder.step(final, right, state, seed=1, ended=not len(right))
+            parts.append(made)
+        self.steps_s += time.process_time() - between
+        self.whole_s += between - begun
+        self.steps += len(parts)
+        self.apart = max(self.apart, float(np.abs(whole - np.concatenate(parts)).max() / np.abs(whole).max()))
+
+
+def rows(name: str, deltas: Sequence[int]) -> list[Row]:
+    """A voice's vocoder, once as it is and once for each delta."""
+    folder = located(name)
+    config = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
+    table = config["model"]["vocoder"]
+    source = installed_voices()[table["voice"]] if "voice" in table else folder
+    named = {"waveglow.onnx", "pitch.onnx", "vocoder.onnx", "student.onnx", "wavernn.npz"}
+    size = sum(path.stat().st_size for path in source.iterdir() if path.name in named) / 1e6
+    made = [Row(f"{folder.name}: {table.get('kind', 'mel')}", second_stage(folder), size)]
+    for delta in deltas if "left" in table else []:
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = shutil.copytree(folder, Path(scratch) / folder.name)
+            table["delta"] = delta
+            (copy / "voice.json").write_text(json.dumps(config), encoding="utf-8")
+            made.append(Row(f"{made[0].name}, delta = {delta}", second_stage(copy), size))
+    return made
+
+
+def second_stage(folder: Path) -> Vocoder[Any]:
+    """A voice's vocoder."""
+    synthesizer = load_voice(folder).synthesizer
+    assert isinstance(synthesizer, TwoStage)
+    return synthesizer._vocoder
+
+
+def table(made: Sequence[Row], *, sentences: int, audio_s: float) -> list[str]:
+    """The results as lines of Markdown."""
+    lines = [
+        f"`python lab/benchmarks/vocoders.py`: mel of {sentences} test sentences ({audio_s:.0f} s), steps of {STEP} "
+        f"frames (125 ms), processor time on one core ({processor()}), onnxruntime {version('onnxruntime')}.",
+        "",
+        "| vocoder | files, MB | frames ahead | RTF, whole | RTF, in steps | a step, ms | steps from the whole |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+    ]
+    lines += [
+        f"| {row.name} | {row.megabytes:.1f} | {row.vocoder.context} | {row.whole_s / audio_s:.3f} "
+        f"| {row.steps_s / audio_s:.3f} | {1000 * row.steps_s / row.steps:.1f} | {row.apart:.1g} |"
+        for row in made
+    ]
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("voices", nargs="+", metavar="VOICE")
+    parser.add_argument("--texts", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--delta", type=int, action="append", default=[])
+    parser.add_argument("--results", type=Path, help="write the table here (Markdown)")
+    arguments = parser.parse_args()
+    pin(None)
+    teacher = TeacherSpec(PRESETS["ma"], "final").open()
+    texts = strided(read_texts(arguments.texts), arguments.count)
+    mels = [item.mel.astype(np.float32) for text in texts for item in teacher.items(text.name, text.text)[0][:1]]
+    made = [row for name in arguments.voices for row in rows(name, arguments.delta)]
+    for mel in mels:
+        for row in made:
+            row.hear(mel)
+    front = PRESETS["ma"]
+    lines = table(made, sentences=len(mels), audio_s=sum(map(len, mels)) * front.hop / front.sample_rate)
+    tell(lines, arguments.results)
+
+
+if __name__ == "__main__":
+    main()

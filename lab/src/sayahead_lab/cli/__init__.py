@@ -1,0 +1,1 @@
+"""The laboratory's commands: ``sayahead train``, ``eval``, ``bench`` and ``loadtest``."""

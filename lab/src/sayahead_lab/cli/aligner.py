@@ -1,0 +1,39 @@
+"""``sayahead train aligner``: a run of lab/recipes/aligner.toml becomes an aligner for ``sayahead train corpus``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from sayahead.cli.console import Console
+from sayahead.errors import ConfigError
+
+HELP = "make an aligner of a run, for corpora of recordings"
+EPILOG = """One comes with the package; to train another:
+
+  sayahead train lab/recipes/aligner.toml --minutes 6
+  sayahead train aligner runs/aligner aligner
+  sayahead train corpus corpus/mine --recordings FOLDER --aligner aligner
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    parser.add_argument("run_folder", metavar="RUN", type=Path, help="folder of a run of lab/recipes/aligner.toml")
+    parser.add_argument("out", metavar="FOLDER", type=Path, help="where aligner.onnx and aligner.json go")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the aligner; the exit code."""
+    try:
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise ConfigError("An aligner is made with torch: pip install 'sayahead[train]'.") from error
+    from sayahead_lab.training.aligner.export import export
+    from sayahead_lab.training.aligner.network import Aligner
+    from sayahead_lab.training.aligner.task import AlignerTask
+    from sayahead_lab.training.loop.trained import load_run_of
+
+    export(load_run_of(AlignerTask, Aligner, arguments.run_folder), arguments.out)
+    Console(quiet=False).note(f"{arguments.out}: aligner.onnx, aligner.json")
+    return 0

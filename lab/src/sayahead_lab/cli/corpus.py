@@ -1,0 +1,205 @@
+"""``sayahead train corpus``: transcripts and a voice, or recordings, become a corpus."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from sayahead.cli import number, one_of
+from sayahead.cli.console import Console
+from sayahead.errors import ConfigError
+
+from sayahead_lab.cluster import workers
+from sayahead_lab.scripts import read_texts
+from sayahead_lab.training.aligner.alignment import FOLDER
+from sayahead_lab.training.corpus.aligned import AlignedSpec
+from sayahead_lab.training.corpus.frontend import PRESETS
+from sayahead_lab.training.corpus.making import Spec, Texts, make_corpus
+from sayahead_lab.training.corpus.recordings import RecordingSpec, read_metadata, scan
+from sayahead_lab.training.corpus.spoken import SpokenSpec
+from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.corpus.teacher import TeacherSpec
+from sayahead_lab.training.corpus.texts import CHARACTERS_A_SECOND, evenly, read_counts
+
+HELP = "make a corpus from transcripts and a voice, or from recordings"
+
+
+SPLITS = ("train", "val", "test")
+
+
+LISTED = 10
+"""How many left-out names are shown; names.json of each shard lists them all."""
+
+
+EPILOG = """From transcripts, spoken by the default voice (durations and pitch are its own):
+
+  sayahead train corpus corpus/ma --train train.csv --val val.csv --test test.csv --punctuation final --jobs 4
+
+Spoken by another voice, or by a command that reads a text and writes WAV, and aligned by the package's aligner:
+
+  sayahead train corpus corpus/joe --teacher en_US-joe-medium --train train.csv --val val.csv
+  sayahead train corpus corpus/other --teacher "some-tts --stdout" --train train.csv
+
+From recordings in LJ Speech's layout, aligned by the package's own aligner, or by another one's TextGrids:
+
+  sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --train train.csv --val val.csv
+  sayahead train corpus corpus/lj --recordings LJSpeech-1.1 --alignments aligned --train train.csv --val val.csv
+
+If it is stopped, the same command continues. docs/corpora.md describes the files.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("out", metavar="FOLDER", type=Path, help="where the corpus goes; existing parts are kept")
+    for split in SPLITS:
+        add(f"--{split}", metavar="FILE", type=Path, help=f"texts of the {split} split: lines of name|text")
+    add("--count", metavar="N", help="use an evenly spaced part of the texts: N of train, or train=2400,val=60")
+    add("--hours", metavar="H", type=number(float, 0), help="use an evenly spaced part of train, of about H hours")
+    add("--front-end", metavar="NAME", type=one_of(*PRESETS), default="ma", help="ma (default), saeki or mohan")
+    add("--lead", metavar="N", type=number(int, 1), default=4, help="frames kept before the first phoneme (default: 4)")
+    add("--tail", metavar="N", type=number(int, 4), default=12, help="frames of silence kept at the end (default: 12)")
+    add("--no-audio", action="store_true", help="leave out the samples: a fifth of the size remains")
+    add("--shard-texts", metavar="N", type=number(int, 1), default=250, help="texts per shard (default: 250)")
+    add("--jobs", metavar="N", type=number(int, 1), help="processes (default: 1; on Ray: one for each of its cores)")
+    add(
+        "--on",
+        metavar="ray",
+        type=one_of("ray"),
+        help="share the work over a Ray cluster (pip install 'sayahead[ray]')",
+    )
+    add = parser.add_argument_group("the voice").add_argument
+    add("--teacher", metavar="VOICE", help="another voice by name or folder, or a command that writes WAV")
+    explained = "all, or only the sentence's last (Ma 5.1; default where the package's aligner finds the phonemes)"
+    add("--punctuation", metavar="all|final", type=one_of("all", "final"), help=explained)
+    add("--seed", metavar="N", type=number(int, 0), help="seed of its noise (default: 0)")
+    add("--features", action="store_true", help="also store its features, from which the mel vocoder learns (large)")
+    add = parser.add_argument_group("recordings").add_argument
+    add(
+        "--recordings",
+        metavar="FOLDER",
+        type=Path,
+        help="folder with wavs/NAME.wav or .flac and, unless the splits' files have the texts, metadata.csv",
+    )
+    add(
+        "--alignments",
+        metavar="FOLDER",
+        type=Path,
+        help="folder with a TextGrid for each recording: tiers words and phones (default: the package's aligner)",
+    )
+    add("--aligner", metavar="FOLDER", type=Path, help="another aligner: see sayahead train aligner")
+    add("--skip-missing", action="store_true", help="leave out and list recordings that are missing or do not match")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the corpus; the exit code."""
+    console = Console(quiet=False)
+    if arguments.recordings is None:
+        spec, splits = from_voice(arguments)
+    else:
+        spec, splits = from_recordings(arguments)
+    begun_s = time.monotonic()
+    options = {"workers": workers(arguments.on, arguments.jobs), "shard_texts": arguments.shard_texts}
+    make_corpus(arguments.out, spec, splits, **options, note=console.note)
+    for line in summary(arguments.out):
+        console.note(line)
+    console.note(f"Made in {(time.monotonic() - begun_s) / 60:.1f} min.")
+    return 0
+
+
+def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
+    """The teacher that was asked for, and the texts; ConfigError if there are none."""
+    taught = () if arguments.teacher is None else ("aligner", "skip_missing")
+    for name in ("alignments", "aligner", "skip_missing"):
+        if getattr(arguments, name) and name not in taught:
+            raise ConfigError(f"--{name.replace('_', '-')} needs --recordings: give both, or leave it out.")
+    splits: dict[str, Texts] = {split: read_texts(path) for split, path in split_files(arguments).items()}
+    if not splits:
+        raise ConfigError("A corpus needs texts: name files of name|text with --train, --val and --test.")
+    if arguments.teacher is not None:
+        return from_teacher(arguments), part(splits, arguments)
+    kept = {"audio": not arguments.no_audio, "features": arguments.features}
+    ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
+    spec = TeacherSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **kept)
+    return spec, part(splits, arguments)
+
+
+def from_teacher(arguments: argparse.Namespace) -> Spec:
+    """The voice or command that was asked for; ConfigError where it is neither."""
+    if arguments.features:
+        raise ConfigError("--features applies to the default voice's own network: leave it out, or --teacher.")
+    options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")}
+    spec = SpokenSpec(PRESETS[arguments.front_end], audio=not arguments.no_audio, noise=arguments.seed or 0, **options)
+    spec = replace(spec, aligner=arguments.aligner or FOLDER, inner_marks=arguments.punctuation == "all")
+    spec.open()
+    return spec
+
+
+def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
+    """The recordings that were asked for, and their texts: one of 20 is for validation unless splits are named."""
+    foreign = ("punctuation",) if arguments.alignments is not None else ()
+    for name in (*foreign, "seed", "features", "teacher"):
+        if getattr(arguments, name):
+            raise ConfigError(f"--{name} applies to the voice, not to recordings: leave it out.")
+    if arguments.alignments is not None and arguments.aligner is not None:
+        raise ConfigError("--alignments are another aligner's: leave them out, or --aligner.")
+    listed = {split: read_texts(path) for split, path in split_files(arguments).items()}
+    # Without metadata.csv the splits' files have the texts.
+    own = listed and not (arguments.recordings / "metadata.csv").is_file()
+    texts = dict(line for lines in listed.values() for line in lines) if own else read_metadata(arguments.recordings)
+    splits = held_out(list(texts.items()))
+    if listed:
+        splits = {split: [(name, texts.get(name, "")) for name, _ in lines] for split, lines in listed.items()}
+    unknown = [name for own in splits.values() for name, _ in own if name not in texts]
+    if unknown:
+        raise ConfigError(
+            f"{arguments.recordings / 'metadata.csv'} does not have {unknown[0]} ({len(unknown)} in all)."
+        )
+    splits = part(splits, arguments)
+    options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing")}
+    front_end, options["audio"] = PRESETS[arguments.front_end], not arguments.no_audio
+    if arguments.alignments is None:
+        options["inner_marks"] = arguments.punctuation == "all"
+        return AlignedSpec(front_end, arguments.recordings, arguments.aligner or FOLDER, **options), splits
+    spec = RecordingSpec(front_end, arguments.recordings, arguments.alignments, **options)
+    return scan(spec, [name for script in splits.values() for name, _ in script]), splits
+
+
+def held_out(texts: Texts) -> dict[str, Texts]:
+    """Texts in train, and every twentieth, from the tenth on, in val; none where there are fewer than ten."""
+    kept: dict[str, Texts] = {"train": [line for number, line in enumerate(texts) if number % 20 != 9]}
+    return {"val": texts[9::20], **kept} if len(texts) > 9 else kept
+
+
+def split_files(arguments: argparse.Namespace) -> dict[str, Path]:
+    """The file of each split that is named."""
+    return {split: getattr(arguments, split) for split in SPLITS if getattr(arguments, split) is not None}
+
+
+def part(texts: dict[str, Texts], arguments: argparse.Namespace) -> dict[str, Texts]:
+    """What --count and --hours choose of the texts."""
+    if arguments.count is not None and arguments.hours is not None:
+        raise ConfigError("--count and --hours both choose a part of the texts: give one of them.")
+    counts = read_counts(arguments.count, texts)
+    if arguments.hours is not None and "train" in texts:
+        hours = sum(len(text) for _, text in texts["train"]) / CHARACTERS_A_SECOND / 3600
+        counts["train"] = max(1, round(len(texts["train"]) * min(1.0, arguments.hours / max(hours, 1e-9))))
+    return {split: evenly(script, counts.get(split, len(script))) for split, script in texts.items()}
+
+
+def summary(path: Path) -> list[str]:
+    """A line about each split, and what was left out of it."""
+    corpus = Corpus(path)
+    front, lines = corpus.info.front_end, []
+    for name in corpus.info.splits:
+        split = corpus.split(name)
+        hours = int(split.lengths.sum()) * front.hop / front.sample_rate / 3600
+        left_out = [reason for shard in split.shards for reason in shard.left_out]
+        lines.append(f"{path / name}: {len(split)} items, {hours:.2f} h, {len(left_out)} left out")
+        lines += [f"  left out: {reason}" for reason in left_out[:LISTED]]
+        if len(left_out) > LISTED:
+            lines.append(f"  and {len(left_out) - LISTED} more, listed in names.json of the shards")
+    return lines

@@ -1,0 +1,167 @@
+"""``sayahead eval``: from a policy to its table, its plots and its peers."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sayahead.cli import number, one_of
+from sayahead.cli.console import Console
+from sayahead.errors import ConfigError
+
+if TYPE_CHECKING:
+    from sayahead_lab.eval.experiment.peers import Peer
+
+HELP = "compare policies: latency on text clocks, quality, peers"
+EPILOG = """An evaluation has three steps, each of which can be repeated:
+
+  sayahead eval run lab/benchmarks/lookahead.toml --texts texts.csv -o out    speak, and measure
+  sayahead eval score out --whisper FOLDER                                latency from the traces, quality by listeners
+  sayahead eval report out -o report                                      tables, plots, one HTML page
+
+A text file has lines of name|text. run continues where it was stopped; score and report read what it wrote.
+"""
+STEPS = {
+    "run": ("texts", "lm", "jobs", "on", "peers"),
+    "score": ("lm", "jobs", "whisper", "utmos", "without"),
+    "report": ("no_page", "ratings", "listen", "design", "condition"),
+}
+"""Options that apply to one or two of the steps."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    count, column = number(int, 1), one_of("wer", "cer", "distillmos", "dnsmos")
+    add = parser.add_argument
+    add("step", metavar="run|score|report", type=one_of(*STEPS), help="what to do")
+    add("path", metavar="PATH", type=Path, help="run: the experiment's TOML; score, report: its folder")
+    add(
+        "-o",
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        help="run: folder for traces and sound; report: for tables and plots",
+    )
+    add = parser.add_argument_group("run and score").add_argument
+    add("--lm", metavar="NAME", help="language model for conditions that need one: a transformers name or folder")
+    add(
+        "--jobs", metavar="N", type=count, help="processes (default: 1; in a run, several distort each other's timings)"
+    )
+    add = parser.add_argument_group("run").add_argument
+    add("--texts", metavar="FILE", type=Path, help="lines of name|text")
+    add(
+        "--on",
+        metavar="ray",
+        type=one_of("ray"),
+        help="share the work over a Ray cluster (pip install 'sayahead[ray]')",
+    )
+    add("--peers", metavar="NAMES", help="other engines, comma-separated; your own: FILE.py:FUNCTION")
+    add = parser.add_argument_group("score").add_argument
+    add("--whisper", metavar="FOLDER", type=Path, help="Whisper for faster-whisper (or set SAYAHEAD_WHISPER)")
+    add("--utmos", metavar="FILE", type=Path, help="UTMOS as TorchScript (or set SAYAHEAD_UTMOS)")
+    add("--without", metavar="COLUMN", action="append", type=column, help="leave a column out; may be repeated")
+    add = parser.add_argument_group("report").add_argument
+    add("--no-page", action="store_true", default=None, help="write only tables and plots, no HTML page")
+    add("--ratings", metavar="FILE", type=Path, nargs="+", help="saved ratings, in addition to those in FOLDER/ratings")
+    add("--listen", metavar="N", type=count, help="also write a page for rating N sentences in blind order")
+    designs = "all conditions on a scale, or each against the first (default: mushra)"
+    add("--design", metavar="mushra|ab", type=one_of("mushra", "ab"), help=f"of that page: {designs}")
+    named = "a condition for that page; may be repeated, up to nine (default: the first nine)"
+    add("--condition", metavar="NAME", action="append", help=named)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Carry out one step; the exit code."""
+    for name in {name: None for names in STEPS.values() for name in names}:
+        if getattr(arguments, name) is not None and name not in STEPS[arguments.step]:
+            steps = " and ".join(step for step, names in STEPS.items() if name in names)
+            option = name.replace("_", "-")
+            raise ConfigError(f"--{option} belongs to sayahead eval {steps}, not to {arguments.step}.")
+    console = Console()
+    match arguments.step:
+        case "run":
+            run_step(arguments, console)
+        case "score":
+            score_step(arguments, console)
+        case "report":
+            report_step(arguments, console)
+    return 0
+
+
+def run_step(arguments: argparse.Namespace, console: Console) -> None:
+    """Speak and measure all conditions, then the peers."""
+    from sayahead_lab.cluster import workers
+    from sayahead_lab.eval.experiment.conditions import load_matrix
+    from sayahead_lab.eval.experiment.folder import write_experiment
+    from sayahead_lab.eval.experiment.peers import PeerError, run_peer
+    from sayahead_lab.eval.experiment.run import run
+    from sayahead_lab.scripts import read_texts, strided
+
+    for name in ("out", "texts"):
+        if getattr(arguments, name) is None:
+            raise ConfigError(f"sayahead eval run needs --{name}: see sayahead eval --help.")
+    matrix = load_matrix(arguments.path)
+    texts = strided(read_texts(arguments.texts), matrix.count)
+    peers = peers_by_name(arguments.peers)
+    out, by = arguments.out, workers(arguments.on, arguments.jobs)
+    out.mkdir(parents=True, exist_ok=True)
+    run(matrix, texts, out, lm=arguments.lm, workers=by, progress=console.progress)
+    names = [condition.name for condition in matrix.conditions]
+    for name, peer in peers.items():
+        why = peer.missing()
+        try:
+            if why is None:
+                run_peer(peer, matrix, texts, out, progress=console.progress)
+                names.append(name)
+        except PeerError as error:
+            why = str(error)
+        if why is not None:
+            console.progress("")
+            console.warn(f"Peer {name} is left out: {why}")
+    console.progress("")
+    write_experiment(out, matrix, names, len(texts), by)
+    console.note(f"{out}: {len(names)} conditions, {len(texts)} utterances, {len(matrix.clocks)} clocks")
+
+
+def peers_by_name(names: str | None) -> dict[str, Peer]:
+    """The named peers by their own names; ConfigError for one that is unknown or appears twice."""
+    if names is None:
+        return {}
+    from sayahead_lab.eval.experiment.peers import make_peer
+
+    peers = [make_peer(name.strip()) for name in names.split(",")]
+    by_name = {peer.name: peer for peer in peers}
+    if len(by_name) < len(peers):
+        raise ConfigError(f"--peers {names}: a peer appears twice.")
+    return by_name
+
+
+def score_step(arguments: argparse.Namespace, console: Console) -> None:
+    """Latency from the traces, quality by listeners; what is left out is noted."""
+    from sayahead_lab.eval.listening.quality import Listeners
+    from sayahead_lab.eval.listening.score import score
+
+    jobs = arguments.jobs or 1
+    listeners = Listeners(arguments.whisper, utmos=arguments.utmos, threads=2 if jobs == 1 else 1)
+    without = arguments.without or ()
+    notes = score(arguments.path, listeners, lm=arguments.lm, jobs=jobs, without=without, progress=console.progress)
+    for note in notes:
+        console.note(note)
+
+
+def report_step(arguments: argparse.Namespace, console: Console) -> None:
+    """Write tables, plots and pages."""
+    from sayahead_lab.eval.experiment.folder import read_experiment
+    from sayahead_lab.eval.listening.blind_test import MOST, listening_page
+    from sayahead_lab.eval.report.report import report
+
+    if arguments.listen is None and (arguments.design or arguments.condition):
+        raise ConfigError("--design and --condition configure the listening page: add --listen N.")
+    target = arguments.out or arguments.path / "report"
+    report(arguments.path, target, page=not arguments.no_page, ratings=arguments.ratings or ())
+    if arguments.listen is not None:
+        conditions = arguments.condition or read_experiment(arguments.path)["conditions"][:MOST]
+        page, design = target / "listen.html", arguments.design or "mushra"
+        listening_page(arguments.path, page, conditions, arguments.listen, design=design)
+    console.note(f"{target}: " + ", ".join(sorted(path.name for path in target.iterdir())))

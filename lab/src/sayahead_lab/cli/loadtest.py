@@ -1,0 +1,166 @@
+"""``sayahead loadtest``: how many concurrent sessions this machine can carry."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sayahead.cli import number, one_of
+from sayahead.errors import ConfigError, SayaheadError
+
+HELP = "measure how many concurrent sessions a server can carry"
+EPILOG = """The sessions run in this process, the server in another on the same machine. Each session is an agent that
+talks continuously: a text arrives on its clock and is played without a buffer; half a second after its end the next
+one begins. A round passes if no player stalled waiting for audio whose text had been there for 100 ms, and the time to
+first audio was at most 150 ms in 95 of 100 turns. Clocks: llm is 50 tokens a second, with the first audible sample
+timed from the turn's first character; reader is 180 words a minute, timed from the text that the sample needs.
+"""
+SESSIONS = [8, 16, 24, 32, 48, 64]
+SESSIONS_HELP = "sessions of each round (default: 8 16 24 32 48 64); stops after the first round that fails"
+OVERLOAD_HELP = "finally run twice the sessions that passed, on a server limited to those that did"
+CLOCKS = ("llm", "reader")
+BOUND_MS = 150.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("--url", metavar="URL", help="a running server, such as ws://127.0.0.1:8000 (default: start one)")
+    add("--key", metavar="KEY", help="its key")
+    add("--voice", metavar="NAME", help="voice that speaks, by name (default: heart, or a running server's first)")
+    add("--clock", type=one_of(*CLOCKS), default="llm", metavar="NAME", help="llm (default) or reader")
+    add("--sessions", type=number(int, 1), nargs="+", default=SESSIONS, metavar="N", help=SESSIONS_HELP)
+    add("--seconds", type=number(float, 1.0), default=30.0, metavar="S", help="length of each round (default: 30)")
+    add("--overload", action="store_true", help=OVERLOAD_HELP)
+    add("--workers", type=number(int, 1, 1024), metavar="N", help="passed to sayahead serve")
+    add("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure; the exit code is 1 if no round passed."""
+    if arguments.url and arguments.overload:
+        raise ConfigError("--overload starts its own server: leave out --url.")
+    try:
+        from sayahead_lab.eval.speed import load
+    except ImportError as error:
+        raise ConfigError(f"sayahead loadtest needs {error.name}: pip install 'sayahead[server]'.") from error
+    from sayahead.engine.onnx import cores
+    from sayahead.voice import load_voice
+
+    from sayahead_lab.eval.experiment.clock import Reader, Tokens
+    from sayahead_lab.eval.experiment.machine import Watch, processor
+    from sayahead_lab.eval.speed.bench import sentences
+
+    voice = load_voice(arguments.voice or "heart")
+    clock = Tokens(50.0) if arguments.clock == "llm" else Reader(180.0)
+    texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
+    scripts = [load.script(voice, text, clock) for text in texts]
+    watch = Watch(2)
+    # Sessions start spread over this time, and what happens in it does not count.
+    warm_s = 6.0 if arguments.seconds > 6.0 else 0.0
+    times = {"seconds": arguments.seconds, "warm_s": warm_s}
+
+    def measure(sessions: int, places: int) -> dict[str, Any]:
+        with server(arguments, places) as (url, process):
+            begun, spent_s, own_s = time.monotonic(), busy_s(process), time.process_time()
+            chosen = {"key": arguments.key, "voice": arguments.voice, "breath": arguments.clock == "llm"}
+            row = load.row(asyncio.run(load.load(url, scripts, sessions=sessions, **chosen, **times)), sessions)
+            lasted_s = time.monotonic() - begun
+            row["sessions_cores"] = round((time.process_time() - own_s) / lasted_s, 3)
+            if spent_s is not None:
+                row["server_cores"] = round(((busy_s(process) or 0.0) - spent_s) / lasted_s, 3)
+        print(line(row), flush=True)
+        return row | {"places": places}
+
+    rounds, best = list[dict[str, Any]](), 0
+    for sessions in arguments.sessions:
+        rounds.append(measure(sessions, sessions))
+        rounds[-1]["passed"] = passed(rounds[-1], arguments.clock)
+        if not rounds[-1]["passed"]:
+            break
+        best = sessions
+    machine = {"cpu": processor(), "cores": cores(), "python": platform.python_version()}
+    conditions = {
+        "voice": voice.config.name,
+        "clock": arguments.clock,
+        "seconds": arguments.seconds,
+        "workers": arguments.workers or cores(),
+    }
+    result: dict[str, Any] = {"machine": machine, **conditions, "bound_ms": BOUND_MS, "largest": best, "rounds": rounds}
+    if arguments.overload and best:
+        result["overload"] = measure(2 * best, best)
+    result["other_cores"] = watch.load().other_cores
+    print(f"The largest round that passed: {best} sessions.")
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    return 0 if best else 1
+
+
+def passed(row: dict[str, Any], clock: str) -> bool:
+    """Whether a round stays within the bounds."""
+    first = row["first_ms" if clock == "llm" else "after_its_text_ms"]["p95"]
+    return not row["stalls"] and not row["broken"] and not row["refused"] and first is not None and first <= BOUND_MS
+
+
+def line(row: dict[str, Any]) -> str:
+    """A round for a person."""
+    first, after = row["first_ms"], row["after_its_text_ms"]
+    return (
+        f"{row['sessions']:4} sessions: first audible sample p50 {first['p50']} p95 {first['p95']} ms after the first "
+        f"character, p50 {after['p50']} p95 {after['p95']} ms after its text; {row['stalls']} stalls (longest "
+        f"{row['longest_stall_ms']} ms) in {row['turns']} turns, {row['refused']} refused, {len(row['broken'])} broken"
+        + (f" (the first: {row['broken'][0]})" if row["broken"] else "")
+        + (f"; the server took {row['server_cores']} cores" if "server_cores" in row else "")
+        + f"; the sessions themselves {row['sessions_cores']}"
+    )
+
+
+@contextlib.contextmanager
+def server(arguments: argparse.Namespace, places: int) -> Iterator[tuple[str, int | None]]:
+    """The socket's address, and the server's process if we started it."""
+    if arguments.url:
+        from sayahead.client import address
+
+        yield address(arguments.url), None
+        return
+    options = f"serve --port 0 --log json --drain 0 --set limits.sessions={places} --voice".split()
+    options.append(arguments.voice or "heart")
+    if arguments.workers is not None:
+        options += ["--workers", str(arguments.workers)]
+    command = [sys.executable, "-m", "sayahead", *options]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            for entry in process.stderr:
+                if entry.startswith("{") and json.loads(entry)["event"] == "listening":
+                    yield json.loads(entry)["url"].replace("http", "ws", 1) + "/v1/stream", process.pid
+                    return
+            raise SayaheadError("The server did not start: run sayahead serve to see why.")
+        finally:
+            process.terminate()
+            process.stderr.close()
+
+
+def busy_s(process: int | None) -> float | None:
+    """Computing time of a process and its children, ended or not; None for none, and on systems without /proc."""
+    from sayahead_lab.eval.experiment.machine import PROC
+
+    if process is None or not PROC.is_dir():
+        return None
+    total = 0
+    for folder in PROC.glob("[0-9]*"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            fields = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if process in (int(folder.name), int(fields[1])):
+                total += sum(map(int, fields[11:15] if int(folder.name) == process else fields[11:13]))
+    return total / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,154 @@
+"""``sayahead train voice``: trained runs become a voice folder, which needs no torch."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sayahead.cli.console import Console
+from sayahead.errors import ConfigError
+from sayahead.policies.learned import Network
+from sayahead.voice import load_voice
+from sayahead.voices import installed_voices
+
+from sayahead_lab.training.voice import exchange_vocoder, extend_voice, make_heart, make_speaker, make_voice
+
+if TYPE_CHECKING:
+    from sayahead_lab.training.loop.trained import Trained
+
+HELP = "make a voice from the runs of an acoustic model and a vocoder"
+EPILOG = r"""Two runs become a folder that every command accepts as --voice:
+
+  sayahead train voice --acoustic runs/dv3-small --vocoder runs/melvocoder --name ma-lj -o voices/ma-lj
+  sayahead say --voice voices/ma-lj "It learned to speak."
+
+The vocoder can be another voice's, used in place; a context student is added with its word vectors:
+
+  sayahead train voice --acoustic runs/guided-small --vocoder ma-lj --student runs/student-medium --name saeki-lj \
+    -o voices/saeki-lj
+
+An installed voice can be heard with another vocoder:
+
+  sayahead train voice --acoustic ma-lj --vocoder runs/clarinet-small --name ma-clarinet -o voices/ma-clarinet
+
+The default voice, as imported from hibari-tts, and with what it has learned since:
+
+  sayahead train voice --heart lab/recipes/heart/voice.toml -o voices/imported
+  sayahead train voice --heart lab/recipes/heart/voice.toml --acoustic runs/heart-prefixes-near \
+    --student runs/heart-student-voice --policy runs/heart-policy -o voices/heart
+  sayahead train voice --heart lab/recipes/heart/voice.toml --acoustic runs/memory \
+    --student heart --policy FOLDER/policy.npz -o voices/heart
+
+and the same weights in graphs as they are written today, to the bit:
+
+  sayahead train voice --heart lab/recipes/heart/voice.toml --acoustic heart --student heart \
+    --policy FOLDER/policy.npz -o voices/heart
+
+Another speaker in the default voice's networks, which need no vocoder (lab/recipes/heart/another-voice.toml):
+
+  sayahead train voice --acoustic runs/another-voice --name mine --license ID -o voices/mine
+
+A student, a policy or an agent can be added to an existing voice:
+
+  sayahead train voice --policy runs/heart-policy -o voices/heart
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = EPILOG
+    add = parser.add_argument
+    add("--acoustic", metavar="RUN", type=Path, help="the acoustic model's run or checkpoint, or a voice's name")
+    add("--vocoder", metavar="RUN", type=Path, help="the vocoder's run, or a voice's name for its vocoder")
+    add("--heart", metavar="VOICE.toml", type=Path, help="make the default voice, with these settings")
+    add("--student", metavar="RUN", type=Path, help="a context student's run, or a voice for its student")
+    add("--policy", metavar="RUN", type=Path, help="a learned policy's run, or a file policy.npz")
+    add("--agent", metavar="RUN", type=Path, help="an agent's run, the policy of a voice that reads characters")
+    add("--name", metavar="NAME", help="the voice's name")
+    add("-o", "--out", metavar="FOLDER", type=Path, required=True, help="where the voice goes")
+    add("--description", metavar="TEXT", help="one line about the voice")
+    add("--license", metavar="ID", help="SPDX identifier (default: Apache-2.0 if the default voice was the teacher)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the folder and load the voice; the exit code."""
+    console = Console(quiet=False)
+    try:
+        import onnx  # noqa: F401
+        import torch  # noqa: F401
+    except ImportError as error:
+        raise ConfigError("Exporting needs torch and onnx: pip install 'sayahead[train]'.") from error
+    make(arguments)
+    voice = load_voice(arguments.out)
+    size = sum(path.stat().st_size for path in arguments.out.glob("*.onnx"))
+    console.note(f"{arguments.out}: {voice.config.name}, {size / 1e6:.1f} MB of graphs, loads")
+    return 0
+
+
+def make(arguments: argparse.Namespace) -> None:
+    """Write what the options ask for; ConfigError for options that exclude each other."""
+    given = {name for name, value in vars(arguments).items() if value is not None}
+    extras: dict[str, Any] = {
+        "student": None if arguments.student is None else named_or_run(arguments.student),
+        "policy": None if arguments.policy is None else network(arguments.policy),
+    }
+    if arguments.heart is not None:
+        refuse(given & {"vocoder", "name", "description", "license", "agent"}, "--heart")
+        acoustic = None if arguments.acoustic is None else named_or_run(arguments.acoustic)
+        make_heart(arguments.heart, arguments.out, acoustic=acoustic, **extras)
+        return
+    extras["agent"] = None if arguments.agent is None else load(arguments.agent)
+    if arguments.acoustic is None:
+        refuse(given & {"vocoder", "name", "description", "license"}, "an existing voice")
+        if not given & set(extras):
+            raise ConfigError("Nothing to make: give --acoustic and --vocoder, --heart, or what to add to a voice.")
+        extend_voice(arguments.out, **extras)
+        return
+    about = {key: getattr(arguments, key) for key in ("name", "description", "license")}
+    first, vocoder, voices = str(arguments.acoustic), str(arguments.vocoder), installed_voices()
+    if arguments.vocoder is None and arguments.name is not None and first not in voices:
+        run = load(arguments.acoustic)
+        if run.recipe.task == "heart-voice":
+            refuse(given & {"agent"}, "a voice with the default voice's networks")
+            del extras["agent"]
+            make_speaker(run, arguments.out, **about, **extras)
+            return
+    if arguments.vocoder is None or arguments.name is None:
+        raise ConfigError("--acoustic needs --vocoder (a run or a voice's name) and --name.")
+    if first in voices:
+        refuse(
+            given & set(extras) | ({"vocoder"} if vocoder in voices else set()), "an installed voice's acoustic model"
+        )
+        exchange_vocoder(first, load(arguments.vocoder), arguments.out, **about)
+        return
+    second = vocoder if vocoder in voices else load(arguments.vocoder)
+    make_voice(load(arguments.acoustic), second, arguments.out, **about, **extras)
+
+
+def refuse(options: set[str], what: str) -> None:
+    """ConfigError for options that do not apply to this kind of voice."""
+    if options:
+        raise ConfigError(f"--{min(options)} does not apply to {what}: leave it out.")
+
+
+def named_or_run(path: Path) -> Trained[Any, Any] | str:
+    """A voice's name or folder as it is, or a run's model."""
+    return str(path) if str(path) in installed_voices() or (path / "voice.json").is_file() else load(path)
+
+
+def load(path: Path) -> Trained[Any, Any]:
+    """A run's model."""
+    from sayahead_lab.training.loop.trained import load_trained
+
+    return load_trained(path)
+
+
+def network(path: Path) -> Network:
+    """A learned policy of a run or a file."""
+    if path.suffix == ".npz":
+        return Network.load(path)
+    from sayahead_lab.training.learned.task import Deciding, LearnedTask
+    from sayahead_lab.training.loop.trained import load_run_of
+
+    run = load_run_of(LearnedTask, Deciding, path)
+    return run.task.network(run.model)

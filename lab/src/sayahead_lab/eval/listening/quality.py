@@ -1,0 +1,351 @@
+"""Quality: scores of utterances by listeners and measurements, and figures and differences of whole conditions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+from sayahead.types import Floats
+
+from sayahead_lab.eval.listening.listeners import (
+    UTMOS,
+    WHISPER,
+    Rater,
+    Transcriber,
+    at_16khz,
+    identity,
+    load_distillmos,
+    load_dnsmos,
+    load_normalizer,
+    load_utmos,
+    load_whisper,
+    missing,
+    missing_folder,
+    missing_utmos,
+)
+from sayahead_lab.eval.measures.intervals import (
+    Difference,
+    Estimate,
+    Figure,
+    correlation,
+    difference,
+    estimate,
+    excess,
+    growth,
+    quotient,
+    rmse,
+)
+from sayahead_lab.eval.measures.word_errors import Errors, by_quarter, distance, word_errors
+
+RATERS = ("distillmos", "dnsmos", "utmos")
+COLUMNS = ("wer", "cer", *RATERS)
+SHORTEST_S = 0.1
+LONG = 40
+"""Words that a reference needs for its quarters to be scored separately."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stimulus:
+    """An utterance to listen to."""
+
+    name: str
+    """Its name; the same in every condition."""
+    reference: str
+    """Its text."""
+    samples: Floats
+    """(S,) its sound."""
+    sample_rate: int
+    """Samples per second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One utterance's scores; those not computed are none."""
+
+    name: str
+    """Its name."""
+    duration_s: float
+    """Length of its sound."""
+    reference: str
+    """Its text: normalised, if it was transcribed."""
+    hypothesis: str | None = None
+    """Its transcript, normalised."""
+    errors: Errors | None = None
+    """Word errors."""
+    characters: int | None = None
+    """Characters of the reference, spaces included."""
+    character_errors: int | None = None
+    """Least number of changed characters between reference and hypothesis."""
+    distillmos: float | None = None
+    """DistillMOS, 1 to 5."""
+    dnsmos: float | None = None
+    """DNSMOS P.835, overall, 1 to 5."""
+    utmos: float | None = None
+    """UTMOS, 1 to 5."""
+    seams: Mapping[str, float] | None = None
+    """What ``seams.seams`` counts at the boundaries of its chunks."""
+    prosody: Mapping[str, Sequence[float]] | None = None
+    """``prosody.sums`` against the voice's own full sentence."""
+    one_shot: Mapping[str, float] | None = None
+    """Largest difference to the sound of the same text pushed at once, and whether both are equal; see ``streamed``."""
+
+
+class Listeners:
+    """Recogniser and raters, each loaded at its first use, with ConfigError where something is missing.
+
+    ``whisper`` is a faster-whisper model folder (default: SAYAHEAD_WHISPER), ``threads`` the processor cores
+    that it may use, ``utmos`` UTMOS as TorchScript (default: SAYAHEAD_UTMOS; see ``load_utmos``). The other
+    arguments stand in for the models.
+    """
+
+    def __init__(
+        self,
+        whisper: str | Path | None = None,
+        *,
+        threads: int = 2,
+        utmos: str | Path | Rater | None = None,
+        transcriber: Transcriber | None = None,
+        normalizer: Callable[[str], str] | None = None,
+        distillmos: Rater | None = None,
+        dnsmos: Rater | None = None,
+    ) -> None:
+        self._folder = whisper or os.environ.get(WHISPER) or None
+        self._utmos_file = None if callable(utmos) else utmos or os.environ.get(UTMOS) or None
+        self._threads = threads
+        self._loaded: dict[str, Any] = {
+            "whisper": transcriber,
+            "normalizer": normalizer,
+            "distillmos": distillmos,
+            "dnsmos": dnsmos,
+            "utmos": utmos if callable(utmos) else None,
+        }
+        self._given = {name for name, listener in self._loaded.items() if listener}
+
+    def available(self) -> dict[str, str | None]:
+        """For each of COLUMNS what it lacks, or none if it can be computed."""
+        where = {"whisper": missing_folder(self._folder), "utmos": missing_utmos(self._utmos_file)}
+        lack = {name: None if name in self._given else missing(name) or where.get(name) for name in self._loaded}
+        words = lack["whisper"] or lack["normalizer"]
+        return {"wer": words, "cer": words, **{name: lack[name] for name in RATERS}}
+
+    def identities(self) -> dict[str, str]:
+        """For each of COLUMNS the listener's name and version or size: scores by different ones are not comparable."""
+        files = {"whisper": self._folder, "utmos": self._utmos_file}
+        names = {name: "given" if name in self._given else identity(name, files.get(name)) for name in self._loaded}
+        return {"wer": names["whisper"], "cer": names["whisper"], **{name: names[name] for name in RATERS}}
+
+    def score(self, stimuli: Iterable[Stimulus], columns: Sequence[str] | None = None) -> list[Row]:
+        """A row for each; ``columns`` are those to compute (wer and cer come together).
+
+        Default: all of COLUMNS, but UTMOS only where its weights are named.
+        """
+        without_utmos = self._utmos_file is None and "utmos" not in self._given
+        columns = COLUMNS[: 4 if without_utmos else 5] if columns is None else columns
+        for column in columns:
+            if column not in COLUMNS:
+                raise ConfigError(f"There is no column {column!r}{nearest(column, COLUMNS)}.")
+        return [self._row(stimulus, columns) for stimulus in stimuli]
+
+    def _row(self, stimulus: Stimulus, columns: Sequence[str]) -> Row:
+        duration_s = len(stimulus.samples) / stimulus.sample_rate
+        if duration_s < SHORTEST_S:
+            raise ConfigError(f"Utterance {stimulus.name!r} lasts {duration_s:.3f} s: too short to be listened to.")
+        samples = at_16khz(stimulus.samples, stimulus.sample_rate)
+        scores: dict[str, Any] = {"reference": stimulus.reference}
+        if "wer" in columns or "cer" in columns:
+            transcript = self._listener("whisper")(samples)
+            reference, hypothesis = map(self._listener("normalizer"), (stimulus.reference, transcript))
+            scores = {
+                "reference": reference,
+                "hypothesis": hypothesis,
+                "errors": word_errors(reference, hypothesis),
+                "characters": len(reference.strip()),
+                "character_errors": distance(reference.strip(), hypothesis.strip()),
+            }
+        scores |= {column: self._listener(column)(samples) for column in RATERS if column in columns}
+        return Row(name=stimulus.name, duration_s=duration_s, **scores)
+
+    def _listener(self, name: str) -> Callable[[Any], Any]:
+        """The listener of that name, loaded."""
+        loaders: dict[str, Callable[[], Any]] = {
+            "whisper": lambda: load_whisper(self._folder, threads=self._threads),
+            "normalizer": load_normalizer,
+            "distillmos": load_distillmos,
+            "dnsmos": load_dnsmos,
+            "utmos": lambda: load_utmos(self._utmos_file),
+        }
+        if self._loaded[name] is None:
+            self._loaded[name] = loaders[name]()
+        listener: Callable[[Any], Any] = self._loaded[name]
+        return listener
+
+
+Sums = Sequence[float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A figure of a condition, computed from sums over its utterances."""
+
+    name: str
+    """Its name in quality.json."""
+    sums: Callable[[Row], Sums]
+    """An utterance's part of the sums; none where it was not measured."""
+    figure: Figure = quotient
+    """From the sums to the figure."""
+    full: Callable[[Row], Sums] | None = None
+    """The same sums of the full sentence where the row itself holds them: then the difference is to that."""
+    partial: bool = False
+    """Whether utterances without it are left out."""
+    alone: bool = True
+    """Whether the figure means something without a difference."""
+    compared: bool = True
+    """Whether a difference means something."""
+
+
+LONE: dict[str, Any] = {"partial": True, "compared": False}
+"""For a measure that some utterances lack, and that is a comparison itself."""
+
+
+def mean_of(name: str) -> Measure:
+    """The measure of a score that every utterance has, or none."""
+    return Measure(name, lambda row: None if (value := getattr(row, name)) is None else (value, 1.0))
+
+
+def seam_parts(*keys: str) -> Callable[[Row], Sums]:
+    """Those of a row's counts at seams; none where it has no seam."""
+    return lambda row: [row.seams[key] for key in keys] if row.seams and row.seams["seams"] else None
+
+
+def matched_parts(*keys: str) -> Callable[[Row], Sums]:
+    """The same where the full sentence was measured too."""
+    return lambda row: [row.seams[key] for key in keys] if row.seams and row.seams["compared"] else None
+
+
+def prosody_parts(key: str, *places: int) -> Callable[[Row], Sums]:
+    """Those of a row's sums of prosody, all where no places are named."""
+
+    def parts(row: Row) -> Sums:
+        sums = (row.prosody or {}).get(key)
+        return [sums[place] for place in places] if sums and places else sums
+
+    return parts
+
+
+def quarters(row: Row) -> list[float] | None:
+    """Errors and words of each quarter (8,) of a transcribed long text; none for a shorter one."""
+    if row.hypothesis is None or len(row.reference.split()) < LONG:
+        return None
+    errors = by_quarter(row.reference, row.hypothesis)
+    return [float(part) for quarter in errors for part in (quarter.total, quarter.words)]
+
+
+def quarter(number: int) -> Measure:
+    """The word error rate of a quarter of long texts, from 0."""
+    name = f"wer_quarter_{number + 1}"
+    return Measure(name, lambda row: (parts := quarters(row)) and parts[2 * number : 2 * number + 2], **LONE)
+
+
+def character_parts(row: Row) -> Sums:
+    """Character errors and characters."""
+    if row.character_errors is None or row.characters is None:
+        return None
+    return row.character_errors, row.characters
+
+
+def equal_parts(row: Row) -> Sums:
+    """Whether the streamed sound equals the one-shot sound, where that was measured."""
+    return (row.one_shot["equal"], 1.0) if row.one_shot else None
+
+
+def at_seams(kind: str) -> list[Measure]:
+    """Share of the seams with a jump or a click, and its excess over the share elsewhere."""
+    here, there = (f"{kind}s", "seams"), (f"{kind}s_elsewhere", "elsewhere")
+    return [
+        # Compared with the same places of the full sentence, where the two have been matched.
+        Measure(f"seam_{kind}_rate", seam_parts(*here), full=matched_parts(f"{kind}s_whole", "compared"), partial=True),
+        Measure(f"seam_{kind}_excess", seam_parts(*here, *there), excess, **LONE),
+    ]
+
+
+MEASURES = (
+    Measure("wer", lambda row: (row.errors.total, row.errors.words) if row.errors else None),
+    Measure("cer", character_parts),
+    *map(mean_of, ("distillmos", "dnsmos", "utmos", "duration_s")),
+    *(quarter(number) for number in range(4)),
+    Measure("wer_drift", lambda row: (parts := quarters(row)) and [*parts[:2], *parts[6:]], growth, partial=True),
+    Measure("seams", lambda row: (row.seams["seams"], 1.0) if row.seams else None, compared=False),
+    *at_seams("click"),
+    *at_seams("jump"),
+    Measure("seam_gap_rate", matched_parts("gaps", "compared"), **LONE),
+    Measure("seam_silence_s", seam_parts("silence_total_s", "seams"), **LONE),
+    Measure("pitch_rmse_cents", prosody_parts("pitch"), rmse, **LONE),
+    Measure("pitch_correlation", prosody_parts("pitch"), correlation, **LONE),
+    Measure("pitch_cents", prosody_parts("pitch", 1, 0), full=prosody_parts("pitch", 2, 0), partial=True, alone=False),
+    Measure("voicing_error", prosody_parts("voicing"), **LONE),
+    Measure("word_rmse_ms", prosody_parts("word"), rmse, **LONE),
+    Measure("word_correlation", prosody_parts("word"), correlation, **LONE),
+    Measure("word_ms", prosody_parts("word", 1, 0), full=prosody_parts("word", 2, 0), partial=True),
+    Measure("phoneme_rmse_ms", prosody_parts("phoneme"), rmse, **LONE),
+    Measure("phoneme_correlation", prosody_parts("phoneme"), correlation, **LONE),
+    Measure("one_shot_equal", equal_parts, **LONE),
+)
+"""All figures, in the order of quality.json."""
+
+
+def summarize(rows: Sequence[Row], *, seed: int = 0) -> dict[str, Estimate]:
+    """Each measure's figure over the whole set, with its 95 % bootstrap interval over sentences.
+
+    ``wer`` and ``cer`` are all errors over all words or characters, opinion scores means, the others as in MEASURES;
+    ``one_shot_difference`` is the largest of all. A measure that no row has is absent; ConfigError for one that only
+    some rows have where all should.
+    """
+    estimates = {}
+    for measure in MEASURES:
+        parts = parts_of(measure, rows)
+        if measure.alone and len(parts):
+            estimates[measure.name] = estimate(np.array(list(parts.values()), np.float64), measure.figure, seed=seed)
+    largest = [row.one_shot["largest"] for row in rows if row.one_shot]
+    if largest:
+        estimates["one_shot_difference"] = Estimate(max(largest), np.nan, np.nan, len(largest))
+    return estimates
+
+
+def compare(rows: Sequence[Row], base: Sequence[Row], *, seed: int = 0) -> dict[str, Difference]:
+    """How ``rows`` differ from ``base``, by measure: the figure of the first less that of the second.
+
+    Paired by name: both must hold the same sentences. The interval is a bootstrap's over sentences, p that of the test
+    which exchanges the two conditions at random in each sentence (see ``difference``). A measure whose rows hold the
+    full sentence's figure themselves, as seams and prosody do, differs from that instead.
+    """
+    named = {row.name: row for row in base}
+    if len(named) != len(base) or named.keys() != {row.name for row in rows} or len(rows) != len(base):
+        raise ConfigError("The two conditions to compare do not have the same sentences, each once.")
+    for row in rows:
+        if row.reference != named[row.name].reference:
+            raise ConfigError(f"Sentence {row.name!r} has another reference in the two conditions to compare.")
+    differences = {}
+    for measure in MEASURES:
+        parts = parts_of(measure, rows) if measure.compared else {}
+        base_parts = parts_of(measure, rows if measure.full else base, full=measure.full)
+        pairs = [(parts[name], base_parts[name]) for name in parts if name in base_parts]
+        if pairs:
+            values, base_values = np.array(pairs, np.float64).swapaxes(0, 1)
+            differences[measure.name] = difference(values, base_values, measure.figure, seed=seed)
+    return differences
+
+
+def parts_of(
+    measure: Measure, rows: Sequence[Row], *, full: Callable[[Row], Sums] | None = None
+) -> dict[str, Sequence[float]]:
+    """The measure's sums of each utterance that has them, or with ``full`` those, by name."""
+    by_name = {row.name: parts for row in rows if (parts := (full or measure.sums)(row)) is not None}
+    if by_name and len(by_name) < len(rows) and not measure.partial:
+        raise ConfigError(f"Only {len(by_name)} of {len(rows)} sentences have the column {measure.name!r}.")
+    return by_name

@@ -1,0 +1,209 @@
+"""Concurrent sessions against a server, for ``sayahead loadtest``: agents or interpreters that talk continuously,
+each with a player without a buffer."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sayahead.sound.pcm import audible, from_pcm16
+from sayahead.voice import Voice
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+from sayahead_lab.eval.experiment.clock import TextClock
+from sayahead_lab.eval.measures.statistics import quantile
+
+# A shorter gap is inaudible.
+TOLERANCE_S = 0.005
+# A player out of audio when text arrives must wait for synthesis: the audio is due after this.
+DUE_S = 0.1
+# Between the end of a turn's audio and the next turn.
+BREATH_S = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A session's text for one turn, and the earliest arrival of each chunk of its audio."""
+
+    fragments: tuple[tuple[str, float], ...]
+    """Text, and when it is sent, in seconds from the turn's start."""
+    released: tuple[tuple[int, float], ...]
+    """End of each chunk in samples, and the time of the fragment that released it."""
+    settled_s: float
+    """Arrival of the text that the first audible sample needs."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Measurements of one round."""
+
+    first_s: list[float] = field(default_factory=list)
+    """First audible sample from the turn's first character."""
+    settled_s: list[float] = field(default_factory=list)
+    """The same from the arrival of the text that it needs."""
+    stalls_s: list[float] = field(default_factory=list)
+    """Stalls of the player with the text there for longer than ``DUE_S``."""
+    audio_s: float = 0.0
+    """Seconds of audio received."""
+    turns: int = 0
+    """Turns that ended."""
+    refused: int = 0
+    """Sessions refused for want of a place."""
+    broken: list[str] = field(default_factory=list)
+    """Other errors."""
+
+
+def script(voice: Voice, text: str, clock: TextClock) -> Script:
+    """A text on a clock, and the voice's own chunks for it."""
+    session, released, settled_s, samples = voice.session(), list[tuple[int, float]](), 0.0, 0
+    arrivals = clock.arrivals(text)
+    sounded = False
+    for number, arrival in enumerate(arrivals):
+        session.push(arrival.text)
+        if number == len(arrivals) - 1:
+            session.finish()
+        for chunk in session.chunks():
+            samples += len(chunk.samples)
+            released.append((samples, arrival.at_s))
+            if not sounded and len(audible(chunk.samples)):
+                sounded, settled_s = True, arrival.at_s
+    return Script(tuple((a.text, a.at_s) for a in arrivals), tuple(released), settled_s)
+
+
+async def load(
+    url: str,
+    scripts: Sequence[Script],
+    *,
+    sessions: int,
+    seconds: float,
+    warm_s: float,
+    key: str | None = None,
+    voice: str | None = None,
+    breath: bool = True,
+) -> Tally:
+    """Measure ``sessions`` concurrent sessions, after a warm-up of ``warm_s`` seconds; at least one turn each.
+
+    ``voice``: its name; None: the server's first. ``breath``: whether the server may speak what is held back when no
+    text comes for a while. On a clock with such pauses it may not: its speech would be another than the scripts'.
+    """
+    chosen: dict[str, Any] = ({} if voice is None else {"voice": voice}) | ({} if breath else {"breath_s": 0.0})
+    tally, begun = Tally(), time.monotonic()
+    counts = begun + warm_s
+
+    async def one(number: int) -> None:
+        # They start one after the other, as callers do, each with its own order of scripts.
+        draw = random.Random(number)
+        await asyncio.sleep(warm_s * draw.random())
+        try:
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            async with connect(url, additional_headers=headers, compression=None, max_size=None) as socket:
+                first = json.loads(await socket.recv())
+                if first["type"] != "session.created":
+                    tally.refused += first.get("code") == "overloaded"
+                    return
+                rate = first["sample_rates"].get(voice) or next(iter(first["sample_rates"].values()))
+                if chosen:
+                    await socket.send(json.dumps({"type": "session.update", "session": chosen}))
+                order = itertools.cycle(draw.sample(scripts, len(scripts)))
+                counted = 0
+                while time.monotonic() < counts + seconds or not counted:
+                    turn = Turn(socket, next(order), rate)
+                    await turn.run()
+                    if turn.begun >= counts:
+                        turn.count(tally)
+                        counted += 1
+                    await asyncio.sleep(max(0.0, turn.heard_end - time.monotonic()) + BREATH_S)
+        except (ConnectionClosed, InvalidHandshake, OSError, RuntimeError) as error:
+            tally.broken.append(f"session {number}: {type(error).__name__} {error}")
+
+    await asyncio.gather(*(one(number) for number in range(sessions)))
+    return tally
+
+
+class Turn:
+    """One text on one socket."""
+
+    def __init__(self, socket: ClientConnection, script: Script, rate: int) -> None:
+        self._socket, self._script, self._rate = socket, script, rate
+        self.begun = self.heard_end = time.monotonic()
+        self._first: float | None = None
+        self._stalls = list[float]()
+        self._samples = 0
+
+    async def run(self) -> None:
+        """Send the text on its clock, and receive the audio."""
+        self.begun = time.monotonic()
+        sending = asyncio.create_task(self._send())
+        try:
+            await self._take()
+            await sending
+        finally:
+            sending.cancel()
+
+    async def _send(self) -> None:
+        for text, at_s in self._script.fragments:
+            await asyncio.sleep(max(0.0, self.begun + at_s - time.monotonic()))
+            await self._socket.send(json.dumps({"type": "input_text.append", "text": text}))
+        await self._socket.send('{"type":"input_text.end"}')
+
+    async def _take(self) -> None:
+        pieces, dry = iter(self._script.released), None
+        end, released_s = next(pieces)
+        while True:
+            message = await self._socket.recv()
+            if isinstance(message, str):
+                if message.startswith('{"type":"speech.done"'):
+                    self.heard_end = dry or time.monotonic()
+                    return
+                if message.startswith('{"type":"error"'):
+                    raise RuntimeError(message)
+                continue
+            now, count = time.monotonic(), len(message) // 2
+            while self._samples >= end:
+                end, released_s = next(pieces, (1 << 62, released_s))
+            if dry is not None:
+                # Waits beyond those for text are the server's fault.
+                late_s = now - max(dry, self.begun + released_s + DUE_S)
+                if late_s > TOLERANCE_S:
+                    self._stalls.append(late_s)
+            dry = max(dry or now, now) + count / self._rate
+            if self._first is None:
+                loud = audible(from_pcm16(message))
+                if len(loud):
+                    self._first = now + float(loud[0]) / self._rate
+            self._samples += count
+
+    def count(self, tally: Tally) -> None:
+        """Add the measurements."""
+        tally.turns += 1
+        tally.audio_s += self._samples / self._rate
+        tally.stalls_s += self._stalls
+        if self._first is not None:
+            tally.first_s.append(self._first - self.begun - self._script.fragments[0][1])
+            tally.settled_s.append(self._first - self.begun - self._script.settled_s)
+
+
+def row(tally: Tally, sessions: int) -> dict[str, Any]:
+    """A round's figures, times in milliseconds."""
+
+    def ms(values: list[float], share: float) -> float | None:
+        return round(1000 * quantile(values, share), 1) if values else None
+
+    return {
+        "sessions": sessions,
+        "turns": tally.turns,
+        "audio_s": round(tally.audio_s, 1),
+        "first_ms": {f"p{round(100 * share)}": ms(tally.first_s, share) for share in (0.5, 0.95, 0.99)},
+        "after_its_text_ms": {f"p{round(100 * share)}": ms(tally.settled_s, share) for share in (0.5, 0.95, 0.99)},
+        "stalls": len(tally.stalls_s),
+        "longest_stall_ms": round(1000 * max(tally.stalls_s, default=0.0), 1),
+        "refused": tally.refused,
+        "broken": tally.broken,
+    }

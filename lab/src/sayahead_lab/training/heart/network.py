@@ -1,0 +1,240 @@
+"""The default voice's networks in PyTorch: the imported graphs, trainable, with tokens for an expected future.
+
+Text encoders, durations, pitch and energy are those of hibari-tts; new are the *future tokens*: a few rows behind the
+visible phonemes of an unfinished sentence, where the imported voice had a neutral word. Their content comes from
+a context embedding, or, without one, from what was learned about sentences in general.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sayahead_lab.training.layers import Block, beside
+
+DILATIONS = (1, 2, 4, 8, 1, 2)
+
+
+class Steps(NamedTuple):
+    """All steps of a stream as rows one after the other (``streams.Stream``), N rows of each of B sentences."""
+
+    number: Tensor
+    """(B, N) step of each row."""
+    neighbours: Tensor
+    """(B, N, 5) rows that a convolution sees, two to each side; N where there is none."""
+    seen: Tensor
+    """(B, N, N) whether a row attends to another."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeartConfig:
+    """Sizes; those of the networks are hibari's."""
+
+    futures: int = 4
+    """Future tokens: rows that stand for the phonemes behind the visible ones."""
+    context: int = 64
+    """Channels of the context embedding."""
+    phoneme_channels: int = 64
+    """The context network's, of each expected phoneme."""
+    hidden: int = 128
+    """The context network's GRU, each direction."""
+
+
+SYMBOLS = 178
+"""Phoneme ids of hibari's embedding; the future tokens have the ids behind."""
+
+
+class TextEncoder(nn.Module):
+    """Embedding, two convolution blocks, one attention layer applied several times: (B, P) to (B, P, D)."""
+
+    def __init__(self, channels: int, layers: int, config: HeartConfig) -> None:
+        super().__init__()
+        self.layers, self.futures = layers, config.futures
+        self.emb = nn.Embedding(SYMBOLS, channels)
+        self.future = nn.Parameter(torch.zeros(config.futures, channels))
+        self.context = nn.Linear(config.context, config.futures * channels, bias=False)
+        nn.init.normal_(self.context.weight, std=0.02)
+        self.convs = nn.ModuleList(Block(channels, 2 * channels, 5, 2) for _ in range(2))
+        self.norm1, self.norm2, self.norm = (nn.LayerNorm(channels) for _ in range(3))
+        self.in_proj, self.out_proj = nn.Linear(channels, 3 * channels), nn.Linear(channels, channels)
+        self.linear1, self.linear2 = nn.Linear(channels, 2 * channels), nn.Linear(2 * channels, channels)
+
+    def forward(self, ids: Tensor, known: Tensor, context: Tensor, steps: Steps | None = None) -> Tensor:
+        """(B, P, D) of ids (B, P), where known (B, P) is 1 for rows that are there; context (B, C).
+
+        With ``steps``, rows are those of all steps of a stream, one after the other, and context is (B, S, C).
+        """
+        tokens = self.future + self.context(context).view(*context.shape[:-1], self.futures, -1)
+        future = (ids - SYMBOLS).clamp(min=0)
+        if steps is not None:
+            future = future + self.futures * steps.number
+        future = future[..., None].expand(-1, -1, tokens.shape[-1])
+        tokens = tokens.view(len(ids), -1, tokens.shape[-1]).gather(1, future)
+        x = torch.where((ids >= SYMBOLS)[..., None], tokens, self.emb(ids.clamp(max=SYMBOLS - 1)))
+        rows = known[..., None].to(x.dtype)
+        for block in self.convs:
+            assert isinstance(block, Block)
+            x = block(x * rows) if steps is None else block.beside(x * rows, steps.neighbours)
+        seen = known.bool()[:, None, None, :] if steps is None else steps.seen[:, None]
+        for _ in range(self.layers):
+            q, k, v = self.in_proj(self.norm1(x)).view(*x.shape[:2], 3, 2, -1).permute(2, 0, 3, 1, 4)
+            mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+            x = x + self.out_proj(mixed.transpose(1, 2).flatten(2))
+            x = x + self.linear2(functional.gelu(self.linear1(self.norm2(x))))
+        out: Tensor = self.norm(x) * rows
+        return out
+
+
+class Prosody(nn.Module):
+    """Pitch and energy of each unit's two frames: (B, U, 192) to (B, U, 4), zeros behind both ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pro_in, self.pro_out = nn.Linear(192, 192), nn.Linear(192, 4)
+        self.pro = nn.ModuleList(Block(192, 384, 7, 3 * dilation, dilation) for dilation in DILATIONS)
+
+    def forward(self, encoding: Tensor, known: Tensor) -> Tensor:
+        """Columns: pitch of the first and second frame in 100 Hz, energy of both over 5."""
+        rows = known[..., None].to(encoding.dtype)
+        x = self.pro_in(encoding)
+        for block in self.pro:
+            x = block(x * rows)
+        out: Tensor = self.pro_out(x)
+        return out
+
+
+class ContextNetwork(nn.Module):
+    """Phonemes of an expected future (B, L) to a context embedding (B, C): the last states of a GRU both ways."""
+
+    def __init__(self, config: HeartConfig) -> None:
+        super().__init__()
+        self.emb = nn.Embedding(SYMBOLS, config.phoneme_channels)
+        self.gru = nn.GRU(config.phoneme_channels, config.hidden, batch_first=True, bidirectional=True)
+        self.out = nn.Linear(2 * config.hidden, config.context)
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """``lengths`` (B,): phonemes of each; 0 gives a zero embedding."""
+        packed = nn.utils.rnn.pack_padded_sequence(
+            self.emb(ids), lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
+        )
+        _, last = self.gru(packed)
+        made: Tensor = self.out(torch.cat([last[0], last[1]], -1))
+        return made * (lengths > 0)[:, None].to(made.dtype)
+
+
+class Heart(nn.Module):
+    """Text encoders, durations, pitch and energy of the default voice, with the context network."""
+
+    def __init__(self, config: HeartConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.sound, self.text = TextEncoder(128, 4, config), TextEncoder(192, 6, config)
+        self.dur_in, self.dur_out = nn.Conv1d(192, 192, 3, padding=1), nn.Linear(192, 1)
+        self.prosody = Prosody()
+        self.expect = ContextNetwork(config)
+
+    def encode(
+        self, ids: Tensor, known: Tensor, context: Tensor, steps: Steps | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Sound encoding (B, P, 128), prosody encoding (B, P, 192), log(1 + units) of each phoneme (B, P)."""
+        sound, text = self.sound(ids, known, context, steps), self.text(ids, known, context, steps)
+        if steps is None:
+            hidden = functional.gelu(self.dur_in(text.transpose(1, 2)).transpose(1, 2))
+        else:
+            around = beside(text, steps.neighbours[..., 1:4])
+            mixed = functional.linear(
+                around.transpose(2, 3).flatten(2), self.dur_in.weight.flatten(1), self.dur_in.bias
+            )
+            hidden = functional.gelu(mixed)
+        return sound, text, self.dur_out(hidden)[..., 0]
+
+    def forward(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The sound of cuts of sentences; a row of the batch is one cut (``train.prefixes.Cut``).
+
+        In: ``ids`` and ``known`` (B, P), ``future`` (B, L) and ``future_lengths`` (B,), ``units`` (B, P) the durations
+        of rows that were spoken (0: to be predicted), ``first`` and ``end`` (B,) rows that are spoken now. Out:
+        ``sound``, ``log_units``; ``prosody`` (B, W, 4) around what is spoken now, ``at`` (B, W) each unit's number
+        from the cut's begin, ``weight`` (B, W): 1 where it is spoken now, less behind, 0 where it only leads there.
+        """
+        if "number" in batch:
+            return self.stream(batch)
+        context = batch.get("context")
+        if context is None:
+            context = self.expect(batch["future"], batch["future_lengths"])
+        sound, text, logs = self.encode(batch["ids"], batch["known"], context)
+        rows, at, weight = windows(logs.detach().float(), batch)
+        seen = (rows >= 0).to(text.dtype)
+        spread = text.gather(1, rows.clamp(min=0)[..., None].expand(-1, -1, text.shape[-1])) * seen[..., None]
+        prosody = self.prosody(spread, seen)
+        out = {"sound": sound, "log_units": logs, "prosody": prosody, "at": at, "weight": weight}
+        return out | {"context": context}
+
+    def stream(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The same for all steps of streams (``memory.HeartMemory.unfolded``); prosody of the steps that are spoken.
+
+        ``rows`` (B, W): where each unit's row is in its view; -1: none.
+        """
+        sentences, steps = batch["future_lengths"].shape
+        context = self.expect(batch["future"].flatten(0, 1), batch["future_lengths"].flatten())
+        unfolded = Steps(batch["number"], batch["neighbours"], batch["seen"])
+        sound, text, logs = self.encode(batch["ids"], batch["known"], context.view(sentences, steps, -1), unfolded)
+        owner, index, begin = batch["view_owner"], batch["view_index"], batch["view_begin"]
+        at = torch.arange(index.shape[1], device=index.device)[None]
+        known = at < batch["view_seen"][:, None]
+        # All spoken rows last as long as the teacher's, so that pitch is compared at the same place.
+        units = batch["taught_units"][owner]
+        units = units.gather(1, (at + begin[:, None]).clamp(max=units.shape[1] - 1))
+        view = {"known": known, "units": units * (at < batch["view_end"][:, None])}
+        view |= {"first": batch["view_first"], "end": batch["view_end"]}
+        rows, number, weight = windows(logs.detach().float()[owner[:, None], index], view)
+        seen = (rows >= 0).to(text.dtype)
+        spread = text[owner[:, None], index.gather(1, rows.clamp(min=0))] * seen[..., None]
+        prosody = self.prosody(spread, seen)
+        out = {"sound": sound, "log_units": logs, "prosody": prosody, "at": number, "weight": weight}
+        return out | {"rows": rows}
+
+
+REACH, HELD, BEHIND = 54, 4, 12
+"""Units that the prosody network sees to each side; units before and behind what is spoken now that count."""
+BEHIND_WEIGHT = 0.2
+
+
+def windows(logs: Tensor, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+    """Row of each unit (B, W) around what is spoken now (-1: none), its number from the start, and what it counts."""
+    known, units = batch["known"].bool().cpu().numpy(), batch["units"].cpu().numpy()
+    expected = np.clip(np.rint(np.expm1(logs.cpu().numpy())), 1, 60).astype(np.int64)
+    units = np.where(units > 0, units, expected) * known
+    edges = np.pad(np.cumsum(units, axis=1), ((0, 0), (1, 0)))
+    spans = []
+    for row_edges, first, end in zip(edges, batch["first"].tolist(), batch["end"].tolist(), strict=True):
+        low, high = max(0, int(row_edges[first]) - HELD), min(int(row_edges[-1]), int(row_edges[end]) + BEHIND)
+        spans.append((max(0, low - REACH), low, int(row_edges[end]), high, min(int(row_edges[-1]), high + REACH)))
+    width = max(stop - start for start, _, _, _, stop in spans)
+    rows, at = np.full((2, len(units), width), -1, np.int64)
+    weight = np.zeros((len(units), width), np.float32)
+    for number, (start, low, end, high, stop) in enumerate(spans):
+        spread = np.repeat(np.arange(units.shape[1]), units[number])
+        rows[number, : stop - start] = spread[start:stop]
+        at[number, : stop - start] = np.arange(start, stop)
+        weight[number, low - start : end - start] = 1
+        weight[number, end - start : high - start] = BEHIND_WEIGHT
+    device = logs.device
+    return tuple(torch.from_numpy(array).to(device) for array in (rows, at, weight))  # type: ignore[return-value]
+
+
+def load_imported(model: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Set the imported voice's weights; the future tokens and the context network keep their fresh ones.
+
+    ``weights``: by the names of ``state_dict``; ValueError for one that the model does not have or that is missing.
+    """
+    fresh = {"future", "context", "expect"}
+    missing, unexpected = model.load_state_dict(dict(weights), strict=False)
+    left = [name for name in missing if not fresh & set(name.split("."))]
+    if left or unexpected:
+        raise ValueError(f"the imported weights do not fit: missing {left}, unexpected {list(unexpected)}")

@@ -1,0 +1,147 @@
+"""The default voice's distilled context (Saeki-b, 4.1): from the words so far to the embedding of the future.
+
+The teacher is the context network of a voice taught on prefixes, reading what really follows, or a language model's
+continuation of it. The student reads word vectors alone; the voice itself does not move.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sayahead.config import from_mapping
+from sayahead.contexts.word_vectors import WordVectors
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sayahead_lab.training.corpus.batches import Share, shuffled
+from sayahead_lab.training.corpus.store import Corpus, Item
+from sayahead_lab.training.distilled.network import Student, StudentConfig
+from sayahead_lab.training.distilled.task import DistilTask, HasStudent
+from sayahead_lab.training.heart.network import Heart
+from sayahead_lab.training.heart.prefixes import MODEL, TRUE, Cut, Cutter
+from sayahead_lab.training.heart.task import HeartPrefixes, make_cutter
+from sayahead_lab.training.loop.task import Batch, logged
+from sayahead_lab.training.loop.trained import load_run_of
+
+FEW = 8
+"""Sentences whose cuts are spoken in a batch; the embeddings of the others cost next to nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeartStudentData:
+    """The student's training data."""
+
+    teacher: str = "runs/heart-prefixes"
+    """Run of the voice."""
+    vectors: str = "vectors/lm"
+    """Folder of ``sayahead train vectors``."""
+    futures: str = ""
+    """A language model's continuations, where they are what the teacher reads; empty: the true future."""
+    distil_weight: float = 0.5
+    """Lambda of Saeki-b, Eq. 9: 1 is the teacher's embedding alone, 0 the voice's durations, pitch and sound alone."""
+    cuts: int = 4
+    """Cuts of each sentence in a batch."""
+    lookahead: int = 1
+    """Most real words behind those spoken."""
+    most: int = 32
+    """Tokens of the open sentence that are read."""
+
+
+class Expecting(HasStudent):
+    """A student, and the voice that speaks by its embeddings."""
+
+    def __init__(self, config: StudentConfig, voice: Heart) -> None:
+        super().__init__()
+        self.student, self.voice = Student(config), voice.requires_grad_(False).eval()
+
+    def train(self, mode: bool = True) -> Expecting:
+        """As of any module; the voice stays as it is."""
+        super().train(mode)
+        self.voice.train(False)
+        return self
+
+    def forward(self, vectors: Tensor, tokens: Tensor, cuts: Mapping[str, Tensor] | None) -> dict[str, Tensor]:
+        """Embeddings (B, C) under ``embedding``, and what the voice says of cuts (see Heart.forward) by the first."""
+        embedding = self.student(vectors, tokens)
+        if cuts is None:
+            return {"embedding": embedding}
+        out = self.voice({**cuts, "context": embedding[: len(cuts["ids"])]})
+        return {**out, "embedding": embedding}
+
+
+class HeartStudent(DistilTask[Expecting]):
+    """See Task."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        self.data, self.corpus = from_mapping(HeartStudentData, data, where="[data]"), corpus
+        self.config = from_mapping(StudentConfig, model, where="[model]")
+        teacher = load_run_of(HeartPrefixes, Heart, Path(self.data.teacher), corpus.path)
+        self.speaking, self.voice = teacher.task, teacher.model
+        self.vectors, self.most = WordVectors.load(Path(self.data.vectors) / "words.npz"), self.data.most
+        self.check(self.data.distil_weight, self.vectors.channels, self.speaking.config.context)
+
+    def model(self) -> Expecting:
+        """See Task."""
+        voice = Heart(self.speaking.config)
+        voice.load_state_dict(self.voice.state_dict())
+        return Expecting(self.config, voice)
+
+    @functools.cached_property
+    def cutter(self) -> Cutter:
+        """Loaded at first use."""
+        return make_cutter(self.speaking.data, self.corpus, self.data.futures)
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """See Task: ``batch_size`` sentences, each cut ``cuts`` times where it goes on."""
+        items, order = self.corpus.split(split), np.random.default_rng([seed, 37])
+        for first, numbers in shuffled(len(items), order, Share(batch_size, rank, ranks)):
+            draw = np.random.default_rng([seed, first, rank, 37])
+            sentences = [items[int(i)] for i in numbers]
+            sentences = [item for item in sentences if len(item.words) > self.data.lookahead + 1]
+            yield self.batch(sentences, [[self.one(item, draw) for _ in range(self.data.cuts)] for item in sentences])
+
+    def one(self, item: Item, draw: np.random.Generator) -> tuple[Cut, int]:
+        """A cut, and the number of words that are seen."""
+        ahead = int(draw.integers(self.data.lookahead + 1))
+        word = int(draw.integers(len(item.words) - 1 - ahead))
+        continued = self.cutter.futures.get(item.name, {})
+        if len(continued) and draw.random() < 0.5:
+            seen = int(draw.choice(list(continued)))
+            ahead = min(ahead, seen - 1)
+            return self.cutter.at(item, seen - ahead - 1, ahead, source=MODEL), seen
+        return self.cutter.at(item, word, ahead, source=TRUE), word + ahead + 1
+
+    def batch(self, items: list[Item], cuts: list[list[tuple[Cut, int]]]) -> dict[str, Tensor]:
+        """The cuts (``HeartPrefixes.batch``) of the first few sentences, and all that the student reads."""
+        pairs = zip(items, cuts, strict=True)
+        vectors, tokens = self.read([item.text.split()[:seen] for item, drawn in pairs for _, seen in drawn])
+        bare = [[cut for cut, _ in drawn] for drawn in cuts]
+        every = self.speaking.batch(items, bare)
+        future = {f"all_{name}": every[name] for name in ("future", "future_lengths")}
+        few = FEW if self.data.distil_weight < 1 else 1
+        return {**self.speaking.batch(items[:few], bare[:few]), **future, "vectors": vectors, "tokens": tokens}
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        """See Task: (1 - lambda) L_target + lambda L_distil (Saeki-b, Eq. 9)."""
+        weight, cuts, target = self.data.distil_weight, None, None
+        if weight < 1:
+            cuts, target = self.speaking.targets(batch)
+        with torch.no_grad():
+            self.voice.to(batch["vectors"].device)
+            meant = self.voice.expect(batch["all_future"], batch["all_future_lengths"]).float()
+        out = model(batch["vectors"], batch["tokens"], cuts)
+        embedding = out["embedding"].float()
+        parts = {"distil": functional.mse_loss(embedding, meant)}
+        total = weight * parts["distil"]
+        if cuts is not None and target is not None:
+            errors = self.speaking.errors(out, cuts, target)
+            parts |= errors
+            total = total + (1 - weight) * self.speaking.weighed(errors)
+        parts["similarity"] = functional.cosine_similarity(embedding, meant).mean()
+        return total, logged(parts)

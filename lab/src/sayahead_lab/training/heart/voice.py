@@ -1,0 +1,203 @@
+"""Another speaker in the default voice's own networks: its durations, pitch and energy, and the decoder by the sound.
+
+The networks begin as a voice has them and read sentences whole, or word by word as they will be streamed
+(``memory.py``). What they have to say is not a teacher network's but a corpus's: anything that was recorded, or that
+any engine has spoken. Crops of the sound go through the decoder with the corpus's pitch, and their error through all
+of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
+from sayahead.types import Floats, Ids
+from sayahead.vocoders.sourcefilter import SourceFilter
+from sayahead.voices import VoiceConfig
+from sayahead.voices.locations import packaged_voices
+from torch import Tensor, nn
+
+from sayahead_lab.training.corpus.batches import padded, tensors
+from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.corpus.teacher import HOP, RATE, UNIT
+from sayahead_lab.training.heart.decoder import AHEAD, LOUD, HeartVoice, load_decoder
+from sayahead_lab.training.heart.memory import HeartMemory, MemoryData
+from sayahead_lab.training.heart.speaker import SILENT, Spoken, moved, spoken
+from sayahead_lab.training.heart.streams import Stream
+from sayahead_lab.training.heart.task import LEAD_UNITS, spread_rows
+from sayahead_lab.training.hibari import heart_weights
+from sayahead_lab.training.loop.pictures import shown, write_sample
+from sayahead_lab.training.loop.task import Batch, Task, logged
+from sayahead_lab.training.mel.sound import excitation, sound_errors, synthesized
+
+HELD = 2
+"""Units at the end of what is spoken that a stream holds back: the next word already sounds in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeartVoiceData(MemoryData):
+    """How sentences are streamed and cropped, and the weights of the errors."""
+
+    pace: float = 1.0
+    """Weight of the relative error of a sentence's length: phoneme by phoneme alone, the median of what is skewed is
+    learned, and speech becomes too fast."""
+    units: int = 48
+    """Units of 25 ms of a crop; ``spoken_steps`` crops of each sentence."""
+    edge: int = 6
+    """Units at a crop's left end that do not count, unless the sentence begins there: they lack their past."""
+
+
+class Lessons(HeartMemory):
+    """Streams of which a sentence that is spoken at once has as many views as another."""
+
+    def _views(self, owner: int, stream: Stream, random: np.random.Generator) -> Iterator[dict[str, Any]]:
+        for view in super()._views(owner, stream, random):
+            yield from [view] * (self.streaming.spoken_steps if len(stream.steps) == 1 else 1)
+
+
+class HeartVoiceTask(Task[HeartVoice]):
+    """See Task."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        self.data = from_mapping(HeartVoiceData, data, where="[data]")
+        if self.data.units <= self.data.edge + AHEAD:
+            raise ConfigError(f"[data] units is {self.data.units}, but must be more than edge and {AHEAD}.")
+        front = corpus.info.front_end
+        if (front.sample_rate, front.hop) != (RATE, HOP):
+            raise ConfigError(
+                f"The corpus has {front.sample_rate} Hz and a hop of {front.hop}, but the voice makes {RATE} Hz by "
+                f"hops of {HOP}: make it with --front-end ma."
+            )
+        own = {field: value for field, value in asdict(self.data).items() if field not in ("pace", "units", "edge")}
+        self.corpus, self.lessons = corpus, Lessons(model, own, corpus)
+
+    def model(self) -> HeartVoice:
+        """See Task: starts as the imported voice."""
+        model = HeartVoice(self.lessons.model())
+        load_decoder(model.decoder, heart_weights())
+        return model
+
+    def check_start(self, *, voice: bool) -> None:
+        """See Task."""
+        self.lessons.check_start(voice=voice)
+
+    def read_voice(self, model: HeartVoice, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
+        """See Task."""
+        name = "decoder.onnx"
+        packaged = packaged_voices()["heart"]
+        if not (folder / name).is_file() or (folder / name).read_bytes() != (packaged / name).read_bytes():
+            raise ConfigError(
+                f"The voice {config.name} has another decoder than heart, which cannot be read back: set [train] start "
+                "to heart, or to the folder of the voice's run."
+            )
+        self.lessons.read_voice(model.heart, folder, config)
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """See Task: ``batch_size`` sentences of like length."""
+        items, share = self.corpus.split(split), {"rank": rank, "ranks": ranks}
+        for group, batch in enumerate(self.lessons.batches(split, batch_size=batch_size, seed=seed, **share)):
+            said = [spoken(items[int(number)]) for number in batch["items"]]
+            yield {**batch, **self.cropped(batch, said, np.random.default_rng([seed, group, rank, 43]))}
+
+    def cropped(self, batch: Batch, said: Sequence[Spoken], random: np.random.Generator) -> dict[str, Tensor]:
+        """What the corpus says of the sentences, and a crop for each of the batch's views, which fits it."""
+        whole = int(batch["number"].max()) == 0
+        views = zip(*(batch[f"view_{name}"].tolist() for name in ("owner", "begin", "end")), strict=True)
+        rows = [self._crop(said[owner], begin, begin + end, random, whole) for owner, begin, end in views]
+        return {**tensors(**{name: np.array([row[name] for row in rows]) for name in rows[0]}), **taught_by(said)}
+
+    def _crop(
+        self, one: Spoken, begin: int, end: int, random: np.random.Generator, whole: bool
+    ) -> dict[str, int | Floats | Any]:
+        """A crop of a view of rows from ``begin`` on, of which those before ``end`` are spoken: anywhere in a whole."""
+        edges, rows = np.cumsum(one.units), len(one.units)
+        total, before, size = int(edges[-1]), int(edges[begin] - one.units[begin]), self.data.units
+        stop = total if end == rows else max(1, int(edges[end - 1]) - HELD)
+        if whole:
+            stop = int(random.integers(min(size, total), total + 1))
+            end = rows if stop == total else int(np.searchsorted(edges, stop)) + 1
+        start = max(before, stop - size)
+        frames, hop = UNIT * (size + AHEAD), UNIT * HOP
+        f0, heard = moved(one.f0, UNIT * start, frames, SILENT), np.zeros(frames * HOP, np.float32)
+        heard[(self.data.edge if start else 0) * hop : (stop - start) * hop] = 1
+        return {
+            "view_first": int(np.searchsorted(edges, start, side="right")) - begin,
+            "view_end": end - begin,
+            "crop_first": start - before,
+            "crop_end": stop - before,
+            "crop_known": int(edges[end - 1]) - before,
+            "crop_f0": f0,
+            "audio": moved(one.audio, start * hop, frames * HOP, SILENT),
+            "heard": heard,
+            "pulses": excitation(f0, random.random()),
+        }
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        """See Task."""
+        units, prosody = batch["taught_units"], batch["taught_prosody"]
+        out = model(batch)
+        target = self.lessons.stream_targets(
+            batch, {"units": units, "log_units": torch.log1p(units.float()), "prosody": prosody}
+        )
+        parts = {**self.lessons.errors(out, batch, target), "pace": pace_error(out["log_units"], target, batch)}
+        total = sum(getattr(self.data, name) * error for name, error in parts.items())
+        sounds = self._heard(out["parts"], batch)
+        return total + self.data.sound * sum(sounds.values()), logged({**parts, **sounds})
+
+    @staticmethod
+    def _heard(parts: Tensor, batch: Batch) -> dict[str, Tensor]:
+        """Errors of the sound that is made with the corpus's pitch, in full precision."""
+        with torch.autocast(parts.device.type, enabled=False):
+            noise = torch.randn_like(batch["pulses"]) * 2**0.5
+            samples = synthesized(parts.float(), batch["pulses"], noise)
+            return sound_errors(samples * batch["heard"], batch["audio"] * batch["heard"])
+
+    @torch.no_grad()
+    def samples(self, model: HeartVoice, folder: Path) -> None:
+        """See Task: two validation sentences from their text alone."""
+        for _, item in shown(self.corpus.split("val"), 2):
+            samples = self.speak(model, np.asarray(item.ids, np.int64))
+            write_sample(folder, item.name, self.corpus.info.front_end, item.mel, samples=samples)
+
+    @torch.no_grad()
+    def speak(self, model: HeartVoice, ids: Ids) -> Floats:
+        """(S,) samples of a whole sentence of phonemes (P,)."""
+        device, pad = model.decoder.head.weight.device, self.corpus.info.pad
+        rows = torch.from_numpy(np.concatenate([[pad], ids, [pad]]))[None].to(device)
+        known = torch.ones_like(rows, dtype=torch.bool)
+        sound, text, logs = model.heart.encode(rows, known, torch.zeros(1, model.heart.config.context, device=device))
+        units = torch.expm1(logs.float()).round().clamp(min=1, max=60).long()
+        units[:, 0] = LEAD_UNITS
+        spread, seen = spread_rows(text, units)
+        prosody = model.heart.prosody(spread, seen)[0].float()
+        f0, energy = 100 * prosody[:, :UNIT].flatten(), LOUD * prosody[:, UNIT:].flatten()
+        frames = spread_rows(sound, UNIT * units)
+        parts = model.decoder(frames[0], f0[None], energy[None], frames[1])[0]
+        synthesis, pitch = SourceFilter(), f0.cpu().numpy()
+        spectrum = parts.float().cpu().numpy()
+        return synthesis.step(spectrum, pitch, synthesis.initial(0), final=len(pitch), seed=0, ended=True)[0]
+
+
+def pace_error(logs: Tensor, target: Mapping[str, Tensor], batch: Batch) -> Tensor:
+    """The mean error of what the sentences' steps speak in all, relative to how long it lasts."""
+    row = batch["row"]
+    # The first pad is as long as the voice has it, whatever is said of it.
+    spoken_now = batch["known"] & (row >= batch["said"].clamp(min=1)) & (row < batch["ends"])
+    theirs, ours = (torch.expm1(one.float()) * spoken_now for one in (target["log_units"], logs))
+    return ((ours.sum(1) - theirs.sum(1)).abs() / theirs.sum(1).clamp(min=1)).mean()
+
+
+def taught_by(said: Sequence[Spoken]) -> dict[str, Tensor]:
+    """The sentences' durations, pitch and energy as ``HeartPrefixes.teach`` has them of a teacher."""
+    units = padded([one.units for one in said])[0]
+    prosody = np.zeros((len(said), int(units.sum(1).max()), 2 * UNIT), np.float32)
+    for row, one in zip(prosody, said, strict=True):
+        both = one.f0.reshape(-1, UNIT) / 100, one.energy.reshape(-1, UNIT) / LOUD
+        row[: len(both[0])] = np.concatenate(both, axis=1)
+    return tensors(taught_units=units, taught_prosody=prosody)

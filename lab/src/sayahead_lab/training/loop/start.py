@@ -1,0 +1,172 @@
+"""Starting a run from the weights of another run, or of a voice's graphs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sayahead.adding.archives import is_archive
+from sayahead.config import nearest
+from sayahead.errors import ConfigError
+from sayahead.voices import installed_voices, read_config
+from torch import Tensor, nn
+
+from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, read_info
+from sayahead_lab.training.layers import Scaled
+from sayahead_lab.training.loop import checkpoint as checkpoints
+from sayahead_lab.training.loop.publish import opened
+from sayahead_lab.training.loop.task import Task, TaskMaker, task_maker
+from sayahead_lab.training.loop.trained import DESCRIPTION, check_corpus, check_fits, load_weights
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A run or a voice to start from."""
+
+    path: Path
+    """Its folder."""
+    found: Mapping[str, Any]
+    """The values it sets in the recipe's [model]."""
+    state: dict[str, Any] | None = None
+    """The run's checkpoint; None for a voice."""
+    info: CorpusInfo | None = None
+    """The corpus it was trained on, if known."""
+
+
+def find_start(name: str, task: TaskMaker) -> Start:
+    """The run or voice of that name or folder, or the run in an archive; ConfigError where there is none."""
+    path = Path(name)
+    if path.is_file() and is_archive(path):
+        with opened(path) as release:
+            return replace(find_run(only_run(path, release, task)), path=path)
+    if not checkpoints.has_checkpoint(path) and not path.is_file():
+        folder = path if (path / "voice.json").is_file() else installed_voices().get(name)
+        if folder is not None:
+            return Start(folder, task.found_in_voice(read_config(folder)))
+    return find_run(path)
+
+
+def find_run(path: Path) -> Start:
+    """The run in a folder, or of a checkpoint file."""
+    state = checkpoints.load_checkpoint(path)
+    try:
+        info = read_info(path if path.is_dir() else path.parent)
+    except ConfigError:
+        info = None
+    return Start(path, state.get("found", {}), state, info)
+
+
+def only_run(archive: Path, folder: Path, task: TaskMaker) -> Path:
+    """The folder of the one run of a task among those of an archive; ConfigError where there are none or several."""
+    runs = [path.parent for path in sorted(folder.glob(f"*/{checkpoints.NAME}"))]
+    known = [run for run in runs if task_maker(checkpoints.load_checkpoint(run)["recipe"]["task"]) is task]
+    if len(known) != 1:
+        names = ", ".join(run.name for run in runs) or "none"
+        raise ConfigError(
+            f"{archive} holds {len(known)} runs of the recipe's task (all: {names}): unpack it with sayahead train "
+            "publish --unpack, and name a run's folder."
+        )
+    return known[0]
+
+
+def taken_over(start: Start | None, state: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The values of the recipe's [model] that a resumed run, or its start, sets already."""
+    found: Mapping[str, Any] = {} if state is None else state.get("found", {})
+    return found if start is None else start.found
+
+
+def validated(task: Task[Any], corpus: object) -> bool:
+    """Whether there is anything to validate on: a split, or the task's own data."""
+    if not isinstance(corpus, Corpus) or "val" in corpus.info.splits:
+        return True
+    try:
+        next(task.batches("val", batch_size=1, seed=0, rank=0, ranks=1), None)
+    except ConfigError:
+        return False
+    return True
+
+
+def begin(
+    start: Start, task: Task[Any], model: nn.Module, average: nn.Module | None, folder: Path, anew: Sequence[str] = ()
+) -> str:
+    """Set a task's model and its average to the start's weights; returns a line for the user.
+
+    ``folder`` has the corpus. The parts ``anew`` keep the fresh weights that the model has; frozen weights stay as the
+    task set them. On another corpus than the start's, of the same phonemes and frames, mean and deviation are the new
+    one's. ConfigError for weights or corpora that do not fit.
+    """
+    fresh = drawn_anew(model, anew)
+    done = set_weights(start, task, model, folder, anew)
+    if fresh:
+        model.load_state_dict(fresh, strict=False)
+        done = f"{done[:-1]}, but {', '.join(anew)} anew."
+    if average is not None:
+        average.load_state_dict(model.state_dict())
+    return done
+
+
+def drawn_anew(model: nn.Module, anew: Sequence[str]) -> dict[str, Tensor]:
+    """Copies of the weights of the parts named; ConfigError for a name that the model does not have."""
+    weights, parts = model.state_dict(), {name for name, _ in model.named_modules() if name}
+    fresh = dict[str, Tensor]()
+    for name in anew:
+        found = {key: value.clone() for key, value in weights.items() if f"{key}.".startswith(f"{name}.")}
+        if not found:
+            raise ConfigError(
+                f"[train] anew names {name!r}, which is no part of the model{nearest(name, parts | set(weights))}."
+            )
+        fresh.update(found)
+    return fresh
+
+
+def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path, anew: Sequence[str]) -> str:
+    """See ``begin``."""
+    if start.state is None:
+        config = read_config(start.path)
+        if isinstance(corpus := getattr(task, "corpus", None), Corpus):
+            check_voice(config.phonemes, config.sample_rate, config.hop_length, corpus, config.name)
+        task.read_voice(model, start.path, config, anew)
+        return f"Beginning with the voice {config.name}."
+    fresh = model.state_dict()
+    kept = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    kept |= drawn_anew(model, anew).keys()
+    if moved(start, folder):
+        kept |= {
+            f"{name}.{leaf}".lstrip(".")
+            for name, module in model.named_modules()
+            if isinstance(module, Scaled)
+            for leaf in ("mean", "std")
+        }
+    learned = start.state["model"] if start.state["ema"] is None else start.state["ema"]
+    load_weights(model, {**learned, **{name: fresh[name] for name in kept}}, str(start.path))
+    return f"Beginning with {start.path} after its step {start.state['counters']['step']}."
+
+
+def moved(start: Start, folder: Path) -> bool:
+    """Whether a run was trained on another corpus than that in ``folder``; ConfigError where it does not fit it."""
+    assert start.state is not None
+    digest = hashlib.sha256((folder / DESCRIPTION).read_bytes()).hexdigest()
+    if start.state["corpus"]["fingerprint"] == digest:
+        return False
+    if start.info is None:
+        # Anything but a known corpus must be the same.
+        check_corpus(start.state, folder, str(start.path))
+        return False
+    what = f"{start.path} was trained on a corpus of other phonemes or frames than {folder}"
+    check_fits(start.info, read_info(folder), what)
+    return True
+
+
+def check_voice(phonemes: Mapping[str, int], sample_rate: int, hop: int, corpus: Corpus, name: str) -> None:
+    """ConfigError where a voice has other phonemes or frames than a corpus."""
+    front = corpus.info.front_end
+    if phonemes and phonemes != corpus.info.phonemes:
+        raise ConfigError(f"The voice {name} reads other phonemes than the corpus {corpus.path} has.")
+    if (sample_rate, hop) != (front.sample_rate, front.hop):
+        raise ConfigError(
+            f"The voice {name} has {sample_rate} Hz and a hop of {hop}, but the corpus {corpus.path} has "
+            f"{front.sample_rate} Hz and {front.hop}: make it with --front-end ma."
+        )

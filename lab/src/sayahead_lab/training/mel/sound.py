@@ -1,0 +1,67 @@
+"""Source-filter synthesis in tensors, and how far its sound is from a recording's.
+
+So the mel vocoder learns a speaker whose frame parameters nobody knows: from the sound alone. The synthesis is that of
+``vocoders/sourcefilter.py``; gradients flow to the spectral parts, and the pitch of the pulses is the corpus's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from sayahead.types import Floats
+from sayahead.vocoders.sourcefilter import SourceFilter, Spectra
+from torch import Tensor
+from torch.nn import functional
+
+from sayahead_lab.training.layers import BINS
+
+WINDOWS = (512, 1024, 2048)
+"""Samples of the windows in which sounds are compared, a quarter apart."""
+FLOOR = 1e-2
+"""Magnitudes below it are silence; a sine of full scale has a quarter of its window."""
+HOPS = SourceFilter.N_FFT // SourceFilter.HOP
+
+
+def excitation(f0: Floats, phase: float) -> Spectra:
+    """(T, 601) spectra of the pulses that frames (T,) of a pitch in Hz see, ``phase`` turns into a pulse at first."""
+    return SourceFilter().excitation(np.pad(f0, SourceFilter.OVERHANG + 1, mode="edge"), phase)
+
+
+def synthesized(parts: Tensor, pulses: Tensor, noise: Tensor) -> Tensor:
+    """Samples (B, 300 T) of spectral parts (B, T, 5 x 601), pulses and noise (B, T, 601).
+
+    Without the frames around them, the first two hops and the last two lack what overlaps into them.
+    """
+    lh, theta, ln, lr, phi = torch.split(parts, BINS, -1)
+    spectra = polar(lh, torch.pi * theta.tanh()) * pulses + polar(ln, torch.zeros_like(ln)) * noise + polar(lr, phi)
+    window = torch.hann_window(SourceFilter.N_FFT, device=parts.device) / 1.5
+    pieces = (torch.fft.irfft(spectra, SourceFilter.N_FFT) * window).unflatten(-1, (HOPS, SourceFilter.HOP))
+    frames = parts.shape[1]
+    sums = sum(functional.pad(pieces[:, :, k], (0, 0, k, HOPS - 1 - k)) for k in range(HOPS))
+    assert isinstance(sums, Tensor)
+    return sums[:, SourceFilter.OVERHANG : SourceFilter.OVERHANG + frames].flatten(1)
+
+
+def polar(log_magnitude: Tensor, angle: Tensor) -> Tensor:
+    """exp(log_magnitude) exp(i angle), with the ceiling of ``sourcefilter.loudness``."""
+    return torch.polar(log_magnitude.clamp(max=7).exp(), angle)
+
+
+def sound_errors(ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
+    """Spectral convergence and the log magnitudes' absolute error of samples (B, S).
+
+    Both are means over three sizes of windows (Yamamoto et al., Parallel WaveGAN, ICASSP 2020, Eq. 3 to 6).
+    """
+    convergence = apart = torch.zeros((), device=ours.device)
+    for size in WINDOWS:
+        own, other = magnitudes_of(ours, size), magnitudes_of(theirs, size)
+        convergence = convergence + (other - own).norm() / other.norm()
+        apart = apart + (other.log() - own.log()).abs().mean()
+    return {"convergence": convergence / len(WINDOWS), "magnitudes": apart / len(WINDOWS)}
+
+
+def magnitudes_of(samples: Tensor, size: int) -> Tensor:
+    """(B, size / 2 + 1, F) magnitudes of samples (B, S), where they can be heard."""
+    window = torch.hann_window(size, device=samples.device)
+    spectra = torch.stft(samples, size, size // 4, window=window, center=False, return_complex=True)
+    return spectra.abs().clamp(min=FLOOR)

@@ -1,0 +1,143 @@
+"""Training of Mohan et al.'s agent (2020, section 4): it decides about sentences of the corpus, and learns from that.
+
+A step is a batch of episodes: the agent's paths through them, drawn by its probabilities, then one step of REINFORCE.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
+from sayahead.voices import VoiceConfig
+from torch import Tensor, nn
+
+from sayahead_lab.training.corpus.batches import Share, by_length
+from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.graph.reading import check_kind
+from sayahead_lab.training.loop.pictures import shown
+from sayahead_lab.training.loop.task import Batch, Task, logged
+from sayahead_lab.training.loop.trained import load_run_of
+from sayahead_lab.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
+from sayahead_lab.training.mohan.environment import Episodes, RewardConfig, Sentence, walk
+from sayahead_lab.training.mohan.network import ModifiedTacotron
+from sayahead_lab.training.mohan.paths import followed, policies
+from sayahead_lab.training.mohan.reinforce import Learning, Sampled, outcome, reinforce
+from sayahead_lab.training.mohan.shipped import read_agent
+from sayahead_lab.training.mohan.task import MohanTask, Row
+
+
+@dataclass(frozen=True, slots=True)
+class AgentData:
+    """An agent's training data."""
+
+    speaker: str = "runs/tts-small"
+    """Run of the modified Tacotron 2 whose sentences it decides about."""
+    longest: int = 400
+    """Frames over which an item is left out; 0: none is."""
+    rewards: RewardConfig = field(default_factory=RewardConfig)
+    """Settings of the reward."""
+    learning: Learning = field(default_factory=Learning)
+    """How it is learned from."""
+    samples: int = 2
+    """Validation sentences whose paths are drawn, spoken freely."""
+
+
+class AgentTask(Task[Agent]):
+    """See Task."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        self.config = from_mapping(AgentConfig, model, where="[model]")
+        self.data, self.corpus = from_mapping(AgentData, data, where="[data]"), corpus
+        run = load_run_of(MohanTask, ModifiedTacotron, Path(self.data.speaker), corpus.path)
+        self.speaking, self.speaker = run.task, run.model.requires_grad_(False)
+        self._rounded: ModifiedTacotron | None = None
+
+    def model(self) -> Agent:
+        """See Task."""
+        speaking = self.speaking.config
+        return Agent(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels)
+
+    def read_voice(self, model: Agent, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
+        """See Task; the baseline stays fresh."""
+        check_kind(config, "mohan")
+        read_agent(model, folder)
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """See Task: sentences of like length together; ids (B, P), frames (B, S, F), and how many of both count."""
+        items, draw = self.corpus.split(split), np.random.default_rng([seed, 37])
+        share = Share(batch_size, rank, ranks)
+        for _, numbers in by_length(items.lengths, draw, share, longest=self.data.longest, filled=True):
+            # A text of one character leaves nothing to decide.
+            rows = [row for row in self.speaking.rows(split, numbers) if len(row[2].ids) > 1]
+            if rows:
+                yield self.batch(rows)
+
+    def batch(self, rows: list[Row]) -> Batch:
+        """Tensors of items with their numbers and spellings, as ``batches`` yields them."""
+        spoken = self.speaking.batch(rows, None)
+        counts = {"characters": spoken["scope"][:, 0], "steps": spoken["learned"].sum(1).long()}
+        return {**{name: spoken[name] for name in ("items", "ids", "frames")}, **counts}
+
+    def episodes(self, sentences: Sequence[Sentence], taught: bool = True) -> Episodes:
+        """Fresh episodes about the sentences, with this speaker and these rewards."""
+        return Episodes(self.speaker, sentences, self.data.rewards, scale=self.speaker.std, taught=taught)
+
+    def sentences(self, batch: Batch) -> list[Sentence]:
+        """The sentences of a batch."""
+        frames = batch["frames"].view(*batch["frames"].shape[:2], -1, self.speaking.config.n_mels)
+        counts = zip(batch["characters"].tolist(), batch["steps"].tolist(), strict=True)
+        return [Sentence(batch["ids"][row, :p], frames[row, :s]) for row, (p, s) in enumerate(counts)]
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        """See Task: of a validation, whose actions are the likelier ones, minus the reward."""
+        device = batch["ids"].device
+        agent: Any = getattr(model, "module", model)
+        speaker = self.speaker.to(device)
+        # Copies in the precision of the run: else every step of a path would turn all weights into it anew.
+        if torch.is_autocast_enabled(device.type):
+            kind = torch.get_autocast_dtype(device.type)
+            agent, speaker = copy.deepcopy(agent).to(kind), self.rounded(kind)
+        sentences = [one for one in self.sentences(batch) for _ in range(self.data.learning.paths)]
+        episodes = Episodes(speaker, sentences, self.data.rewards, scale=self.speaker.std)
+        path = walk(episodes, Sampled(agent, greedy=not model.training))
+        loss, parts = reinforce(model, path, self.data.learning)
+        results = outcome(path)
+        return loss if model.training else -results["reward"], logged({**parts, **results})
+
+    def rounded(self, kind: torch.dtype) -> ModifiedTacotron:
+        """The speaker with weights of that kind, loaded once."""
+        if self._rounded is None:
+            self._rounded = copy.deepcopy(self.speaker).to(kind)
+        return self._rounded
+
+    def said(self, split: str, numbers: Sequence[int]) -> list[Sentence]:
+        """Sentences of a split by their items' numbers."""
+        rows = self.speaking.rows(split, numbers)
+        missing = set(numbers) - {number for number, _, _ in rows}
+        if missing:
+            text = self.corpus.split(split)[min(missing)].text
+            raise ConfigError(f"Item {min(missing)} of {split} is not spelled as its words: {text!r}.")
+        return self.sentences(self.batch(rows))
+
+    @torch.no_grad()
+    def samples(self, model: Agent, folder: Path) -> None:
+        """See Task: paths over the attention of validation sentences, spoken freely, beside the paper's benchmarks."""
+        from sayahead_lab.eval.report.attention import policy_over_alignment
+        from sayahead_lab.eval.report.canvas import save
+
+        items = self.corpus.split("val")
+        front = self.corpus.info.front_end
+        hop_s = self.speaking.config.reduction * front.hop / front.sample_rate
+        short = [int(i) for i in np.flatnonzero(items.lengths <= (self.data.longest or items.lengths.max()))]
+        for _, number in shown(short, self.data.samples):
+            (sentence,) = self.said("val", [number])
+            choosers = policies(model).items()
+            drawn = {name: followed(self.episodes([sentence], False), choose) for name, choose in choosers}
+            save(policy_over_alignment(drawn, hop_s=hop_s), folder / f"{items[number].name}.png")

@@ -1,0 +1,142 @@
+"""Language-model-guided fine-tuning (Saeki-a, III-C): the context network learns to read a language model's futures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from sayahead.config import from_mapping
+from sayahead.errors import ConfigError
+from torch import Tensor, nn
+from torch.nn import functional
+
+from sayahead_lab.training.corpus.batches import Share, shuffled
+from sayahead_lab.training.corpus.segments import Numbers
+from sayahead_lab.training.corpus.store import Corpus, Item
+from sayahead_lab.training.loop.task import Batch, logged
+from sayahead_lab.training.loop.trained import load_run_of
+from sayahead_lab.training.saeki.embedding import ContextEmbedding
+from sayahead_lab.training.saeki.futures import Expected, Prefix, last_segment, read_prefixes
+from sayahead_lab.training.saeki.network import Decoded, Taught, Texts
+from sayahead_lab.training.saeki.task import (
+    HasTacotron,
+    PartlyTrained,
+    SaekiTask,
+    Speaking,
+    inputs,
+    target_loss,
+    texts_of,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GuidedData:
+    """The data of the fine-tuning."""
+
+    teacher: str = "runs/tacotron-small"
+    """Run of the Tacotron, whose recipe has the weights of the errors."""
+    futures: str = "futures/train.jsonl"
+    """What a language model expects behind prefixes of the train split (``sayahead train futures``)."""
+    val_futures: str = "futures/val.jsonl"
+    """The same for the val split."""
+    similarity_weight: float = 1e-3
+    """Weight of the cosine loss (Saeki-a, Eq. 5: alpha_sim)."""
+    words: int = 2
+    """Words of a segment (N)."""
+
+
+class Guided(PartlyTrained):
+    """A trained Tacotron of which the contextual embedding network alone moves."""
+
+    def __init__(self, speaking: Speaking) -> None:
+        super().__init__(speaking.tacotron, ("contextual",))
+        self.fixed = ContextEmbedding(speaking.tacotron.config.context, speaking.tacotron.config.embedding)
+        self.fixed.load_state_dict(speaking.tacotron.contextual.state_dict())
+        self.fixed.requires_grad_(False)
+
+    def train(self, mode: bool = True) -> Self:
+        """See PartlyTrained."""
+        super().train(mode)
+        self.fixed.train(False)
+        return self
+
+    def forward(
+        self, texts: Texts, past: Texts, pseudo: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught
+    ) -> tuple[Decoded, Tensor, Tensor, Tensor]:
+        """Frames under the pseudo embedding, and embeddings (B, E).
+
+        Of the pseudo future, of the true one, and of the true one by the network as it was before the fine-tuning.
+        """
+        encoder = self.tacotron.encoder
+        guessed = self.tacotron.embedding(past, pseudo)
+        with torch.no_grad():
+            meant = self.tacotron.embedding(past, future)
+            fixed = self.fixed(encoder(past), past.lengths, encoder(future), future.lengths)
+        return self.tacotron(texts, guessed, frames, spoken, taught), guessed, meant, fixed
+
+
+class GuidedTask(SaekiTask):
+    """See Task."""
+
+    def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
+        """``[model]`` is empty: the model is the teacher's."""
+        if model:
+            raise ConfigError("[model] must be empty: the model is that of the run named by [data] teacher.")
+        self.guided = from_mapping(GuidedData, data, where="[data]")
+        self._teacher = load_run_of(SaekiTask, HasTacotron, Path(self.guided.teacher), corpus.path)
+        super().__init__(self._teacher.recipe.model, self._teacher.recipe.data, self._teacher.corpus)
+        self.expected = Expected.of(corpus)
+        self._prefixes = dict[str, list[Prefix]]()
+        self._ids = dict[Prefix, Numbers]()
+
+    def model(self) -> Guided:
+        """See Task."""
+        speaking = Speaking(self.config, self.corpus)
+        speaking.load_state_dict(self._teacher.model.state_dict())
+        return Guided(speaking)
+
+    def prefixes(self, split: str) -> list[Prefix]:
+        """What the split has futures of."""
+        if split not in self._prefixes:
+            file = self.guided.futures if split == "train" else self.guided.val_futures
+            self._prefixes[split] = read_prefixes(Path(file), self.corpus.split(split))
+        return self._prefixes[split]
+
+    def pseudo(self, prefix: Prefix) -> Numbers:
+        """Ids of a prefix's expected future, read once."""
+        if prefix not in self._ids:
+            self._ids[prefix] = self.expected.ids(prefix)
+        return self._ids[prefix]
+
+    def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
+        """See Task: a pass has the last segment of each prefix once."""
+        items, prefixes, order = self.corpus.split(split), self.prefixes(split), np.random.default_rng([seed, 29])
+        for first, numbers in shuffled(len(prefixes), order, Share(batch_size, rank, ranks)):
+            rests = np.random.default_rng([seed, first + rank * batch_size]) if split == "train" else None
+            yield self.prefix_batch([prefixes[int(i)] for i in numbers], items, rests)
+
+    def prefix_batch(
+        self, prefixes: Sequence[Prefix], items: Sequence[Item], draw: np.random.Generator | None
+    ) -> dict[str, Tensor]:
+        """See SaekiTask.batch, with ``pseudo`` (B, P) and their lengths."""
+        segments = [(one, last_segment(self.cutter, items, one, words=self.guided.words)) for one in prefixes]
+        kept = [(one, piece) for one, piece in segments if piece.frames]
+        pseudo = texts_of([self.pseudo(one) for one, _ in kept])
+        spoken = self.batch([(one.item, piece) for one, piece in kept], items, draw)
+        return {**spoken, "pseudo": pseudo.ids, "pseudo_lengths": pseudo.lengths}
+
+    def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
+        """See Task."""
+        texts, past, future, frames, spoken, taught = inputs(batch)
+        pseudo = Texts(batch["pseudo"], batch["pseudo_lengths"])
+        decoded, guessed, meant, fixed = model(texts, past, pseudo, future, frames, spoken, taught)
+        total, parts = target_loss(decoded, batch, self.data, taught=self.config.taught)
+        parts["similarity"] = functional.cosine_similarity(guessed.float(), meant.float()).mean()
+        # Both sides of the similarity move; beside it, one that does not.
+        parts["similarity_fixed"] = functional.cosine_similarity(guessed.float(), fixed.float()).mean()
+        total = total + self.guided.similarity_weight * (1 - parts["similarity"])
+        return total, logged(parts)

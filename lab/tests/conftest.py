@@ -1,0 +1,3 @@
+"""All tests share the fixtures of ``support.fixtures``."""
+
+pytest_plugins = ["support.fixtures"]

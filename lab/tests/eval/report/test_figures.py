@@ -1,0 +1,82 @@
+"""Figures in documents come from results, also from the tables of an evaluation's report."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sayahead_lab.eval.report.report import DIFFERENCES, QUALITY, columns_of_latency
+
+ROOT = Path(__file__).parents[3]
+DOCUMENT = "Before.\n<!-- figures:lookahead -->\nold\n<!-- /figures -->\nAfter.\n"
+TABLE = """|  | WER, % | DistillMOS | FIRST, 50 tokens/s | FIRST, 180 words/min | word lag, s, 180 words/min |
+| --- | ---: | ---: | ---: | ---: | ---: |
+| full | 3.40 (2.61 to 4.28) | 4.57 (4.55 to 4.59) | 573 | 5706 | 5.08 (4.71 to 5.48) |
+| k = 0, true | 3.50 (2.70 to 4.40) | – | 49 | 294 | 0.59 (0.53 to 0.64) |""".replace("FIRST", "first sound, ms")
+
+
+@pytest.fixture
+def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The script, with one document and one report, both in a folder of their own."""
+    spec = importlib.util.spec_from_file_location("figures", ROOT / "benchmarks" / "figures.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(__import__("sys").modules, "figures", script)
+    spec.loader.exec_module(script)
+    for name, value in (("ROOT", tmp_path), ("RESULTS", tmp_path / "results"), ("DOCUMENTS", ("doc.md",))):
+        monkeypatch.setattr(script, name, value)
+    shutil.copytree(Path(__file__).parent / "data", tmp_path / "results" / "lookahead")
+    (tmp_path / "doc.md").write_text(DOCUMENT, encoding="utf-8")
+    return script
+
+
+def test_a_report_s_tables_come_into_the_document(
+    figures: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = tmp_path / "doc.md"
+    assert figures.main(["--check"]) == 1
+    assert "Figures differ from the results in: doc.md" in capsys.readouterr().err
+    assert document.read_text(encoding="utf-8") == DOCUMENT
+    assert figures.main([]) == 0
+    assert document.read_text(encoding="utf-8") == DOCUMENT.replace("old", TABLE)
+    assert figures.main(["--check"]) == 0
+    # A figure that somebody has made better, and a result that has changed.
+    document.write_text(DOCUMENT.replace("old", TABLE.replace("3.40", "3.30")), encoding="utf-8")
+    assert figures.main(["--check"]) == 1
+    document.write_text(DOCUMENT.replace("old", TABLE), encoding="utf-8")
+    path = tmp_path / "results" / "lookahead" / "latency-2.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace("5706.2", "5800"), encoding="utf-8")
+    assert figures.main(["--check"]) == 1
+
+
+def test_what_a_report_does_not_have_is_said(figures: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "results" / "lookahead"
+    (tmp_path / "doc.md").write_text(DOCUMENT.replace(":lookahead", ":lookahead_summary"), encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"quality\.csv has no condition 'k = 2': measure it"):
+        figures.main(["--check"])
+    (tmp_path / "doc.md").write_text(DOCUMENT, encoding="utf-8")
+    quality = (folder / "quality.csv").read_text(encoding="utf-8")
+    (folder / "quality.csv").write_text(quality.replace("DistillMOS", "MOS"), encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"quality\.csv has no column 'DistillMOS'"):
+        figures.main([])
+    (folder / "quality.csv").unlink()
+    with pytest.raises(SystemExit, match=r"quality\.csv is missing: write the report anew"):
+        figures.main([])
+    assert (tmp_path / "doc.md").read_text(encoding="utf-8") == DOCUMENT
+    shutil.rmtree(folder)
+    assert figures.main([]) == 0
+    assert "Not measured yet: `sayahead eval run lab/benchmarks/lookahead.toml`." in (tmp_path / "doc.md").read_text()
+
+
+def test_the_columns_are_those_that_a_report_writes(figures: Any) -> None:
+    known = {
+        "quality.csv": {column.title for column in (*QUALITY, *DIFFERENCES)},
+        "latency": {column.title for column in columns_of_latency()},
+    }
+    for figure in figures.LOOKAHEAD.figures:
+        assert figure.column in known["quality.csv" if figure.file == "quality.csv" else "latency"]

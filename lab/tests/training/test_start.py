@@ -1,0 +1,257 @@
+"""A training begins with a voice, or with a run on another corpus: weights from graphs, frames normalized anew."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+import pytest
+import torch
+from lab_support.tones import tones_corpus
+from numpy.typing import NDArray
+from sayahead.errors import ConfigError
+from sayahead.voices import installed_voices, read_config
+from support import tiny, tiny_mohan
+
+from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.loop.checkpoint import load_checkpoint
+from sayahead_lab.training.loop.recipe import Recipe, load_recipe
+from sayahead_lab.training.loop.run import train
+from sayahead_lab.training.loop.start import Start, begin, find_start
+from sayahead_lab.training.loop.task import Settings, task_maker
+from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.ma import export as ma_export
+from sayahead_lab.training.ma.network import DeepVoice3
+from sayahead_lab.training.ma.shipped import read_deepvoice3
+from sayahead_lab.training.ma.task import DeepVoice3Task
+from sayahead_lab.training.mel import export as mel_export
+from sayahead_lab.training.mel.network import MelVocoder
+from sayahead_lab.training.mel.shipped import read_melvocoder
+from sayahead_lab.training.mohan import export as mohan_export
+from sayahead_lab.training.mohan.network import ModifiedTacotron
+from sayahead_lab.training.mohan.shipped import read_modified_tacotron
+from sayahead_lab.training.saeki import export as saeki_export
+from sayahead_lab.training.saeki.shipped import read_tacotron
+
+RECIPES = Path(__file__).parents[2] / "recipes"
+MA: dict[str, Any] = {**tiny.SIZES, "weight_norm": False}
+
+
+def outputs(graph: Path) -> list[NDArray[Any]]:
+    """What a graph makes of numbers that are always the same."""
+    session, draw, feed = ort.InferenceSession(str(graph)), np.random.default_rng(0), {}
+    for one in session.get_inputs():
+        shape = [size if isinstance(size, int) else 5 for size in one.shape]
+        if one.type == "tensor(int64)":
+            feed[one.name] = np.array([3]) if one.name in ("rows", "commit") else draw.integers(1, 5, shape)
+        else:
+            feed[one.name] = draw.normal(size=shape).astype(np.float32)
+    return [
+        value for value, one in zip(session.run(None, feed), session.get_outputs(), strict=True) if one.name != "mel"
+    ]
+
+
+def check_same(one: Path, two: Path, names: list[str]) -> None:
+    for name in names:
+        for value, other in zip(outputs(one / name), outputs(two / name), strict=True):
+            assert np.allclose(value, other, atol=1e-4), name
+
+
+@pytest.mark.parametrize("number", range(len(tiny.CONFIGS)))
+def test_deep_voice_3_is_read_back_from_its_graphs(tmp_path: Path, number: int) -> None:
+    config = tiny.CONFIGS[number]
+    tiny.tiny_voice(tmp_path / "one", config=config)
+    model = DeepVoice3(config)
+    read_deepvoice3(model, tmp_path / "one")
+    (tmp_path / "two").mkdir()
+    ma_export.export(model, tmp_path / "two", frame_s=0.0125)
+    check_same(tmp_path / "one", tmp_path / "two", ["encoder.onnx", "decoder.onnx"])
+    with pytest.raises(ConfigError, match="other sizes than the encoder"):
+        read_deepvoice3(DeepVoice3(replace(config, encoder_channels=12)), tmp_path / "one")
+
+
+def test_the_mel_vocoder_is_read_back_with_its_mean(tmp_path: Path) -> None:
+    tiny.tiny_voice(tmp_path / "one")
+    model = MelVocoder(tiny.VOCODER)
+    read_melvocoder(model, tmp_path / "one")
+    assert torch.equal(model.mean, torch.full((80,), -4.0))
+    (tmp_path / "two").mkdir()
+    mel_export.export(model, tmp_path / "two")
+    check_same(tmp_path / "one", tmp_path / "two", ["vocoder.onnx"])
+    with pytest.raises(ConfigError, match=r"no vocoder.onnx of its own"):
+        read_melvocoder(model, installed_voices()["mohan-lj"])
+
+
+def test_the_modified_tacotron_is_read_back_from_its_graphs(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    mohan_export.export(tiny_mohan.tacotron(), tmp_path / "one", frame_s=0.0125)
+    model = ModifiedTacotron(tiny_mohan.CONFIG)
+    read_modified_tacotron(model, tmp_path / "one")
+    paths, _ = mohan_export.export(model, tmp_path / "two", frame_s=0.0125)
+    check_same(tmp_path / "one", tmp_path / "two", [path.name for path in paths])
+
+
+@pytest.mark.parametrize(
+    ("voice", "recipe"),
+    [
+        ("ma-lj", "ma/dv3-small"),
+        ("ma-lj", "ma/melvocoder"),
+        ("mohan-lj", "mohan/tts-small"),
+        ("saeki-lj", "saeki/tacotron-longer"),
+    ],
+)
+def test_the_shipped_voices_fit_the_recipes_they_were_made_with(voice: str, recipe: str, tmp_path: Path) -> None:
+    folder, settings = installed_voices()[voice], load_recipe(RECIPES / f"{recipe}.toml")
+    config, corpus, maker = read_config(folder), tones_corpus(tmp_path), task_maker(settings.task)
+    info = replace(corpus.info, phonemes=read_config(installed_voices()["ma-lj"]).phonemes)
+    corpus.info = info
+    task: Any = maker({**settings.model, **maker.found_in_voice(config)}, settings.data, corpus)
+    model = task.model()
+    scaled = model.tacotron if settings.task == "saeki" else model
+    fresh = scaled.mean.clone()
+    task.read_voice(model, folder, config)
+    # The vocoder's frames are the voice's, those of an acoustic model its new corpus's.
+    assert torch.equal(scaled.mean, fresh) is (settings.task != "mel")
+    (tmp_path / "out").mkdir()
+    if settings.task == "mel":
+        paths, _ = mel_export.export(model, tmp_path / "out")
+    elif settings.task == "mohan":
+        paths, _ = mohan_export.export(model, tmp_path / "out", frame_s=0.0125)
+    elif settings.task == "saeki":
+        paths, _ = saeki_export.export(model.tacotron, tmp_path / "out", frame_s=0.0125, past=32)
+    else:
+        paths, _ = ma_export.export(model, tmp_path / "out", frame_s=0.0125)
+    check_same(folder, tmp_path / "out", [path.name for path in paths])
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    return tones_corpus(tmp_path_factory.mktemp("tones"))
+
+
+def ma(corpus: Corpus, start: str = "", **settings: Any) -> Recipe:
+    return Recipe("ma", "ma", Settings(4, 1, start=start, **settings), str(corpus.path), MA, {})
+
+
+def changed(corpus: Corpus, folder: Path, **values: Any) -> Corpus:
+    """Another corpus with the same items."""
+    folder.mkdir()
+    for path in corpus.path.iterdir():
+        if path.is_dir():
+            (folder / path.name).symlink_to(path)
+    info = json.loads((corpus.path / "corpus.json").read_text())
+    (folder / "corpus.json").write_text(json.dumps({**info, **values}))
+    return Corpus(folder)
+
+
+def test_a_run_goes_on_with_another_corpus_of_the_same_phonemes(corpus: Corpus, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    train(ma(corpus, ema=0.9), corpus.path, first, device="cpu")
+    rate = load_checkpoint(first)["found"]["key_rate"]
+    quieter = changed(corpus, tmp_path / "quieter", mel_mean=[-9.0] * 80)
+    train(ma(quieter, str(first), ema=0.9, learning_rate=1e-9), quieter.path, second, device="cpu")
+    learned, begun = load_checkpoint(first)["ema"], load_checkpoint(second)
+    assert torch.allclose(begun["ema"]["encoder.embedding.weight"], learned["encoder.embedding.weight"], atol=1e-7)
+    assert torch.equal(begun["ema"]["mean"], torch.full((80,), -9.0))
+    assert begun["found"]["key_rate"] == rate
+    other = changed(corpus, tmp_path / "other", phonemes={" ": 1, "a": 2})
+    with pytest.raises(ConfigError, match="other phonemes or frames"):
+        train(ma(other, str(first)), other.path, tmp_path / "third", device="cpu")
+
+
+def test_a_run_begins_with_a_voice_and_keeps_its_rate_when_resumed(corpus: Corpus, tmp_path: Path) -> None:
+    task = DeepVoice3Task(MA, {}, corpus)
+    folder, out = tmp_path / "voice", tmp_path / "out"
+    tiny.tiny_voice(folder)
+    _, acoustic = ma_export.export(tiny.deepvoice3(replace(task.config, key_rate=1.75)), folder, frame_s=0.0125)
+    voice = json.loads((folder / "voice.json").read_text())
+    lines = list[str]()
+    with pytest.raises(ConfigError, match="reads other phonemes than the corpus"):
+        train(ma(corpus, str(folder)), corpus.path, out, device="cpu")
+    changes = {"phonemes": corpus.info.phonemes, "model": {**voice["model"], "acoustic": acoustic}}
+    (folder / "voice.json").write_text(json.dumps({**voice, **changes}))
+    train(ma(corpus, str(folder), learning_rate=1e-9), corpus.path, out, device="cpu", note=lines.append)
+    assert "Beginning with the voice tiny." in lines
+    assert load_trained(out).model.config.key_rate == 1.75
+    begun = load_checkpoint(out)["model"]["decoder.frames.bias"]
+    fresh = DeepVoice3(task.config)
+    read_deepvoice3(fresh, folder)
+    assert torch.allclose(begun, fresh.decoder.frames.bias, atol=1e-6)
+    # Once it has begun, the voice is not needed any more.
+    (folder / "voice.json").unlink()
+    again = replace(ma(corpus, str(folder), learning_rate=1e-9)).shortened(2)
+    train(again, corpus.path, out, device="cpu", resume=True)
+    assert load_trained(out).model.config.key_rate == 1.75
+
+
+@pytest.mark.parametrize("ema", [0.0, 0.9])
+def test_parts_drawn_anew_are_those_of_a_run_without_a_start(corpus: Corpus, tmp_path: Path, ema: float) -> None:
+    still: dict[str, Any] = {"learning_rate": 1e-9, "seed": 3, "ema": ema}
+    fresh = ma(corpus, "", **still)
+    train(fresh, corpus.path, tmp_path / "fresh", device="cpu")
+    train(ma(corpus, "", **{**still, "seed": 4}), corpus.path, tmp_path / "other", device="cpu")
+    part, lines = "decoder.frames", list[str]()
+    recipe = ma(corpus, str(tmp_path / "other"), anew=(part,), **still)
+    train(recipe, corpus.path, tmp_path / "out", device="cpu", note=lines.append)
+    assert any("other after its step 1, but decoder.frames anew." in line for line in lines)
+    key = "model" if not ema else "ema"
+    own, new, old = (load_checkpoint(tmp_path / name)[key] for name in ("out", "fresh", "other"))
+    for name, weight in own.items():
+        assert torch.allclose(weight, (new if name.startswith(f"{part}.") else old)[name], atol=1e-6), name
+    assert not torch.allclose(own[f"{part}.weight"], old[f"{part}.weight"], atol=1e-3)
+    # Nothing is drawn again when it is resumed.
+    train(recipe.shortened(2), corpus.path, tmp_path / "out", device="cpu", resume=True)
+    wrong = ma(corpus, str(tmp_path / "other"), anew=("decoder.frame",))
+    with pytest.raises(ConfigError, match=r"anew names 'decoder.frame', which is no part of the model \(did you mean"):
+        train(wrong, corpus.path, tmp_path / "wrong", device="cpu")
+
+
+def test_a_part_drawn_anew_may_have_other_sizes_than_the_voice_has(tmp_path: Path) -> None:
+    folder, settings = installed_voices()["saeki-lj"], load_recipe(RECIPES / "saeki/tacotron-small.toml")
+    anew = ("tacotron.contextual",)
+    config, corpus = read_config(folder), tones_corpus(tmp_path)
+    corpus.info = replace(corpus.info, phonemes=config.phonemes)
+    task: Any = task_maker("saeki")(settings.model, settings.data, corpus)
+    model = task.model()
+    fresh = {name: weight.clone() for name, weight in model.tacotron.contextual.state_dict().items()}
+    begin(Start(folder, {}), task, model, None, tmp_path, anew)
+    for name, weight in model.tacotron.contextual.state_dict().items():
+        assert torch.equal(weight, fresh[name]), name
+    shipped = read_tacotron(str(folder), model.tacotron.config, contextual=False)
+    assert torch.equal(model.tacotron.encoder.embedding.weight, shipped.encoder.embedding.weight)
+    with pytest.raises(ConfigError, match="other sizes than the context of the voice"):
+        begin(Start(folder, {}), task, model, None, tmp_path)
+    # So with a run.
+    narrow = {**settings.model, "context": {"filters": [16, 48], "strides": [2, 2]}}
+    plain: Any = task_maker("saeki")(narrow, {}, corpus).model()
+    state = {"model": plain.state_dict(), "ema": None, "counters": {"step": 1}}
+    digest = hashlib.sha256((corpus.path / "corpus.json").read_bytes()).hexdigest()
+    run = Start(tmp_path, {}, {**state, "corpus": {"fingerprint": digest}})
+    begin(run, task, model, None, corpus.path, anew)
+    for name, weight in model.tacotron.contextual.state_dict().items():
+        assert torch.equal(weight, fresh[name]), name
+    assert torch.equal(model.tacotron.encoder.embedding.weight, plain.tacotron.encoder.embedding.weight)
+    with pytest.raises(ConfigError, match="contextual"):
+        begin(run, task, model, None, corpus.path)
+
+
+def test_a_voice_that_cannot_be_begun_with_is_an_error(corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="has no checkpoint"):
+        find_start(str(tmp_path / "nowhere"), task_maker("ma"))
+    recipe = replace(ma(corpus, "heart"), task="aligner", model={"channels": 8, "hidden": 12, "blocks": 2})
+    with pytest.raises(ConfigError, match=r"heart, but no weights of Aligner|heart reads other phonemes"):
+        train(recipe, corpus.path, tmp_path / "out", device="cpu")
+
+
+def test_a_corpus_without_val_is_trained_on_without_validation(corpus: Corpus, tmp_path: Path) -> None:
+    splits = {"train": json.loads((corpus.path / "corpus.json").read_text())["splits"]["train"]}
+    alone, lines = changed(corpus, tmp_path / "alone", splits=splits), list[str]()
+    train(ma(alone), alone.path, tmp_path / "out", device="cpu", note=lines.append)
+    assert any("no val split" in line for line in lines)
+    assert not any("validation" in line for line in lines)

@@ -1,0 +1,67 @@
+"""What other packages add to sayahead, by entry points: commands, policies, contexts, voices and more."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.metadata
+import importlib.util
+from collections.abc import Iterator, Mapping
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+@functools.cache
+def entry_points(group: str) -> dict[str, EntryPoint]:
+    """The entry points of a group, such as ``sayahead.policies``, by name; of two with one name, the first."""
+    points: dict[str, EntryPoint] = {}
+    for point in importlib.metadata.entry_points(group=group):
+        points.setdefault(point.name, point)
+    return points
+
+
+class Extensible(Mapping[str, T]):
+    """Names to what they stand for: the package's own, and after them those of other packages' entry points.
+
+    Nothing is imported before it is looked up. The package's own names come first and are not asked of the entry
+    points, since reading what every installed package declares takes longer than a short command.
+    """
+
+    def __init__(self, group: str, own: Mapping[str, str]) -> None:
+        """``own``: name to ``module:attribute``, or a module alone."""
+        self.group, self._own = group, dict(own)
+
+    def __getitem__(self, name: str) -> T:
+        if name in self._own:
+            own: T = load(self._own[name])
+            return own
+        found: T = entry_points(self.group)[name].load()
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in entry_points(self.group)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._own
+        yield from (name for name in entry_points(self.group) if name not in self._own)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+def load(place: str) -> Any:
+    """The object at ``module:attribute``, or a module."""
+    module, _, path = place.partition(":")
+    found: Any = importlib.import_module(module)
+    for attribute in filter(None, path.split(".")):
+        found = getattr(found, attribute)
+    return found
+
+
+def folders(group: str) -> list[Path]:
+    """The folders of the packages that the entry points of a group name; none of them is imported."""
+    specs = (importlib.util.find_spec(point.module) for point in entry_points(group).values())
+    return [Path(place) for spec in specs if spec is not None for place in spec.submodule_search_locations or ()]

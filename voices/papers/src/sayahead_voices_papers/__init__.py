@@ -1,0 +1,3 @@
+"""Three research voices for sayahead, one for each founding system of incremental speech synthesis: folders here."""
+
+__version__ = "0.1.0"
