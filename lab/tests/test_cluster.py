@@ -113,9 +113,7 @@ def test_who_is_lost_is_replaced_and_errors_name_their_task(cluster: Cluster, tm
     assert (tmp_path / "died").exists()
     with pytest.raises(ConfigError, match=r"^Number 13: 13 brings no luck"):
         doubled(cluster, tmp_path, [1, 13])
-    with pytest.raises(
-        WorkerError, match=r"^Number 14 failed on .*workers\.py, line \d+\): ZeroDivisionError: 14\.$"
-    ):
+    with pytest.raises(WorkerError, match=r"^Number 14 failed on .*workers\.py, line \d+\): ZeroDivisionError: 14\.$"):
         doubled(cluster, tmp_path, [14])
     with pytest.raises(WorkerError, match=r"^Number 16: its worker was lost 3 times .*use fewer --jobs"):
         doubled(cluster, tmp_path, [16])

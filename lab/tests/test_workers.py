@@ -44,9 +44,7 @@ def test_two_are_other_processes_that_begin_once(tmp_path: Path) -> None:
 def test_errors_of_others_name_their_task(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"^Number 13: 13 brings no luck"):
         doubled(tmp_path, 2, [1, 13])
-    with pytest.raises(
-        WorkerError, match=r"^Number 14 failed on .*workers\.py, line \d+\): ZeroDivisionError: 14\.$"
-    ):
+    with pytest.raises(WorkerError, match=r"^Number 14 failed on .*workers\.py, line \d+\): ZeroDivisionError: 14\.$"):
         doubled(tmp_path, 2, [14])
     with pytest.raises(WorkerError, match=r"^Number 16: the process .* was ended from outside.*use fewer --jobs"):
         doubled(tmp_path, 2, [16])
