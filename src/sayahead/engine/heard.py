@@ -61,17 +61,17 @@ class Transcript:
             self._middles.append((word.onset + word.offset) // 2)
 
     def heard(self, played_s: float | None, *, samples: int, sample_rate: int) -> Heard:
-        """What was heard in ``played_s`` seconds, of the ``samples`` handed out; None: in all of them.
+        """What was heard in ``played_s`` seconds, of the ``samples`` emitted; None: in all of them.
 
         ConfigError if ``played_s`` is not a number of seconds, or more than there is.
         """
-        handed_s = samples / sample_rate
-        played_s = handed_s if played_s is None else check_number("played_s", played_s, 0.0, math.inf)
-        if played_s > handed_s + TOLERANCE_S:
+        emitted_s = samples / sample_rate
+        played_s = emitted_s if played_s is None else check_number("played_s", played_s, 0.0, math.inf)
+        if played_s > emitted_s + TOLERANCE_S:
             raise ConfigError(
-                f"played_s is {played_s:.3f}, but only {handed_s:.3f} s of sound were handed out: "
+                f"played_s is {played_s:.3f}, but only {emitted_s:.3f} s of sound were emitted: "
                 "count only the sound of this text, from its first sample."
             )
         words = bisect.bisect_left(self._middles, played_s * sample_rate)
         end = self._ends[words - 1] if words else 0
-        return Heard(words, end, self.text[:end], float(min(played_s, handed_s)))
+        return Heard(words, end, self.text[:end], float(min(played_s, emitted_s)))

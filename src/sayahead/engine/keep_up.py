@@ -21,12 +21,12 @@ DRY_S = 0.1
 class KeepUp:
     """How speech follows text that has another pace.
 
-    The lag is the sound that was handed out and not played, plus the estimated duration of the text that was pushed and
+    The lag is the sound that was emitted and not played, plus the estimated duration of the text that was pushed and
     not spoken. From half of ``lag_s`` on pauses become shorter, up to their bound at ``lag_s``; from there on speech
     becomes faster, up to its bound at four thirds of it; as the lag shrinks they go back. ``Session.played`` says what
-    was played; until it is called, all that was handed out counts as played.
+    was played; until it is called, all that was emitted counts as played.
 
-    Where the player has run dry, text is slower than speech: the last sound is handed out, a little longer, and the
+    Where the player has run dry, text is slower than speech: the last sound is emitted, a little longer, and the
     next words wait until they reach a place where a phrase may pause.
     """
 
@@ -85,38 +85,38 @@ class Pace:
 
     def __init__(self, keep_up: KeepUp | None, sample_rate: int) -> None:
         self.keep_up, self._rate = keep_up, sample_rate
-        self._handed, self._played_s = 0, math.nan
+        self._emitted, self._played_s = 0, math.nan
         self._speed = self._pause = 1.0
         # Seconds that the text spoken so far would have lasted at the session's own speed.
         self._own_s = 0.0
 
     @property
     def unplayed_s(self) -> float:
-        """Seconds of sound that were handed out and not played; 0 if nobody has told."""
-        return 0.0 if math.isnan(self._played_s) else max(0.0, self._handed / self._rate - self._played_s)
+        """Seconds of sound that were emitted and not played; 0 if nobody has told."""
+        return 0.0 if math.isnan(self._played_s) else max(0.0, self._emitted / self._rate - self._played_s)
 
     @property
     def dry(self) -> bool:
         """Whether the player, having played something, is about to run dry."""
         told = not math.isnan(self._played_s)
-        return self.keep_up is not None and told and self._handed > 0 and self.unplayed_s <= DRY_S
+        return self.keep_up is not None and told and self._emitted > 0 and self.unplayed_s <= DRY_S
 
     def played(self, played_s: float) -> None:
         """So many seconds have been played in all. ConfigError if that is less than before, or more than there is."""
         played_s = check_number("played_s", played_s, 0.0, math.inf)
-        handed_s = self._handed / self._rate
-        if played_s > handed_s + TOLERANCE_S:
+        emitted_s = self._emitted / self._rate
+        if played_s > emitted_s + TOLERANCE_S:
             raise ConfigError(
-                f"played_s is {played_s:.3f}, but only {handed_s:.3f} s of sound were handed out: "
+                f"played_s is {played_s:.3f}, but only {emitted_s:.3f} s of sound were emitted: "
                 "count only the sound of this text, from its first sample."
             )
         if played_s < self._played_s - TOLERANCE_S:
             raise ConfigError(f"played_s is {played_s:.3f}, but was {self._played_s:.3f} before: count on.")
         self._played_s = float(np.fmax(self._played_s, played_s))
 
-    def handed_out(self, samples: int) -> None:
-        """So many samples were handed out."""
-        self._handed += samples
+    def emitted(self, samples: int) -> None:
+        """So many samples were emitted."""
+        self._emitted += samples
         self._own_s += samples / self._rate * self._speed
 
     def lag_s(self, spoken: int, waiting: int) -> float:

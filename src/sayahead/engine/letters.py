@@ -14,7 +14,7 @@ from sayahead.types import Floats, Segment, Speech, Word
 
 
 class Letters:
-    """See Sentence: a policy over characters; a space before each word but the first, a mark at the end."""
+    """The open sentence as characters: a space before each word but the first, a mark at the end."""
 
     # After this many decoder steps without a READ, one is carried out whatever the policy says: no sentence is endless.
     MOST_STEPS = 80
@@ -38,68 +38,63 @@ class Letters:
         self._words: list[tuple[Word, tuple[int, int]]] = []
 
     @property
-    def waits(self) -> bool:
-        """See Sentence."""
+    def has_more(self) -> bool:
         return bool(self._pending) or self._read > 0
 
     @property
-    def kept(self) -> tuple[int, int]:
-        """See Sentence; a word of which a letter was read stays."""
+    def fixed_until(self) -> tuple[int, int]:
+        """A word of which a letter was read stays."""
         rest, _ = rest_of(self._goes_on, self._pending)
         end = rest[-1].end if rest else self._end
         return end if rest and rest[-1].ends else self._start, end
 
     @property
-    def spoken(self) -> int:
-        """See Sentence."""
+    def spoken_until(self) -> int:
         return self._end
 
     def take(self, words: Sequence[Word]) -> None:
-        """See Sentence."""
         self._pending.extend(words)
 
     def take_back(self) -> bool:
-        """See Sentence."""
         rest, begun = rest_of(self._goes_on, self._pending)
         self._pending = deque(rest)
         return begun
 
     def end(self) -> None:
-        """See Sentence."""
         if self._pending:
             self._pending[-1] = replace(self._pending[-1], ends=True)
         elif (self._size or self._words) and not self._ended:
             self._finish()
 
     def breathe(self) -> None:
-        """See Sentence; a policy over characters cannot be hurried, so the sentence ends."""
+        """A policy over characters cannot be hurried, so the sentence ends."""
         self.end()
 
     @property
     def eager(self) -> bool:
-        """See Sentence; a policy over characters sees nothing of what is pending."""
+        """A policy over characters sees nothing of what is pending."""
         return False
 
     @property
-    def opens(self) -> bool:
-        """See Sentence; letters do not wait for each other."""
+    def at_phrase_start(self) -> bool:
+        """Letters do not wait for each other."""
         return False
 
     @property
-    def pauses(self) -> bool:
-        """See Sentence; its sentences go on as the policy has it."""
+    def at_phrase_end(self) -> bool:
+        """Its sentences go on as the policy has it."""
         return False
 
-    def gathered(self, most: int) -> bool:
-        """See Sentence; letters do not wait for each other."""
+    def phrase_ready(self, most: int) -> bool:
+        """Letters do not wait for each other."""
         return True
 
-    def exhaled(self, stretch: float) -> Segment | None:
-        """See Sentence; only the end of a sentence releases what is held back."""
+    def release_held(self, stretch: float) -> Segment | None:
+        """Only the end of a sentence releases what is held back."""
         return None
 
     def next(self, observation: Floats | None) -> Segment | None:
-        """See Sentence: the next character, or decoder steps."""
+        """The next character, or decoder steps."""
         self._action = self._decide(observation) if self._read else READ
         if isinstance(self._action, Steps):
             return Segment(self._speller.ids(""), 0, (), self._ended and not self._unread, steps=self._action.count)
@@ -116,7 +111,7 @@ class Letters:
         return Segment(self._speller.ids(self._unread[0]), 0, places, self._ended and len(self._unread) == 1, steps=0)
 
     def done(self, speech: Speech) -> Sequence[Word]:
-        """See Sentence; a break ends the sentence before it."""
+        """A break ends the sentence before it."""
         if self._pending and self._pending[0].pause_s and not self._size:
             self._start = self._end = self._pending.popleft().end
             return ()

@@ -43,7 +43,7 @@ class Steps:
     count: int = 1
     """How many, at least one."""
     memory: Floats | None = field(default=None, compare=False)
-    """See Read."""
+    """(H,) as in ``Read``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class EagerPolicy(WordPolicy, Protocol):
 
     @property
     def eager(self) -> int:
-        """How many words behind the first pending one it is shown, if they are there."""
+        """How many words after the first pending one it is shown, if they are there."""
         ...
 
 

@@ -21,24 +21,24 @@ from sayahead.text import Phonemizer, pronounced
 from sayahead.types import Floats, Segment, Speech, Word
 
 PAUSES = ",;:—–…"
-"""Marks behind a word after which a phrase may pause."""
+"""Marks after which a phrase may pause."""
 
 
 class Sentence(Protocol):
     """Pending final words, and how far the first sentence of them has come."""
 
     @property
-    def waits(self) -> bool:
+    def has_more(self) -> bool:
         """Whether anything taken in is still to be spoken."""
         ...
 
     @property
-    def kept(self) -> tuple[int, int]:
+    def fixed_until(self) -> tuple[int, int]:
         """Where in the source the open sentence begins, and up to where nothing can be taken back."""
         ...
 
     @property
-    def spoken(self) -> int:
+    def spoken_until(self) -> int:
         """Up to where in the source it has been spoken."""
         ...
 
@@ -64,21 +64,21 @@ class Sentence(Protocol):
         ...
 
     @property
-    def opens(self) -> bool:
+    def at_phrase_start(self) -> bool:
         """Whether a phrase may pause before what is spoken next."""
         ...
 
     @property
-    def pauses(self) -> bool:
+    def at_phrase_end(self) -> bool:
         """Whether a phrase may pause after the last pending word, whatever follows it."""
         ...
 
-    def gathered(self, most: int) -> bool:
+    def phrase_ready(self, most: int) -> bool:
         """Whether the pending words reach to where a phrase may pause, or there are ``most``, or no more is awaited."""
         ...
 
-    def exhaled(self, stretch: float) -> Segment | None:
-        """A segment that hands out what is held back, so many times as long; None if nothing can be held back."""
+    def release_held(self, stretch: float) -> Segment | None:
+        """A segment that emits what is held back, drawn out by a factor; None if nothing can be held back."""
         ...
 
     def next(self, observation: Floats | None) -> Segment | None:
@@ -113,7 +113,7 @@ def rest_of(last: bool, pending: Iterable[Word]) -> tuple[list[Word], bool]:
 
 
 def before_break(words: tuple[Word, ...], visible: tuple[Word, ...]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """What is spoken and what is seen behind it, up to the first break: of that, only its mark is seen."""
+    """What is spoken and what is seen after it, up to the first break: of that, only its mark is seen."""
     shown = (*words, *visible)
     at = next((i for i, word in enumerate(shown) if word.pause_s), None)
     if at is None:
@@ -123,7 +123,7 @@ def before_break(words: tuple[Word, ...], visible: tuple[Word, ...]) -> tuple[tu
 
 
 class Words:
-    """See Sentence: a policy over words, a phonemizer, a context predictor."""
+    """The open sentence as words, for a policy over words, a phonemizer and a context predictor."""
 
     # A policy sees at most this many pending words, so that the cost of a step is bounded.
     VIEW_WORDS = 512
@@ -157,28 +157,24 @@ class Words:
         self._showing = 0
 
     @property
-    def waits(self) -> bool:
-        """See Sentence."""
+    def has_more(self) -> bool:
         return bool(self._pending) or self._closes or self._breathes
 
     @property
-    def kept(self) -> tuple[int, int]:
-        """See Sentence; words that the last SPEAK has shown and not spoken can be taken back."""
+    def fixed_until(self) -> tuple[int, int]:
+        """Words that the last SPEAK has shown and not spoken can be taken back."""
         rest, _ = rest_of(self._goes_on, self._pending)
         end = rest[-1].end if rest else self._end
         return end if rest and rest[-1].ends else self._begin, end
 
     @property
-    def spoken(self) -> int:
-        """See Sentence."""
+    def spoken_until(self) -> int:
         return self._end
 
     def take(self, words: Sequence[Word]) -> None:
-        """See Sentence."""
         self._pending.extend(words)
 
     def take_back(self) -> bool:
-        """See Sentence."""
         rest, begun = rest_of(self._goes_on, self._pending)
         self._pending = deque(rest)
         self._seen = min(self._seen, len(rest))
@@ -186,48 +182,43 @@ class Words:
         return begun
 
     def end(self) -> None:
-        """See Sentence; if everything was spoken, a segment without words closes the sentence."""
+        """If everything was spoken, a segment without words closes the sentence."""
         if self._pending:
             self._pending[-1] = replace(self._pending[-1], ends=True)
         elif self._open:
             self._closes = True
 
     def breathe(self) -> None:
-        """See Sentence; where all was spoken, a segment without words hands out what is held back."""
+        """Where all was spoken, a segment without words emits what is held back."""
         self._breathes = bool(self._pending or self._open)
 
     @property
     def eager(self) -> bool:
-        """See Sentence and EagerPolicy; nothing is read over a breath or an end."""
+        """Nothing is read over a breath or an end."""
         most = getattr(self._policy, "eager", 0)
         return bool(most) and len(self._pending) <= most and not (self._closes or self._breathes)
 
     @property
-    def opens(self) -> bool:
-        """See Sentence."""
+    def at_phrase_start(self) -> bool:
         return self._closed or (bool(self._pending) and self._pending[0].text.lower() in self._openers)
 
     @property
-    def pauses(self) -> bool:
-        """See Sentence."""
+    def at_phrase_end(self) -> bool:
         return bool(self._pending) and closes_phrase(self._pending[-1])
 
-    def gathered(self, most: int) -> bool:
-        """See Sentence."""
+    def phrase_ready(self, most: int) -> bool:
         words = list(itertools.islice(self._pending, most))
         opened = any(word.text.lower() in self._openers for word in words[1:])
         whole = len(words) == most or opened or any(map(closes_phrase, words))
         return whole or self._closes or self._breathes
 
-    def exhaled(self, stretch: float) -> Segment | None:
-        """See Sentence."""
+    def release_held(self, stretch: float) -> Segment | None:
         if not self._open:
             return None
         self._speaking, self._showing = (), 0
         return Segment(np.zeros(0, np.int64), 0, (), False, breath=True, stretch=stretch)
 
     def next(self, observation: Floats | None) -> Segment | None:
-        """See Sentence."""
         if self._closes or (self._breathes and not self._pending):
             self._speaking, self._showing = (), 0
             return Segment(np.zeros(0, np.int64), 0, (), self._closes, breath=self._breathes)
@@ -254,7 +245,6 @@ class Words:
         return replace(segment, breath=True) if self._breathes and len(words) == len(self._pending) else segment
 
     def done(self, speech: Speech) -> Sequence[Word]:
-        """See Sentence."""
         if self._closes:
             self._closes, self._open, self._begin = False, 0, self._end
         if not self._speaking:
@@ -274,7 +264,7 @@ class Words:
         return self._speaking
 
     def _silence(self, word: Word) -> Segment:
-        """The silence that stands for a break, behind the mark that opens it in a sentence; no model sees past it."""
+        """The silence that stands for a break, after the mark that opens it in a sentence; no model sees past it."""
         self._speaking, self._showing = (word,), max(0, self._seen - 1)
         if not self._open:
             return Segment(np.zeros(0, np.int64), 0, (), False, silence_s=word.pause_s)
@@ -308,7 +298,7 @@ class Words:
         return tuple(words)
 
     def _segment(self, words: tuple[Word, ...], visible: tuple[Word, ...]) -> Segment:
-        """Phonemes of the words, then of what the model may see behind them: real words, then predicted ones."""
+        """Phonemes of the words, then of what the model may see after them: real words, then predicted ones."""
         shown = (*words, *visible)
         ends, embedding, predicted = shown[-1].ends, None, list[Word]()
         if not ends:

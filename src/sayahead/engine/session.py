@@ -61,11 +61,11 @@ class Session:
         # Whether the synthesizer has more of what the last segment says.
         self._more = False
         self._samples = 0
-        # Samples of breaks that were handed out; seconds of one that follows when the synthesizer has nothing more.
+        # Samples of breaks that were emitted; seconds of one that follows when the synthesizer has nothing more.
         self._inserted, self._silence_s = 0, 0.0
         self._pace = Pace(keep_up, self.sample_rate)
-        # Whether the end of what was spoken has been handed out before its time.
-        self._exhaled = False
+        # Whether the end of what was spoken has been emitted before its time.
+        self._released = False
         # Whether the player has run dry, and the text has not caught up since.
         self._slow = False
         self._transcript = Transcript()
@@ -84,8 +84,8 @@ class Session:
     @property
     def finished(self) -> bool:
         """Whether nothing will ever come again: cancelled, or finished and all pulled."""
-        waits = self._more or self._sentence.waits
-        return self._cancelled or (self._ended and not self._inbox and not waits)
+        more = self._more or self._sentence.has_more
+        return self._cancelled or (self._ended and not self._inbox and not more)
 
     def push(self, fragment: str) -> None:
         """Take in a piece of text of any size. TextError if it is not text, SessionError after the end."""
@@ -110,7 +110,7 @@ class Session:
         the end.
         """
         self._check_open("revise", text)
-        source, (begin, spoken) = self.text, self._sentence.kept
+        source, (begin, spoken) = self.text, self._sentence.fixed_until
         at = check_whole("at", at, 0, len(source))
         if at <= spoken:
             text = unspoken(source[:at], source[at:spoken], text)
@@ -129,7 +129,7 @@ class Session:
         return at
 
     def flush(self, *, end: bool = True) -> None:
-        """Speak all text so far without waiting for more, and hand out held-back sound.
+        """Speak all text so far without waiting for more, and emit held-back sound.
 
         Later text begins a new sentence; with ``end=False`` it continues the same one after a breath, without the fall
         and the pause of a sentence's end. Voices that read characters end the sentence either way.
@@ -143,10 +143,10 @@ class Session:
         self._ended = True
 
     def heard(self, played_s: float | None = None) -> Heard:
-        """What a listener has heard who has played so many seconds of the sound that was handed out.
+        """What a listener has heard after playing ``played_s`` seconds of the sound that was emitted.
 
         Synthesis runs ahead of playback, often by many seconds: only the player knows how far it is. None: all that was
-        handed out. ConfigError where that is more than there is.
+        emitted. ConfigError where that is more than there is.
         """
         return self._transcript.heard(played_s, samples=self._samples, sample_rate=self.sample_rate)
 
@@ -157,7 +157,7 @@ class Session:
 
     @property
     def unplayed_s(self) -> float:
-        """Seconds of sound that were handed out and, by what ``played`` was told, not played; 0 if it was told nothing.
+        """Seconds of sound that were emitted and, by what ``played`` was told, not played; 0 if it was told nothing.
 
         With ``keep_up``, tell ``played`` and pull some 50 ms before this time has gone by, so that a word whose end is
         held back is finished before the player runs dry.
@@ -172,7 +172,7 @@ class Session:
     def played(self, played_s: float) -> None:
         """The listener has heard so many seconds of the sound, from the first sample: what ``keep_up`` goes by.
 
-        ConfigError where that is less than was told before, or more than was handed out; nothing changes then.
+        ConfigError where that is less than was told before, or more than was emitted; nothing changes then.
         """
         self._pace.played(played_s)
 
@@ -208,16 +208,16 @@ class Session:
             speech, self._state = self._synthesizer.step(NOTHING, self._state)
             self._more, self._observation = speech.more, speech.observation
             speech = self._silenced(speech)
-            self._pace.handed_out(len(speech.samples))
+            self._pace.emitted(len(speech.samples))
             return speech
         while self._sentence.eager and self._inbox and self._inbox[0] is not Flush.BREATH:
             self._read()
         while (segment := self._segment()) is None:
             if not self._read():
-                if self._ended and self._sentence.waits and self._pace.keep_up is None:
+                if self._ended and self._sentence.has_more and self._pace.keep_up is None:
                     raise SessionError(
                         f"The policy reads on where the text has ended, and never speaks its rest, from character "
-                        f"{self._sentence.spoken} on: a sentence whose last word is there must be spoken."
+                        f"{self._sentence.spoken_until} on: a sentence whose last word is there must be spoken."
                     )
                 return None
         if segment.silence_s and not segment.breath:
@@ -227,14 +227,14 @@ class Session:
             speech, self._state = self._synthesizer.step(segment, self._state)
         self._more, self._observation = speech.more, speech.observation
         self._untimed.extend(self._sentence.done(speech))
-        self._exhaled = segment.breath
+        self._released = segment.breath
         self._silence_s = segment.silence_s
         speech = self._silenced(speech)
-        self._pace.handed_out(len(speech.samples))
+        self._pace.emitted(len(speech.samples))
         return speech
 
     def _silenced(self, speech: Speech) -> Speech:
-        """Speech at its time in the session, whose synthesizer knows nothing of breaks, and with the one behind it."""
+        """Speech at its time in the session, with the break after it: the synthesizer knows nothing of breaks."""
         if self._inserted:
             words = tuple((onset + self._inserted, end + self._inserted) for onset, end in speech.words)
             speech = replace(speech, words=words)
@@ -252,22 +252,22 @@ class Session:
         keep_up, dry = self._pace.keep_up, self._pace.dry
         if keep_up is None or not (dry or self._slow):
             return self._sentence.next(self._observation)
-        segment, gathered = None, self._sentence.gathered(keep_up.gather)
+        segment, ready = None, self._sentence.phrase_ready(keep_up.gather)
         # Once it has run dry, each phrase waits, until there is one in time.
-        self._slow = dry or not (gathered and self._sentence.opens)
-        if gathered or not (dry or self._sentence.opens):
+        self._slow = dry or not (ready and self._sentence.at_phrase_start)
+        if ready or not (dry or self._sentence.at_phrase_start):
             segment = self._sentence.next(self._observation)
         if segment is None and dry and not self._inbox:
-            if gathered and self._sentence.pauses:
+            if ready and self._sentence.at_phrase_end:
                 self._sentence.breathe()
                 segment = self._sentence.next(self._observation)
-            elif not self._exhaled:
-                segment = self._sentence.exhaled(keep_up.stretch)
+            elif not self._released:
+                segment = self._sentence.release_held(keep_up.stretch)
         return segment
 
     def _progress(self) -> tuple[int, int]:
         """How many characters of the text have been spoken, and how many have not."""
-        spoken = self._sentence.spoken
+        spoken = self._sentence.spoken_until
         return spoken, max(0, self._transcript.characters - spoken)
 
     def _read(self) -> bool:

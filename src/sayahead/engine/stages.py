@@ -27,7 +27,7 @@ class Frames:
     """Held-back sound may turn out longer than it was: (frame, count) pairs; places at and after a frame, counted from
     the start of the sentence, move by so many frames."""
     observation: Floats | None = None
-    """See Speech."""
+    """(D,) what a policy over decoder steps sees of this one; none for models that act on words."""
 
 
 def moved(words: Sequence[tuple[int, int]], drawn: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

@@ -65,15 +65,15 @@ class TwoStageState(Generic[A, V]):
     origin: int = 0
     """Session sample that corresponds to this sentence's first frame, less what was cut."""
     emitted: int = 0
-    """Samples handed out over the session."""
+    """Samples emitted over the session."""
     lead: Floats | None = None
-    """The last silent samples, not handed out, until something audible comes in this sentence; then None."""
+    """The last silent samples, not emitted, until something audible comes in this sentence; then None."""
     silence: int = 0
-    """Silent samples at the end of what was handed out."""
+    """Silent samples at the end of what was emitted."""
     unheard: tuple[tuple[int, int], ...] = ()
-    """First and end frame of the words whose onset has not been handed out."""
+    """First and end frame of the words whose onset has not been emitted."""
     timed: int = 0
-    """Session sample where the last word that was handed out was said to end."""
+    """Session sample where the last word that was emitted was said to end."""
     rest: tuple[Floats, Floats, int | None] | None = None
     """What the second stage has not taken of the last step: final and right frames, and the pause behind them where
     they end the sentence."""
@@ -105,7 +105,6 @@ class TwoStage(Generic[A, V]):
         self._acoustic, self._vocoder, self._pauses = acoustic, vocoder, pauses
 
     def shaped(self, shape: Shape) -> TwoStage[A, V]:
-        """See Shapeable."""
         if not isinstance(self._vocoder, Shapeable):
             raise ConfigError(
                 "This voice has no source and filter, so pitch, pitch_range and formants stay as they are."
@@ -120,7 +119,6 @@ class TwoStage(Generic[A, V]):
         return TwoStageState(rendering, self._acoustic.initial(), self._vocoder.initial(0), lead=silence)
 
     def step(self, segment: Segment, state: TwoStageState[A, V]) -> tuple[Speech, TwoStageState[A, V]]:
-        """See Synthesizer."""
         said = list[Speech]()
         while state.rest is not None:
             speech, state = self._vocode(*state.rest, state)

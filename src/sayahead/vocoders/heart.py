@@ -8,7 +8,7 @@ from sayahead.vocoders.spectral import SpectralVocoder
 
 
 class HeartVocoder(SpectralVocoder):
-    """See Vocoder; frames are (encoding 128, f0, energy)."""
+    """Frames are (encoding 128, f0, energy)."""
 
     REACH = 27
     """Frames that the decoder sees to each side."""
@@ -18,5 +18,4 @@ class HeartVocoder(SpectralVocoder):
         super().__init__(decoder, right=right, input_cache=(3, 130), cache=(24, 256), anew=True)
 
     def inputs(self, frames: Floats) -> dict[str, Array]:
-        """See SpectralVocoder."""
         return {"sound_encoding": frames[:, :128], "f0": frames[:, 128], "energy": frames[:, 129]}

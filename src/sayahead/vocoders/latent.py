@@ -36,7 +36,7 @@ class LatentState:
 
 
 class LatentVocoder:
-    """See Vocoder; frames are the prior's (mean C, deviation C), and the speaker's number where there are several."""
+    """Frames are the prior's (mean C, deviation C), and the speaker's number where there are several."""
 
     def __init__(
         self, flow: OnnxGraph, decoder: OnnxGraph, *, channels: int, hop_length: int, right: tuple[int, int], fade: int
@@ -53,13 +53,11 @@ class LatentVocoder:
         return tuple(empty[f"cache{number}"] for number in range(len(empty)))
 
     def initial(self, frame: int) -> LatentState:
-        """See Vocoder."""
         return LatentState(frame, self._empty[0], self._empty[1], np.zeros(0, np.float32))
 
     def step(
         self, final: Floats, right: Floats, state: LatentState, *, seed: int, ended: bool
     ) -> tuple[Floats, LatentState]:
-        """See Vocoder."""
         if not len(final):
             return np.zeros(0, np.float32), state
         frames, c = np.concatenate([final, right[:0] if ended else right]), self._channels

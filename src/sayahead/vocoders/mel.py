@@ -26,7 +26,7 @@ class MelConfig:
 
 
 class MelVocoder(SpectralVocoder):
-    """See Vocoder; frames are natural logarithms of mel magnitudes.
+    """Frames are natural logarithms of mel magnitudes.
 
     Taught on the default voice's own frame parameters (``training/mel/network.py``); 24 kHz, hop 300.
     """
@@ -37,7 +37,6 @@ class MelVocoder(SpectralVocoder):
         super().__init__(graph, right=config.right_frames, input_cache=input_cache, cache=(rows, channels))
 
     def inputs(self, frames: Floats) -> dict[str, Array]:
-        """See SpectralVocoder."""
         return {"mel": frames}
 
 

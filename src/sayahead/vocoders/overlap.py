@@ -52,13 +52,11 @@ class OverlapVocoder:
         self._render, self._multiple = render, multiple
 
     def initial(self, frame: int) -> OverlapState:
-        """See Vocoder."""
         return OverlapState(frame, None, np.zeros(0, np.float32))
 
     def step(
         self, final: Floats, right: Floats, state: OverlapState, *, seed: int, ended: bool
     ) -> tuple[Floats, OverlapState]:
-        """See Vocoder."""
         if not len(final):
             return np.zeros(0, np.float32), state
         past = final[:0] if state.past is None else state.past

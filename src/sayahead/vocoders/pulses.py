@@ -96,20 +96,19 @@ class PulsedState:
 
 
 class PulsedOverlap:
-    """See Vocoder: OverlapVocoder, whose frames of log mel have pulses beside them where the vocoder hears any."""
+    """OverlapVocoder, whose frames of log mel have pulses beside them where the vocoder hears any."""
 
     def __init__(self, overlap: OverlapVocoder, pulses: Pulses | None) -> None:
         self.hop_length, self._overlap, self._pulses = overlap.hop_length, overlap, pulses
         self.context = overlap.context + (pulses.context if pulses else 0)
 
     def initial(self, frame: int) -> PulsedState:
-        """See Vocoder."""
         return PulsedState(self._pulses.initial() if self._pulses else None, self._overlap.initial(frame))
 
     def step(
         self, final: Floats, right: Floats, state: PulsedState, *, seed: int, ended: bool
     ) -> tuple[Floats, PulsedState]:
-        """See Vocoder; frames are log mel."""
+        """Frames are log mel."""
         if not len(final):
             return np.zeros(0, np.float32), state
         right = right[:0] if ended else right[: self.context]

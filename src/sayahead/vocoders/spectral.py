@@ -28,7 +28,7 @@ class SpectralState:
 
 
 class SpectralVocoder:
-    """See Vocoder; 24 kHz, hop 300. What frames are to the network, a subclass says."""
+    """24 kHz, hop 300. What frames are to the network, a subclass says."""
 
     hop_length = SourceFilter.HOP
 
@@ -51,13 +51,11 @@ class SpectralVocoder:
         return other
 
     def initial(self, frame: int) -> SpectralState:
-        """See Vocoder."""
         return SpectralState(*self._caches, self._filter.initial(frame))
 
     def step(
         self, final: Floats, right: Floats, state: SpectralState, *, seed: int, ended: bool
     ) -> tuple[Floats, SpectralState]:
-        """See Vocoder."""
         if not len(final):
             return np.zeros(0, np.float32), state
         frames = np.concatenate([final, right[: self.context]])

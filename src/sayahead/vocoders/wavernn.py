@@ -41,7 +41,7 @@ class WaveRNNState:
 
 
 class WaveRNNVocoder:
-    """See Vocoder; frames are log mel. Weights are those of ``arrays`` in training/wavernn/export.py."""
+    """Frames are log mel. Weights are those of ``arrays`` in training/wavernn/export.py."""
 
     def __init__(self, model: WaveRNNModel, weights: Weights) -> None:
         self.hop_length, self.context, self._model = model.hop_length, model.right, model
@@ -52,7 +52,6 @@ class WaveRNNVocoder:
         self._values = self._w["values"]
 
     def initial(self, frame: int) -> WaveRNNState:
-        """See Vocoder."""
         rest = np.zeros(len(self._w["first.outer"]), np.float32)
         past = np.zeros((self._model.left, self._model.n_mels), np.float32)
         return WaveRNNState(frame, past, np.zeros((1, 1), np.float32), rest, rest)
@@ -60,7 +59,7 @@ class WaveRNNVocoder:
     def step(
         self, final: Floats, right: Floats, state: WaveRNNState, *, seed: int, ended: bool
     ) -> tuple[Floats, WaveRNNState]:
-        """See Vocoder; where nothing follows, the mean frame stands on the right."""
+        """Where nothing follows, the mean frame stands on the right."""
         if not len(final):
             return np.zeros(0, np.float32), state
         model, w = self._model, self._w

@@ -62,7 +62,7 @@ class BandsState:
 
 
 class BandsVocoder:
-    """See Vocoder; frames are log mel. Weights are those of ``arrays`` in training/wavernn/export.py."""
+    """Frames are log mel. Weights are those of ``arrays`` in training/wavernn/export.py."""
 
     def __init__(
         self, model: WaveRNNModel, bands: BandsModel, weights: Weights, folder: Path, *, threads: int = 1
@@ -78,7 +78,6 @@ class BandsVocoder:
         self._share = ((np.arange(self._steps) + 0.5) / self._steps).astype(np.float32)[:, None]
 
     def initial(self, frame: int) -> BandsState:
-        """See Vocoder."""
 
         def rest(*shape: int) -> Floats:
             return np.zeros(shape, np.float32)
@@ -91,7 +90,7 @@ class BandsVocoder:
     def step(
         self, final: Floats, right: Floats, state: BandsState, *, seed: int, ended: bool
     ) -> tuple[Floats, BandsState]:
-        """See Vocoder; where nothing follows, the mean frame stands on the right."""
+        """Where nothing follows, the mean frame stands on the right."""
         if not len(final):
             return np.zeros(0, np.float32), state
         model, w, count = self._model, self._w, len(final)
