@@ -4,8 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sayahead.contexts.controls import RandomWords as RandomWords
-    from sayahead.contexts.controls import Truth as Truth
+    from sayahead.contexts.baselines import RandomWords as RandomWords
+    from sayahead.contexts.baselines import Truth as Truth
     from sayahead.contexts.language_model import LanguageModel as LanguageModel
     from sayahead.engine.context import ContextPredictor as ContextPredictor
     from sayahead.engine.context import NoContext as NoContext
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from sayahead.errors import VoiceError as VoiceError
     from sayahead.policies.characters import WaitEnd as WaitEnd
     from sayahead.policies.characters import WaitKSteps as WaitKSteps
-    from sayahead.policies.rules import Independent as Independent
-    from sayahead.policies.rules import LookaheadK as LookaheadK
-    from sayahead.policies.rules import Opportunistic as Opportunistic
-    from sayahead.policies.rules import WaitAll as WaitAll
+    from sayahead.policies.fixed import Independent as Independent
+    from sayahead.policies.fixed import LookaheadK as LookaheadK
+    from sayahead.policies.fixed import Opportunistic as Opportunistic
+    from sayahead.policies.fixed import WaitAll as WaitAll
     from sayahead.speech import Speech as Speech
     from sayahead.speech import play as play
     from sayahead.speech import save as save
@@ -50,7 +50,7 @@ __version__ = "0.1.0"
 
 # Where each public name lives: imported when it is first used, so that `sayahead --help` need not load numpy.
 _HOMES = {
-    "contexts.controls": "RandomWords Truth",
+    "contexts.baselines": "RandomWords Truth",
     "contexts.language_model": "LanguageModel",
     "engine.context": "ContextPredictor NoContext Prediction",
     "engine.policy": "READ LetterPolicy LetterView Policy Read Speak Steps View WordPolicy",
@@ -59,7 +59,7 @@ _HOMES = {
     "engine.session": "Session",
     "errors": "ConfigError SayaheadError SessionError TextError VoiceError",
     "policies.characters": "WaitEnd WaitKSteps",
-    "policies.rules": "Independent LookaheadK Opportunistic WaitAll",
+    "policies.fixed": "Independent LookaheadK Opportunistic WaitAll",
     "speech": "Speech play save",
     "text.lexicon": "Lexicon",
     "types": "AudioChunk Word WordTiming",

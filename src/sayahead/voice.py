@@ -14,7 +14,7 @@ import numpy as np
 from sayahead import contexts, policies
 from sayahead.config import Spec, check_number, check_text, check_whole, describe, is_spec, nearest
 from sayahead.contexts.distilled import Distilled
-from sayahead.contexts.hidden import hidden_maker
+from sayahead.contexts.hidden_states import hidden_maker
 from sayahead.engine.context import ContextPredictor, NoContext
 from sayahead.engine.files import check_file, inside
 from sayahead.engine.keep_up import KeepUp, keep_up
@@ -28,8 +28,8 @@ from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.agent import Agent
 from sayahead.policies.characters import WaitEnd
+from sayahead.policies.fixed import LookaheadK
 from sayahead.policies.learned import LearnedPolicy, Network, Reader
-from sayahead.policies.rules import LookaheadK
 from sayahead.speech import IDLE_S, Speech
 from sayahead.systems import KINDS
 from sayahead.systems.loading import Loaded

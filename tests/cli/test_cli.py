@@ -21,7 +21,7 @@ from support.command import Command, end, kept, spawned, start
 
 from sayahead import __version__
 from sayahead.cli import COMMANDS
-from sayahead.cli.source import Typed
+from sayahead.cli.text_source import Typed
 from sayahead.sound.pcm import to_pcm16
 
 RATE = 24000

@@ -20,8 +20,8 @@ from support.servers import toy_voice
 from sayahead.cli import mcp as command
 from sayahead.cli.narrator import NOTHING, Narrator
 from sayahead.errors import ConfigError, SessionError, VoiceError
-from sayahead.sound import turn as turns
 from sayahead.sound.files import OutputError
+from sayahead.sound.speaker_lock import turn
 from sayahead.types import Floats
 from sayahead.voice import Voice
 
@@ -115,7 +115,7 @@ def test_two_programs_never_speak_at_once(narrator: Narrator, loudspeakers: list
 
 
 def test_who_waits_for_a_turn_can_be_stopped(narrator: Narrator) -> None:
-    with turns.turn() as mine:
+    with turn() as mine:
         assert mine
         job = narrator.speak("Not now.", "heart")
         time.sleep(0.1)
@@ -125,24 +125,24 @@ def test_who_waits_for_a_turn_can_be_stopped(narrator: Narrator) -> None:
 
 def test_the_turn_of_a_program_that_was_killed_is_free(tmp_path: Path) -> None:
     path = tmp_path / "turn"
-    script = "import sys, time\nfrom pathlib import Path\nfrom sayahead.sound.turn import turn\n"
+    script = "import sys, time\nfrom pathlib import Path\nfrom sayahead.sound.speaker_lock import turn\n"
     script += "with turn(path=Path(sys.argv[1])):\n    print('mine', flush=True)\n    time.sleep(60)\n"
     process = subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline().strip() == b"mine"
-    with turns.turn(lambda: True, path=path) as mine:
+    with turn(lambda: True, path=path) as mine:
         assert not mine
     process.kill()
     process.wait()
     process.stdout.close()
-    with turns.turn(path=path) as mine:
+    with turn(path=path) as mine:
         assert mine
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 def test_a_turn_is_not_kept_behind_a_link(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(OutputError, match="cannot be opened"), turns.turn(path=tmp_path / "link"):
+    with pytest.raises(OutputError, match="cannot be opened"), turn(path=tmp_path / "link"):
         pass
     assert not (tmp_path / "elsewhere").exists()
 

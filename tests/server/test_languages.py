@@ -15,8 +15,8 @@ from support.servers import Running, serving
 from support.tiny_vits import tiny_vits
 
 from sayahead import Voice, load_voice
-from sayahead.adding.vits import add_piper
 from sayahead.client import Client
+from sayahead.voices.install.vits.voice import add_piper
 
 IPA = "_^$ .,;:!?'-ˈˌːaɑɐbβcdðeɛəfɡɣhiɪjʝklʎmnɲŋoɔøœpɾɹʁrsʃtθuʊvwxyʏzʒçɥ̧̃"
 TEXTS = {

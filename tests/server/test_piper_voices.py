@@ -14,8 +14,8 @@ from support.servers import Running, free_port, serving
 from support.tiny_vits import tiny_vits
 
 from sayahead import Voice, load_voice
-from sayahead.adding.add import add
 from sayahead.types import Floats
+from sayahead.voices.install.add import add
 
 IPA = "_^$ .,;:!?'-ˈˌːaɑɐbβcdðeɛəfɡɣhiɪjʝklʎmnɲŋoɔøœpɾɹʁrsʃtθuʊvwxyʏzʒçɥ̧̃"
 SPOKEN = {

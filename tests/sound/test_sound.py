@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sayahead.cli.source import Source
+from sayahead.cli.text_source import Source
 from sayahead.errors import ConfigError
 from sayahead.sound.device import Player
 from sayahead.sound.files import FORMATS, FlacWriter, OutputError, RawWriter, WavWriter, read_wav, wav_file, write_wav

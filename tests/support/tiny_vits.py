@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead import Voice, load_voice
-from sayahead.adding.vits import add_piper
+from sayahead.voices.install.vits.voice import add_piper
 
 LETTERS = " !',-.:;?abcdefghijklmnopqrstuvwxyzäöüßéèñ"
 SYMBOLS = 178

@@ -16,7 +16,7 @@ from sayahead.engine.sentence import Sentence, Words
 from sayahead.engine.session import Session
 from sayahead.engine.stages import AcousticModel, Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage
-from sayahead.policies.rules import LookaheadK
+from sayahead.policies.fixed import LookaheadK
 from sayahead.text.english.front_end import English
 from sayahead.text.english.spelling import EnglishSpeller
 from sayahead.text.normalizer import Normalizer

@@ -10,10 +10,10 @@ import pytest
 from support.tiny_kokoro import ROWS, SAMPLES, VOCAB, WIDTH, tiny_kokoro
 
 from sayahead import ConfigError, Independent, Voice, VoiceError, load_voice
-from sayahead.adding.add import add
-from sayahead.adding.kokoro import add_kokoro
 from sayahead.text.espeak.misaki import spelled
 from sayahead.types import WordTiming
+from sayahead.voices.install.add import add
+from sayahead.voices.install.kokoro import add_kokoro
 
 TEXT = "One two. And three, four!"
 

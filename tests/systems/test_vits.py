@@ -14,9 +14,9 @@ import pytest
 from support.tiny_vits import SHAPES, added_vits, tiny_vits
 
 from sayahead import ConfigError, LookaheadK, Voice, WaitAll, load_voice
-from sayahead.adding.vits import add_piper
 from sayahead.systems.vits import VitsState
 from sayahead.types import Floats, Rendering, Segment, WordTiming
+from sayahead.voices.install.vits.voice import add_piper
 
 TEXT = "Every word of this one is said when the next is there. And then another!"
 QUICK = ("medium", "medium, several")

@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sayahead.config import from_mapping
-from sayahead.contexts.controls import RandomWords
+from sayahead.contexts.baselines import RandomWords
 from sayahead.contexts.language_model import CLOSING
 from sayahead.errors import ConfigError
 from sayahead.text import Phonemizer

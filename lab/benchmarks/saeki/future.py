@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from sayahead.contexts.controls import RandomWords
+from sayahead.contexts.baselines import RandomWords
 from sayahead.engine.onnx import count
 from sayahead.text.normalizer import normalize
 from sayahead.types import Floats

@@ -19,7 +19,7 @@ import numpy as np
 from sayahead import load_voice
 from sayahead.contexts.language_model import LanguageModel
 from sayahead.engine.context import ContextPredictor, NoContext, Prediction
-from sayahead.policies.rules import LookaheadK
+from sayahead.policies.fixed import LookaheadK
 
 
 class Timed:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import torch
 from lab_support.toytask import toy_corpus
-from sayahead.adding.archives import write_archive
 from sayahead.cli import main
 from sayahead.errors import ConfigError
+from sayahead.voices.install.archives import write_archive
 
 from sayahead_lab.training.loop.curves import Log, draw_losses, read_log, scalar_writer
 from sayahead_lab.training.loop.optimizer import optimizer

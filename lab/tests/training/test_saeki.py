@@ -14,7 +14,7 @@ import torch
 from lab_support.tiny_training import lessons
 from lab_support.tones import PAD, SPACE, tones_corpus
 from sayahead import load_voice
-from sayahead.contexts.hidden import Hidden, HiddenConfig, states_of
+from sayahead.contexts.hidden_states import Hidden, HiddenConfig, states_of
 from sayahead.contexts.word_vectors import WordVectors
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.errors import ConfigError
@@ -438,7 +438,7 @@ def test_hidden_states_of_a_language_model_teach_as_word_vectors_do(
     # A voice that has learned it speaks by it, and otherwise than without.
     tiny_saeki(tmp_path / "voice")
     extend_voice(tmp_path / "voice", student=run)
-    monkeypatch.setattr("sayahead.contexts.hidden.TransformersModel", lambda name: language)
+    monkeypatch.setattr("sayahead.contexts.hidden_states.TransformersModel", lambda name: language)
     voice = load_voice(tmp_path / "voice")
     sounds = [voice.synthesize("Hello there, proud team.", context=name) for name in ("hidden", "none")]
     assert all(len(sound) > 0 for sound in sounds)

@@ -11,7 +11,7 @@ from sayahead.engine.context import NoContext
 from sayahead.engine.sentence import Words
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
-from sayahead.policies.rules import WaitAll
+from sayahead.policies.fixed import WaitAll
 from sayahead.text.normalizer import Normalizer
 from sayahead.text.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.types import Rendering, Segment, Speech

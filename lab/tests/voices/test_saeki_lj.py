@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sayahead import LookaheadK, Voice, VoiceError, WaitAll, installed_voices, load_voice
-from sayahead.contexts.controls import RandomWords, Truth
+from sayahead.contexts.baselines import RandomWords, Truth
 from sayahead.engine.context import ContextPredictor, NoContext
 from sayahead.engine.onnx import OnnxGraph
 from support.command import Command, kept

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from sayahead.engine.heard import Heard
 from sayahead.errors import SessionError
-from sayahead.sound.turn import turn
+from sayahead.sound.speaker_lock import turn
 from sayahead.speech import Speech
 from sayahead.types import Floats
 from sayahead.voice import Voice

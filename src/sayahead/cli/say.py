@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sayahead.cli import number
 from sayahead.cli.console import Console, Display
-from sayahead.cli.source import Source, Typed, keys
+from sayahead.cli.text_source import Source, Typed, keys
 from sayahead.config import named
 from sayahead.contexts import CONTEXTS
 from sayahead.errors import ConfigError
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.timings is not None:
             stack.callback(keep_timings(arguments.timings, speaker, voice.sample_rate))
         if arguments.queue:
-            from sayahead.sound.turn import turn
+            from sayahead.sound.speaker_lock import turn
 
             stack.enter_context(turn())
         speaker.sink = open_sink(arguments, voice.sample_rate, console)

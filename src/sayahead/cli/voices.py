@@ -63,10 +63,10 @@ def speaks(language: str, wanted: str) -> bool:
 
 def describe(name: str, folder: Path) -> dict[str, Any]:
     """What a person wants to know about a voice before loading it."""
-    from sayahead.adding.add import for_trade
-    from sayahead.adding.measure import kept
     from sayahead.errors import VoiceError
     from sayahead.voices import read_config
+    from sayahead.voices.install.add import for_trade
+    from sayahead.voices.install.trial import kept
 
     try:
         config = read_config(folder)

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Add the voice and say what it is; the exit code."""
-    from sayahead.adding.add import add, for_trade
+    from sayahead.voices.install.add import add, for_trade
 
     progress = None if arguments.quiet or not sys.stderr.isatty() else show
     options = {key: getattr(arguments, key) for key in ("name", "config", "sha256", "replace")}

@@ -18,9 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the catalogue; the exit code."""
-    from sayahead.adding.catalogue import catalogue
     from sayahead.config import nearest
     from sayahead.errors import ConfigError
+    from sayahead.voices.install.catalogue import catalogue
 
     wanted, entries = arguments.language, list(catalogue().values())
     if wanted:

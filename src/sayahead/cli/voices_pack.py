@@ -25,8 +25,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the archive and say what it holds; the exit code."""
     import hashlib
 
-    from sayahead.adding.add import pack
     from sayahead.voices import located
+    from sayahead.voices.install.add import pack
 
     folder = located(arguments.voice)
     left = pack(folder, arguments.out)

@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Delete the voice's folder; the exit code."""
-    from sayahead.adding.add import remove
+    from sayahead.voices.install.add import remove
 
     print(f"Removed {remove(arguments.name)}.")
     return 0

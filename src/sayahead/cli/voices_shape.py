@@ -28,8 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Add the voice; the exit code."""
-    from sayahead.adding.shape import shape_voice
     from sayahead.types import Shape
+    from sayahead.voices.install.shaped import shape_voice
 
     shape = Shape(arguments.pitch, arguments.pitch_range, arguments.formants)
     options = {"description": arguments.description, "replace": arguments.replace}

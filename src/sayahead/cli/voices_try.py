@@ -17,8 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Speak the sentence; the exit code."""
-    from sayahead.adding.measure import sample
     from sayahead.voices import located, read_config
+    from sayahead.voices.install.trial import sample
 
     config = read_config(located(arguments.name))
     parser = argparse.ArgumentParser()

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sayahead.config import Spec, chosen
-from sayahead.contexts.controls import RandomWords, Truth
+from sayahead.contexts.baselines import RandomWords, Truth
 from sayahead.contexts.distilled import Distilled
-from sayahead.contexts.hidden import Hidden
+from sayahead.contexts.hidden_states import Hidden
 from sayahead.contexts.language_model import LanguageModel
 from sayahead.engine.context import ContextPredictor, NoContext
 

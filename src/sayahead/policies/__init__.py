@@ -9,8 +9,8 @@ from sayahead.config import Spec, chosen
 from sayahead.engine.policy import Policy
 from sayahead.policies.agent import Agent
 from sayahead.policies.characters import WaitEnd, WaitKSteps
+from sayahead.policies.fixed import Independent, LookaheadK, Opportunistic, WaitAll
 from sayahead.policies.learned import LearnedPolicy
-from sayahead.policies.rules import Independent, LookaheadK, Opportunistic, WaitAll
 
 POLICIES: dict[str, Callable[..., Policy]] = {
     "lookahead": LookaheadK,

@@ -16,7 +16,7 @@ KINDS: dict[str, Callable[[VoiceConfig, Path, int], Loaded]] = {
     "mohan": deferred("sayahead.systems.mohan", "load_mohan"),
     "vits": deferred("sayahead.systems.vits", "load_vits"),
     "kokoro": deferred("sayahead.systems.kokoro", "load_kokoro"),
-    "process": deferred("sayahead.systems.process", "load_process"),
+    "process": deferred("sayahead.systems.external", "load_process"),
 }
 """Each kind's loader by its name in voice.json; it takes a voice's description, its folder and CPU threads."""
 

@@ -1,7 +1,7 @@
 """Any VITS voice word by word: tokens of the past in a window, frozen durations, noise by absolute place.
 
-The voice's own networks, cut by ``sayahead.adding`` (Kim et al., ICML 2021, as Piper exports it). Nothing was trained
-for increments; the prefix-to-prefix scheme is Ma et al. 2020, 4. Tokens are phonemes with a pad behind each.
+The voice's own networks, cut by ``sayahead.voices.install`` (Kim et al., ICML 2021, as Piper exports it). Nothing was
+trained for increments; the prefix-to-prefix scheme is Ma et al. 2020, 4. Tokens are phonemes with a pad after each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sayahead.systems.loading import Loaded, two_stages
 from sayahead.text import Phonemizer, front_end
 from sayahead.text.letters import LettersPhonemizer
 from sayahead.types import Floats, Ids, Rendering, Segment, Word
-from sayahead.vocoders.latent import LatentVocoder, rows_of_noise
+from sayahead.vocoders.vits_decoder import LatentVocoder, rows_of_noise
 from sayahead.voices import VoiceConfig
 
 

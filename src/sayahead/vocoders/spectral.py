@@ -11,7 +11,7 @@ import numpy as np
 
 from sayahead.engine.onnx import Array, OnnxGraph, count
 from sayahead.types import Floats, Shape
-from sayahead.vocoders.shaping import shaped_pitch, shaped_spectrum
+from sayahead.vocoders.formants import shaped_pitch, shaped_spectrum
 from sayahead.vocoders.sourcefilter import FilterState, SourceFilter
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sayahead.config import check_number, check_whole, from_mapping, nearest
 from sayahead.contexts.distilled import DistilledConfig
-from sayahead.contexts.hidden import HiddenConfig
+from sayahead.contexts.hidden_states import HiddenConfig
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.policies.agent import AgentConfig
 from sayahead.policies.learned import LearnedConfig

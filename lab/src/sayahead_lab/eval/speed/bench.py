@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sayahead.engine.session import Session
-from sayahead.policies.rules import LookaheadK, WaitAll
+from sayahead.policies.fixed import LookaheadK, WaitAll
 from sayahead.sound.files import OutputError
 from sayahead.sound.pcm import audible, from_pcm16
 from sayahead.voice import Voice

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.systems.process import by_command, output_of, whole_texts
+from sayahead.systems.external import by_command, output_of, whole_texts
 from sayahead.types import Floats
 from sayahead.voice import Voice, load_voice
 from sayahead.voices import FORMAT, Defaults, VoiceConfig, located

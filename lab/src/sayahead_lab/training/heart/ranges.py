@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from sayahead.engine.onnx import Array, OnnxGraph
 from sayahead.errors import ConfigError
-from sayahead.policies.rules import LookaheadK, WaitAll
+from sayahead.policies.fixed import LookaheadK, WaitAll
 from sayahead.voice import load_voice
 
 from sayahead_lab.training.graph.builder import Range

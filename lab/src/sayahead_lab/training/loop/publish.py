@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from sayahead.adding.archives import is_archive, unpack, write_archive
 from sayahead.errors import ConfigError
+from sayahead.voices.install.archives import is_archive, unpack, write_archive
 
 from sayahead_lab.training.loop import checkpoint as checkpoints
 from sayahead_lab.training.loop.trained import DESCRIPTION

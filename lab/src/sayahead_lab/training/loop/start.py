@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sayahead.adding.archives import is_archive
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.voices import installed_voices, read_config
+from sayahead.voices.install.archives import is_archive
 from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, read_info

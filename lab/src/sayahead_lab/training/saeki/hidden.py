@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sayahead.config import from_mapping
-from sayahead.contexts.hidden import HiddenConfig, StatesModel, states_of
+from sayahead.contexts.hidden_states import HiddenConfig, StatesModel, states_of
 from sayahead.contexts.language_model import TransformersModel
 from sayahead.errors import ConfigError
 from torch import Tensor

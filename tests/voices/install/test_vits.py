@@ -15,11 +15,11 @@ import pytest
 from support.tiny_vits import LETTERS, SHAPES, tiny_vits
 
 from sayahead import LookaheadK, Voice, VoiceError, WaitAll, load_voice
-from sayahead.adding.add import add
-from sayahead.adding.piper import tag
-from sayahead.adding.vits import add_piper
 from sayahead.types import Floats, Rendering, Segment
 from sayahead.voices import read_config
+from sayahead.voices.install.add import add
+from sayahead.voices.install.piper import tag
+from sayahead.voices.install.vits.voice import add_piper
 
 QUICK = ("medium", "high, several, fixed durations")
 SHAPED = pytest.mark.parametrize(

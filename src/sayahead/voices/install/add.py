@@ -14,17 +14,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from sayahead.adding.archives import ENDINGS, is_archive, unpack, write_archive
-from sayahead.adding.catalogue import CARD, catalogue
-from sayahead.adding.fetch import Digest, Progress, fetch, is_address
-from sayahead.adding.graph import read_graph
-from sayahead.adding.kokoro import add_kokoro, is_kokoro
-from sayahead.adding.measure import Measured, keep, measure
-from sayahead.adding.vits import add_piper
 from sayahead.config import nearest
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.voice import load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
+from sayahead.voices.install.archives import ENDINGS, is_archive, unpack, write_archive
+from sayahead.voices.install.catalogue import CARD, catalogue
+from sayahead.voices.install.fetch import Digest, Progress, fetch, is_address
+from sayahead.voices.install.kokoro import add_kokoro, is_kokoro
+from sayahead.voices.install.onnx.graph import read_graph
+from sayahead.voices.install.trial import Measured, keep, measure
+from sayahead.voices.install.vits.voice import add_piper
 from sayahead.voices.locations import VARIABLE, added_voices, home, packaged_voices
 
 MADE = "voice"

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sayahead.adding.add import add
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.voice import load_voice
+from sayahead.voices.install.add import add
 
-ARCHIVES = Path(__file__).parents[2] / "archives"
+ARCHIVES = Path(__file__).parents[3] / "archives"
 STEP = 9
 """Frames of a step."""
 

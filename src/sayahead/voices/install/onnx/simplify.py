@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.adding.graph import Array, Graph, attributes
 from sayahead.engine.onnx import OnnxGraph
+from sayahead.voices.install.onnx.graph import Array, Graph, attributes
 
 NORMS_SINCE, SAME_SINCE = 17, 13
 """ONNX's version with LayerNormalization, and the first of which it changed nothing else that a text encoder has."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.adding.graph import Array, Graph, attributes
+from sayahead.voices.install.onnx.graph import Array, Graph, attributes
 
 LEAST, BOUND = 1e-3, 5.0
 """Least width, height and slope of a bin; the spline reaches from -5 to 5."""

@@ -42,7 +42,7 @@ class Measured:
 @functools.cache
 def samples() -> dict[str, str]:
     """A sentence for each language: the first article of the Universal Declaration of Human Rights."""
-    table = files("sayahead.adding").joinpath("samples.tsv").read_text(encoding="utf-8")
+    table = files("sayahead.voices.install").joinpath("samples.tsv").read_text(encoding="utf-8")
     return dict(line.split("\t") for line in table.splitlines())
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sayahead import ConfigError, Independent, Voice, VoiceError, load_voice
-from sayahead.systems.process import whole_texts
+from sayahead.systems.external import whole_texts
 from sayahead.voices import FORMAT, read_config
 
 RATE = 8000

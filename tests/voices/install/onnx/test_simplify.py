@@ -13,10 +13,10 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 from support.tiny_vits import tiny_vits
 
-from sayahead.adding.lean import TRIED, polynomial, with_norms, with_plain_shapes
-from sayahead.adding.planes import with_planes
-from sayahead.adding.vits import add_piper
 from sayahead.engine.onnx import OnnxGraph
+from sayahead.voices.install.onnx.conv2d import with_planes
+from sayahead.voices.install.onnx.simplify import TRIED, polynomial, with_norms, with_plain_shapes
+from sayahead.voices.install.vits.voice import add_piper
 
 SIZE = 6
 

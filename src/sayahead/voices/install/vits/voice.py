@@ -16,18 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.adding.caches import rows_needed, with_caches
-from sayahead.adding.graph import Graph, needs_onnx, read_graph
-from sayahead.adding.lean import with_norms, with_plain_shapes
-from sayahead.adding.piper import BEGIN, END, PAD, PiperConfig, read_piper
-from sayahead.adding.planes import with_planes
-from sayahead.adding.seams import Seams, cut, find_seams, ids_and_lengths
-from sayahead.adding.splines import with_short_splines
 from sayahead.engine.onnx import OnnxGraph, count, simplify
 from sayahead.errors import SayaheadError, VoiceError
 from sayahead.types import Floats
-from sayahead.vocoders.latent import LatentVocoder
+from sayahead.vocoders.vits_decoder import LatentVocoder
 from sayahead.voices import FORMAT
+from sayahead.voices.install.onnx.conv2d import with_planes
+from sayahead.voices.install.onnx.graph import Graph, needs_onnx, read_graph
+from sayahead.voices.install.onnx.simplify import with_norms, with_plain_shapes
+from sayahead.voices.install.onnx.splines import with_short_splines
+from sayahead.voices.install.onnx.stateful_conv import rows_needed, with_caches
+from sayahead.voices.install.piper import BEGIN, END, PAD, PiperConfig, read_piper
+from sayahead.voices.install.vits.cuts import Seams, cut, find_seams, ids_and_lengths
 
 TOLERANCE = 1e-5
 """Most that samples of the parts may differ from those of the whole, at the same noise, and in steps from at once."""

@@ -1,7 +1,7 @@
 """The second stage of a VITS: noise and the prior's rows make a latent, a flow and a decoder make samples of it.
 
-Both networks are convolutions with caches at the commit (``sayahead.adding.caches``), so nothing of the past is
-computed again. The prior's noise belongs to the frame of the session (Ma et al. 2020, 4.2: the fixed z).
+Both networks are convolutions with caches at the commit (``voices.install.onnx.stateful_conv``), so nothing of the past
+is computed again. The prior's noise belongs to the frame of the session (Ma et al. 2020, 4.2: the fixed z).
 """
 
 from __future__ import annotations

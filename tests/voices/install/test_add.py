@@ -22,12 +22,12 @@ import pytest
 from support.command import Command
 from support.whistled import whistled
 
-from sayahead.adding.add import add, for_trade, pack, remove
-from sayahead.adding.catalogue import catalogue, listing
-from sayahead.adding.measure import TARGET_LUFS, kept, sample
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.sound.loudness import loudness
 from sayahead.voice import load_voice
+from sayahead.voices.install.add import add, for_trade, pack, remove
+from sayahead.voices.install.catalogue import catalogue, listing
+from sayahead.voices.install.trial import TARGET_LUFS, kept, sample
 from sayahead.voices.locations import home, installed_voices
 
 

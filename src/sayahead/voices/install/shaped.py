@@ -6,12 +6,12 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from sayahead.adding.add import MADE, Added, settle, workplace
 from sayahead.config import nearest
 from sayahead.errors import VoiceError
 from sayahead.types import Shape
 from sayahead.voice import SHAPED
 from sayahead.voices import FORMAT, check_shape, installed_voices, read_config
+from sayahead.voices.install.add import MADE, Added, settle, workplace
 
 OWN = ("learned", "distilled", "hidden", "agent", "files", "gain")
 """What the voice that is shaped keeps to itself."""

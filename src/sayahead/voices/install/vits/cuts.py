@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.adding.graph import FLOAT, Array, Graph, attributes, strides
 from sayahead.errors import VoiceError
+from sayahead.voices.install.onnx.graph import FLOAT, Array, Graph, attributes, strides
 
 RANDOM = ("RandomNormalLike", "RandomNormal")
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from sayahead.adding.fetch import Digest
 from sayahead.errors import ConfigError
+from sayahead.voices.install.fetch import Digest
 
 BASE = "https://huggingface.co/rhasspy/piper-voices/resolve/main/"
 """Where the voices are published."""
@@ -55,7 +55,7 @@ class Entry:
 @functools.cache
 def catalogue() -> dict[str, Entry]:
     """All public voices by name."""
-    lines = files("sayahead.adding").joinpath("catalogue.tsv").read_text(encoding="utf-8").splitlines()
+    lines = files("sayahead.voices.install").joinpath("catalogue.tsv").read_text(encoding="utf-8").splitlines()
     entries = [read(line) for line in lines if not line.startswith("#")]
     return {entry.key: entry for entry in entries}
 

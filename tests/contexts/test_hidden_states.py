@@ -14,8 +14,8 @@ from support.states import WIDTH, ToyStates
 
 from sayahead import ConfigError, Prediction, load_voice
 from sayahead.contexts import context
-from sayahead.contexts import hidden as module
-from sayahead.contexts.hidden import Hidden, HiddenConfig, hidden_maker, states_of
+from sayahead.contexts import hidden_states as module
+from sayahead.contexts.hidden_states import Hidden, HiddenConfig, hidden_maker, states_of
 from sayahead.contexts.language_model import TransformersModel
 from sayahead.engine.onnx import OnnxGraph
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.adding.graph import FLOAT, INT64, Graph, attributes
 from sayahead.errors import VoiceError
+from sayahead.voices.install.onnx.graph import FLOAT, INT64, Graph, attributes
 
 LOCAL = {
     "Add",

@@ -12,10 +12,10 @@ from support.command import Command, kept
 from support.whistled import whistled
 
 from sayahead import ConfigError, Voice, VoiceError, load_voice
-from sayahead.adding.shape import shape_voice
 from sayahead.types import Floats, Shape
-from sayahead.vocoders.shaping import MIDDLE_HZ, shaped_pitch, shaped_spectrum
+from sayahead.vocoders.formants import MIDDLE_HZ, shaped_pitch, shaped_spectrum
 from sayahead.voices import read_config
+from sayahead.voices.install.shaped import shape_voice
 
 TEXT = "Printing differs from most of the arts. "
 

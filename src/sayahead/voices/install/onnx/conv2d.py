@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.adding.graph import Graph, attributes
-from sayahead.adding.lean import rewritten
+from sayahead.voices.install.onnx.graph import Graph, attributes
+from sayahead.voices.install.onnx.simplify import rewritten
 
 AXIS = 2
 """Where the axis of one lies."""

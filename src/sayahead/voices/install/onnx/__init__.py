@@ -1,0 +1,1 @@
+"""ONNX graphs rewritten: what they compute stays, how they compute it changes."""

@@ -1,0 +1,1 @@
+"""A Piper voice as parts that speak word by word."""
