@@ -19,9 +19,9 @@ from pathlib import Path
 from sayahead_lab.scripts import read_texts, strided
 from sayahead_lab.training.graph.builder import Range
 from sayahead_lab.training.heart.export import decoder_graph, export
-from sayahead_lab.training.heart.ranges import load_ranges, observe, save_ranges
+from sayahead_lab.training.heart.quantization import load_ranges, observe, save_ranges
 from sayahead_lab.training.hibari import heart_weights
-from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.voice import make_heart, write_voice
 
 FIRST = "m.dec_in"

@@ -16,8 +16,8 @@ from sayahead_lab.training.corpus.frontend import FrontEnd
 from sayahead_lab.training.corpus.teacher import voice_config
 from sayahead_lab.training.graph.builder import quantized
 from sayahead_lab.training.loop.recipe import Recipe
+from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.loop.task import Settings
-from sayahead_lab.training.loop.trained import Trained
 from sayahead_lab.training.ma.network import DeepVoice3, DeepVoice3Config
 from sayahead_lab.training.mel.network import MelVocoder, MelVocoderConfig
 from sayahead_lab.training.voice import make_voice

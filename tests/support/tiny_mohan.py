@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 from sayahead_lab.training.graph.builder import quantized
-from sayahead_lab.training.loop.trained import Trained
+from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
 from sayahead_lab.training.mohan.network import ModifiedTacotron, ModifiedTacotronConfig
 from sayahead_lab.training.voice import make_voice

@@ -17,7 +17,7 @@ from conditions import CLOCKS, Condition, conditions, file_of
 from numpy.typing import NDArray
 
 from sayahead_lab.eval.measures.intervals import estimate, interval, quotient, resampled
-from sayahead_lab.eval.report.canvas import Point, canvas, dots, legend, save
+from sayahead_lab.eval.report.drawing import Point, canvas, dots, legend, save
 
 Values = NDArray[np.float64]
 BASE = "k = 0, 50 ms"

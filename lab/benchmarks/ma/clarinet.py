@@ -22,7 +22,7 @@ from sayahead.vocoders.pulses import pitch_curve, pulse_train
 
 from sayahead_lab.training.clarinet.network import GaussianIAF, Vocoder
 from sayahead_lab.training.corpus.store import Corpus
-from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.loop.saved_run import load_trained
 
 
 def against_torch(vocoder: ClariNetVocoder, model: GaussianIAF, mel: Floats) -> tuple[float, float]:

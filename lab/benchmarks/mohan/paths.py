@@ -24,17 +24,17 @@ from sayahead.errors import ConfigError
 from sayahead.voices import installed_voices
 
 from sayahead_lab.eval.report.attention import policy_over_alignment
-from sayahead_lab.eval.report.canvas import COLOURS, canvas, legend, save
+from sayahead_lab.eval.report.drawing import COLOURS, canvas, legend, save
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.curves import read_log
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
-from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.mohan.agent import AgentData, AgentTask
 from sayahead_lab.training.mohan.agent_network import Agent, AgentConfig
 from sayahead_lab.training.mohan.environment import Sentence
+from sayahead_lab.training.mohan.from_voice import read_agent, read_modified_tacotron
 from sayahead_lab.training.mohan.network import ModifiedTacotron
 from sayahead_lab.training.mohan.paths import compared, followed, policies
-from sayahead_lab.training.mohan.shipped import read_agent, read_modified_tacotron
 from sayahead_lab.training.mohan.task import MohanTask
 
 OUT = Path("lab/benchmarks/results/mohan")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sayahead_lab.eval.report.canvas import MUTED, SMALL, Point, canvas, labelled, save
+from sayahead_lab.eval.report.drawing import MUTED, SMALL, Point, canvas, labelled, save
 
 RESULTS = Path(__file__).parents[1] / "results" / "mohan"
 FIGURES = {"wer.png": ("WER, %", "Word errors"), "opinion.png": ("DistillMOS", "Predicted opinion")}

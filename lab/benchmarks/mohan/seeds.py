@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from sayahead_lab.training.loop.recipe import Recipe
-from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.voice import make_voice
 
 

@@ -40,7 +40,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from sayahead_lab.eval.measures.intervals import Estimate, difference, estimate, quotient
-from sayahead_lab.eval.report.canvas import Point, canvas, dots, legend, save, whole_steps
+from sayahead_lab.eval.report.drawing import Point, canvas, dots, legend, save, whole_steps
 from sayahead_lab.training.corpus.segments import Cutter
 from sayahead_lab.training.corpus.store import Item
 from sayahead_lab.training.corpus.teacher import spans
@@ -48,10 +48,10 @@ from sayahead_lab.training.distilled.futures import read_futures
 from sayahead_lab.training.loop.checkpoint import has_checkpoint
 from sayahead_lab.training.loop.publish import opened
 from sayahead_lab.training.loop.recipe import load_recipe
-from sayahead_lab.training.loop.trained import Trained, load_trained
+from sayahead_lab.training.loop.saved_run import Trained, load_trained
+from sayahead_lab.training.saeki.from_voice import read_tacotron
 from sayahead_lab.training.saeki.futures import Expected, Prefix, last_segment
 from sayahead_lab.training.saeki.network import Tacotron, TacotronConfig
-from sayahead_lab.training.saeki.shipped import read_tacotron
 from sayahead_lab.training.saeki.student import embeddings
 
 ROOT = Path(__file__).parents[2]

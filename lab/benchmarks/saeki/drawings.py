@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from sayahead_lab.eval.report.canvas import Point, canvas, dots, legend, save, whole_steps
+from sayahead_lab.eval.report.drawing import Point, canvas, dots, legend, save, whole_steps
 
 RESULTS = Path(__file__).parents[1] / "results" / "saeki"
 

@@ -29,8 +29,8 @@ from sayahead.voice import load_voice
 from sayahead_lab.training.corpus.segments import NOTHING, Cutter, Numbers, Piece
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.recipe import load_recipe
+from sayahead_lab.training.saeki.from_voice import read_tacotron
 from sayahead_lab.training.saeki.futures import Expected, Prefix
-from sayahead_lab.training.saeki.shipped import read_tacotron
 from sayahead_lab.training.saeki.task import SaekiTask, inputs
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "saeki" / "tacotron-longer.toml"

@@ -20,7 +20,7 @@ from sayahead.voices import installed_voices
 
 from sayahead_lab.training.loop.checkpoint import has_checkpoint
 from sayahead_lab.training.loop.publish import opened
-from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.voice import make_voice
 
 

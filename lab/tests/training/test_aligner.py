@@ -24,8 +24,8 @@ from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.corpus.teacher import TeacherSpec
 from sayahead_lab.training.loop.recipe import Recipe
 from sayahead_lab.training.loop.run import train
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.loop.task import Settings
-from sayahead_lab.training.loop.trained import load_trained
 
 TEXT = "The printed letters should be beautiful. They were not."
 

@@ -20,7 +20,7 @@ from sayahead.engine.onnx import OnnxGraph, count
 from sayahead.systems.heart import HeartAcoustic
 
 from sayahead_lab.training.heart.export import export, text_graph
-from sayahead_lab.training.heart.ranges import MARK, load_ranges
+from sayahead_lab.training.heart.quantization import MARK, load_ranges
 from sayahead_lab.training.hibari import heart_weights
 
 SETTINGS = Path(__file__).parents[2] / "recipes" / "heart" / "voice.toml"

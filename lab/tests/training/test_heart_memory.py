@@ -22,11 +22,11 @@ from sayahead.voices.locations import packaged_voices
 
 from sayahead_lab.training.graph.builder import Graph, Range, quantized
 from sayahead_lab.training.heart import export as importer
+from sayahead_lab.training.heart.from_voice import _unscaled, load_shipped, renewed
 from sayahead_lab.training.heart.memory import HeartMemory
 from sayahead_lab.training.heart.network import SYMBOLS, Heart
 from sayahead_lab.training.heart.prefixes import word_starts
-from sayahead_lab.training.heart.ranges import Observer, load_ranges, save_ranges
-from sayahead_lab.training.heart.shipped import _unscaled, load_shipped, renewed
+from sayahead_lab.training.heart.quantization import Observer, load_ranges, save_ranges
 from sayahead_lab.training.heart.streams import Streaming
 from sayahead_lab.training.heart.weights import TrainedWeights, linear_names
 from sayahead_lab.training.hibari import heart_weights

@@ -16,7 +16,7 @@ from sayahead.errors import ConfigError
 
 from sayahead_lab.training.heart.student import Expecting, HeartStudent
 from sayahead_lab.training.heart.task import HeartPrefixes
-from sayahead_lab.training.loop import trained
+from sayahead_lab.training.loop import saved_run
 
 MODEL = {"vectors": 8, "recurrent": 6, "wide": 10, "embedding": 64}
 
@@ -28,7 +28,7 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     torch.manual_seed(0)
     speaking = HeartPrefixes({}, {}, corpus)
     teacher = SimpleNamespace(task=speaking, model=speaking.model().eval())
-    monkeypatch.setattr(trained, "load_trained", lambda *_, **__: teacher)
+    monkeypatch.setattr(saved_run, "load_trained", lambda *_, **__: teacher)
     words = sorted({token for item in ITEMS for token in tokens_of(item.text.split())})
     table = np.random.default_rng(0).normal(size=(len(words), 8)).astype(np.float32)
     listed = {word: row for row, word in enumerate(words)}

@@ -36,7 +36,7 @@ from sayahead_lab.training.learned.tables import (
 from sayahead_lab.training.learned.task import Deciding, DecidingConfig, LearnedTask, advantages, reader
 from sayahead_lab.training.loop.recipe import recipe_from
 from sayahead_lab.training.loop.run import train
-from sayahead_lab.training.loop.trained import Trained, load_run_of
+from sayahead_lab.training.loop.saved_run import Trained, load_run_of
 
 TEXT = "The old judge read the whole letter, and nobody in New York said a word."
 READER = list(clocks()).index("180 words/min")

@@ -24,8 +24,8 @@ from sayahead_lab.training.loop.checkpoint import load_checkpoint, save_checkpoi
 from sayahead_lab.training.loop.curves import read_log
 from sayahead_lab.training.loop.recipe import as_toml, load_recipe
 from sayahead_lab.training.loop.run import BAD_STEPS, TrainingError, train
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.loop.schedule import Outcome, ema_decay
-from sayahead_lab.training.loop.trained import load_trained
 
 TOML = """task = "toy"
 [train]

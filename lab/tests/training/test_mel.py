@@ -21,8 +21,8 @@ from sayahead.vocoders.sourcefilter import SourceFilter, noise_block
 from sayahead_lab.training.graph.builder import quantized
 from sayahead_lab.training.layers import Block
 from sayahead_lab.training.mel.export import export
+from sayahead_lab.training.mel.from_voice import read_melvocoder
 from sayahead_lab.training.mel.network import PARTS, MelVocoder, MelVocoderConfig
-from sayahead_lab.training.mel.shipped import read_melvocoder
 from sayahead_lab.training.mel.sound import excitation, sound_errors, synthesized
 from sayahead_lab.training.mel.task import Head, MelVocoderTask, begin_with_heart
 

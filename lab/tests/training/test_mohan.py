@@ -28,7 +28,7 @@ from support.tiny import trained
 from support.tiny_mohan import CONFIG, tacotron, tiny_mohan
 
 from sayahead_lab.training.corpus.store import Item
-from sayahead_lab.training.deferred import Deferred
+from sayahead_lab.training.deferred_gradient import Deferred
 from sayahead_lab.training.loop.recipe import load_recipe
 from sayahead_lab.training.mohan.network import ModifiedTacotron, ModifiedTacotronConfig
 from sayahead_lab.training.mohan.task import MohanTask, Spelling, spelling

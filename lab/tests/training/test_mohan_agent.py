@@ -20,8 +20,8 @@ from support.tiny_mohan import CONFIG, tiny_mohan
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.run import train
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.loop.task import Settings
-from sayahead_lab.training.loop.trained import load_trained
 from sayahead_lab.training.mohan.agent import AgentTask
 from sayahead_lab.training.mohan.agent_export import agent_graph
 from sayahead_lab.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig

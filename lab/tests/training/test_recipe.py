@@ -23,9 +23,9 @@ from sayahead_lab.training.loop.optimizer import optimizer
 from sayahead_lab.training.loop.parallel import ahead
 from sayahead_lab.training.loop.recipe import Recipe, as_toml, load_recipe, recipe_from
 from sayahead_lab.training.loop.run import train
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.loop.schedule import Budget
 from sayahead_lab.training.loop.task import TASKS, Settings
-from sayahead_lab.training.loop.trained import load_trained
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 TOML = """task = "toy"

@@ -31,13 +31,13 @@ from sayahead_lab.training.distilled.export import student_graph
 from sayahead_lab.training.distilled.network import Student, StudentConfig
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.run import train
+from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.loop.task import Settings
-from sayahead_lab.training.loop.trained import Trained
 from sayahead_lab.training.saeki.export import export
+from sayahead_lab.training.saeki.from_voice import read_tacotron
 from sayahead_lab.training.saeki.guided import Guided, GuidedTask
 from sayahead_lab.training.saeki.hidden import HiddenTask, write_hidden
 from sayahead_lab.training.saeki.network import Tacotron, TacotronConfig, Texts, generate
-from sayahead_lab.training.saeki.shipped import read_tacotron
 from sayahead_lab.training.saeki.student import Learning, StudentTask
 from sayahead_lab.training.saeki.task import SaekiTask, aligned, inputs, speak
 from sayahead_lab.training.voice import extend_voice

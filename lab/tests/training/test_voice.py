@@ -22,7 +22,7 @@ from sayahead_lab.training.corpus.teacher import voice_config
 from sayahead_lab.training.loop import run as loop
 from sayahead_lab.training.loop.recipe import recipe_from
 from sayahead_lab.training.loop.run import train
-from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.ma.network import DeepVoice3Config
 from sayahead_lab.training.ma.task import DeepVoice3Task
 from sayahead_lab.training.mel.task import MelVocoderTask

@@ -16,7 +16,7 @@ from support.command import Command, kept
 from support.splits import same_by_letters
 
 from sayahead_lab.training.loop.publish import unpack_release
-from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.voice import make_voice
 
 TEXT = "Nobody had told them, so they came 12 days too late. We knew."

@@ -16,7 +16,7 @@ from support.command import Command, kept
 from support.splits import joined, same_by_letters
 
 from sayahead_lab.training.loop.publish import unpack_release
-from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.voice import make_voice
 
 RUNS = Path(__file__).parents[3] / "archives" / "runs" / "saeki.tar.gz"

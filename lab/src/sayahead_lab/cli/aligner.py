@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead_lab.training.aligner.export import export
     from sayahead_lab.training.aligner.network import Aligner
     from sayahead_lab.training.aligner.task import AlignerTask
-    from sayahead_lab.training.loop.trained import load_run_of
+    from sayahead_lab.training.loop.saved_run import load_run_of
 
     export(load_run_of(AlignerTask, Aligner, arguments.run_folder), arguments.out)
     Console(quiet=False).note(f"{arguments.out}: aligner.onnx, aligner.json")

@@ -15,7 +15,7 @@ from sayahead.voices import installed_voices
 from sayahead_lab.training.voice import exchange_vocoder, extend_voice, make_heart, make_speaker, make_voice
 
 if TYPE_CHECKING:
-    from sayahead_lab.training.loop.trained import Trained
+    from sayahead_lab.training.loop.saved_run import Trained
 
 HELP = "make a voice from the runs of an acoustic model and a vocoder"
 EPILOG = r"""Two runs become a folder that every command accepts as --voice:
@@ -138,7 +138,7 @@ def named_or_run(path: Path) -> Trained[Any, Any] | str:
 
 def load(path: Path) -> Trained[Any, Any]:
     """A run's model."""
-    from sayahead_lab.training.loop.trained import load_trained
+    from sayahead_lab.training.loop.saved_run import load_trained
 
     return load_trained(path)
 
@@ -148,7 +148,7 @@ def network(path: Path) -> Network:
     if path.suffix == ".npz":
         return Network.load(path)
     from sayahead_lab.training.learned.task import Deciding, LearnedTask
-    from sayahead_lab.training.loop.trained import load_run_of
+    from sayahead_lab.training.loop.saved_run import load_run_of
 
     run = load_run_of(LearnedTask, Deciding, path)
     return run.task.network(run.model)

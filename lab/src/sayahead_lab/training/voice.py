@@ -20,11 +20,11 @@ from sayahead.voice import load_voice
 from sayahead.voices import FOLDER, FORMAT, installed_voices, located, read_config
 
 from sayahead_lab.training.corpus.teacher import voice_config
-from sayahead_lab.training.part import Acoustic, Part, Written
+from sayahead_lab.training.voice_parts import Acoustic, Part, Written
 
 if TYPE_CHECKING:
     from sayahead_lab.training.corpus.frontend import FrontEnd
-    from sayahead_lab.training.loop.trained import Trained
+    from sayahead_lab.training.loop.saved_run import Trained
 
     Run = Trained[Any, Any]
 
@@ -241,8 +241,8 @@ def make_heart(
     run of another task, and settings that cannot be read.
     """
     from sayahead_lab.training.heart.export import export
-    from sayahead_lab.training.heart.ranges import load_ranges
-    from sayahead_lab.training.heart.shipped import renewed
+    from sayahead_lab.training.heart.from_voice import renewed
+    from sayahead_lab.training.heart.quantization import load_ranges
     from sayahead_lab.training.hibari import assets
 
     try:
@@ -282,7 +282,7 @@ def make_speaker(
     float32 where the corpus is gone. ``student``, ``policy``: see ``extras``. ConfigError without a licence.
     """
     from sayahead_lab.training.heart.export import export
-    from sayahead_lab.training.heart.ranges import observe
+    from sayahead_lab.training.heart.quantization import observe
 
     if license is None:
         raise ConfigError("The corpus's speaker decides about the voice: name its licence with --license.")

@@ -18,8 +18,8 @@ from sayahead_lab.eval.experiment.conditions import Condition
 from sayahead_lab.eval.measures.latency import by_position, time_balance_s
 from sayahead_lab.eval.report import attention as panels
 from sayahead_lab.eval.report import plots
-from sayahead_lab.eval.report.canvas import COLOURS, DASHES, MARKERS, Point, levels, save
-from sayahead_lab.eval.report.selection import Experiment, drawn_conditions, family, group, over_lookahead
+from sayahead_lab.eval.report.drawing import COLOURS, DASHES, MARKERS, Point, levels, save
+from sayahead_lab.eval.report.figures import Experiment, drawn_conditions, family, group, over_lookahead
 from sayahead_lab.eval.report.tables import Column
 
 SHORT, LONG, WHOLE = utterance(3), utterance(6), utterance(6, whole=True)

@@ -22,7 +22,7 @@ from sayahead_lab.eval.experiment.trace import Trace, read_traces
 from sayahead_lab.eval.listening.quality import Listeners, Row, compare, summarize
 from sayahead_lab.eval.listening.worker import GROUPS, Result, Task, scorer, sound_of
 from sayahead_lab.eval.measures.latency import summarize as summarize_latency
-from sayahead_lab.eval.measures.streamed import same_words
+from sayahead_lab.eval.measures.streaming_effects import same_words
 from sayahead_lab.eval.measures.word_errors import Errors
 from sayahead_lab.scripts import strided
 

@@ -19,7 +19,7 @@ from sayahead_lab.eval.experiment.conditions import Condition
 from sayahead_lab.eval.experiment.folder import wav_path
 from sayahead_lab.eval.experiment.trace import Trace
 from sayahead_lab.eval.listening.quality import Listeners, Row, Stimulus
-from sayahead_lab.eval.measures.streamed import TracedSound, against_full, at_seams, one_shot
+from sayahead_lab.eval.measures.streaming_effects import TracedSound, against_full, at_seams, one_shot
 
 GROUPS = {"transcript": ("wer", "cer"), "distillmos": ("distillmos",), "dnsmos": ("dnsmos",), "utmos": ("utmos",)}
 """Columns that are computed, and so stored, together."""

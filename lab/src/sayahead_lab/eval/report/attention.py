@@ -10,7 +10,7 @@ from sayahead.errors import ConfigError
 from sayahead.types import Floats, Ids
 
 from sayahead_lab.eval.measures.latency import path_area
-from sayahead_lab.eval.report.canvas import COLOURS, INK, SMALL, stack
+from sayahead_lab.eval.report.drawing import COLOURS, INK, SMALL, stack
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

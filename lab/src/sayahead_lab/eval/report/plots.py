@@ -1,6 +1,6 @@
 """Figures of an experiment, each a function of plain data: the papers' figures from our traces, and a timeline.
 
-Every function returns a matplotlib Figure of its own (see canvas.py). Arguments are in seconds; milliseconds appear
+Every function returns a matplotlib Figure of its own (see drawing.py). Arguments are in seconds; milliseconds appear
 only on axes that say so. Conditions are keys, in the order of the legend.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from sayahead_lab.eval.experiment.trace import Trace
 from sayahead_lab.eval.measures.latency import POSITIONS, first_heard_s, heard_s, policy_area, spoken, word_arrivals_s
-from sayahead_lab.eval.report.canvas import (
+from sayahead_lab.eval.report.drawing import (
     COLOURS,
     INK,
     MARKERS,

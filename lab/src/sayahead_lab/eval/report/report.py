@@ -26,8 +26,8 @@ from sayahead_lab.eval.listening.blind_test import listening_statistics
 from sayahead_lab.eval.listening.quality import Listeners
 from sayahead_lab.eval.measures.latency import first_audible_s, text_wait_s
 from sayahead_lab.eval.measures.statistics import quantile
-from sayahead_lab.eval.report.canvas import save
-from sayahead_lab.eval.report.selection import MEASURED, Experiment, Picture, lookahead, pictures
+from sayahead_lab.eval.report.drawing import save
+from sayahead_lab.eval.report.figures import MEASURED, Experiment, Picture, lookahead, pictures
 from sayahead_lab.eval.report.tables import (
     AGAINST,
     LATENCY,

@@ -17,7 +17,7 @@ from sayahead.sound.pcm import audible, from_pcm16
 from sayahead.voice import Voice
 
 from sayahead_lab.eval.measures.statistics import quantile, regress
-from sayahead_lab.eval.speed.parts import part_costs
+from sayahead_lab.eval.speed.stages import part_costs
 
 LENGTHS = (5, 10, 20, 30, 40, 60, 80)
 """Words per sentence."""

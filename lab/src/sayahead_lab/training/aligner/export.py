@@ -11,7 +11,7 @@ import numpy as np
 from sayahead_lab.training.aligner.network import Aligner
 from sayahead_lab.training.aligner.task import AlignerTask
 from sayahead_lab.training.graph.builder import Array, Graph, quantized
-from sayahead_lab.training.loop.trained import Trained
+from sayahead_lab.training.loop.saved_run import Trained
 
 
 class AlignerWeights:

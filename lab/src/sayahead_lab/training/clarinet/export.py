@@ -12,8 +12,8 @@ from sayahead.vocoders.clarinet import ClariNetModel
 from sayahead_lab.training.clarinet.network import GaussianIAF, iaf_reach
 from sayahead_lab.training.clarinet.writer import ConditionWriter, write_pitch
 from sayahead_lab.training.graph.builder import Graph
-from sayahead_lab.training.loop.trained import Trained
-from sayahead_lab.training.part import Part, Written
+from sayahead_lab.training.loop.saved_run import Trained
+from sayahead_lab.training.voice_parts import Part, Written
 
 
 class Writer(ConditionWriter):

@@ -20,8 +20,8 @@ from sayahead_lab.training.clarinet.wavenet import WaveNet
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.crops import CropTask
 from sayahead_lab.training.loop.pictures import write_sample
+from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, logged
-from sayahead_lab.training.loop.trained import load_run_of
 from sayahead_lab.training.losses import average
 
 FRAME_FFT = 2048

@@ -19,7 +19,7 @@ from sayahead.types import Floats
 
 from sayahead_lab.training.corpus.making import Texts
 from sayahead_lab.training.corpus.store import About, Corpus, Item
-from sayahead_lab.training.loop.trained import Trained, load_trained
+from sayahead_lab.training.loop.saved_run import Trained, load_trained
 
 
 @runtime_checkable

@@ -16,8 +16,8 @@ from sayahead_lab.training.distilled.network import Student
 from sayahead_lab.training.distilled.task import DistilTask
 from sayahead_lab.training.graph.builder import Array, Graph
 from sayahead_lab.training.graph.recurrent import dense, lstm
-from sayahead_lab.training.loop.trained import Trained
-from sayahead_lab.training.part import Written
+from sayahead_lab.training.loop.saved_run import Trained
+from sayahead_lab.training.voice_parts import Written
 
 
 def student_graph(model: Student, axes: Array | None = None) -> Graph:

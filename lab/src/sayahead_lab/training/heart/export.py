@@ -3,7 +3,7 @@
 Its one graph (ids to spectral parts, a whole sentence at a time) becomes three with explicit state: ``text.onnx``
 (phoneme ids to two encodings and durations), ``prosody.onnx`` (encoding per 25 ms unit to pitch and energy) and
 ``decoder.onnx`` (encoding, pitch and energy per 12.5 ms frame to the five spectral parts). Weights stay int8; products
-are computed in integers where the ranges of their inputs are known (``ranges.py``).
+are computed in integers where the ranges of their inputs are known (``quantization.py``).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from sayahead_lab.training.heart.decoder import DecoderWeights, HeartVoice
 from sayahead_lab.training.heart.network import DILATIONS, SYMBOLS, Heart
 from sayahead_lab.training.heart.weights import TrainedWeights
 from sayahead_lab.training.hibari import heart_weights
-from sayahead_lab.training.loop.trained import Trained
-from sayahead_lab.training.part import Written
+from sayahead_lab.training.loop.saved_run import Trained
+from sayahead_lab.training.voice_parts import Written
 
 BLOCKS = 8
 LAYERS = {"m": 4, "pn": 6}

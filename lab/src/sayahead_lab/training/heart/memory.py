@@ -20,9 +20,9 @@ from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.batches import Share, by_length, padded, tensors
 from sayahead_lab.training.corpus.store import Corpus, Item
+from sayahead_lab.training.heart.from_voice import load_shipped
 from sayahead_lab.training.heart.network import Heart
-from sayahead_lab.training.heart.ranges import load_ranges
-from sayahead_lab.training.heart.shipped import load_shipped
+from sayahead_lab.training.heart.quantization import load_ranges
 from sayahead_lab.training.heart.streams import Stream, Streamer, Streaming, stacked
 from sayahead_lab.training.heart.task import HeartPrefixes
 from sayahead_lab.training.hibari import heart_weights

@@ -26,8 +26,8 @@ from sayahead_lab.training.distilled.task import DistilTask, HasStudent
 from sayahead_lab.training.heart.network import Heart
 from sayahead_lab.training.heart.prefixes import MODEL, TRUE, Cut, Cutter
 from sayahead_lab.training.heart.task import HeartPrefixes, make_cutter
+from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, logged
-from sayahead_lab.training.loop.trained import load_run_of
 
 FEW = 8
 """Sentences whose cuts are spoken in a batch; the embeddings of the others cost next to nothing."""

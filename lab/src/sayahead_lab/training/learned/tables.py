@@ -26,7 +26,7 @@ from sayahead.types import Floats, Rendering, Segment, Word
 from sayahead.voice import Voice
 
 from sayahead_lab.eval.measures.prosody import PITCH, VOICED_HZ
-from sayahead_lab.training.loop.trained import DESCRIPTION
+from sayahead_lab.training.loop.saved_run import DESCRIPTION
 
 PARTS = ("duration, ms", "pitch, cents", "frames")
 """What a word's distance to the full sentence is made of: of its duration; of the pitch of its frames that are voiced

@@ -84,7 +84,7 @@ def draw_losses(log: Path, path: Path) -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ConfigError("The loss is not drawn: pip install 'sayahead[train]' brings matplotlib.") from error
-    from sayahead_lab.eval.report.canvas import COLOURS, canvas, legend, save
+    from sayahead_lab.eval.report.drawing import COLOURS, canvas, legend, save
 
     figure, axes = canvas(f"Loss of {path.parent.name}", "step", "loss")
     lines = read_log(log)

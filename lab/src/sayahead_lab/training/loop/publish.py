@@ -20,7 +20,7 @@ from sayahead.errors import ConfigError
 from sayahead.voices.install.archives import is_archive, unpack, write_archive
 
 from sayahead_lab.training.loop import checkpoint as checkpoints
-from sayahead_lab.training.loop.trained import DESCRIPTION
+from sayahead_lab.training.loop.saved_run import DESCRIPTION
 
 SUMS = "SHA256SUMS"
 BESIDE = ("recipe.toml", "log.jsonl", "loss.png")

@@ -24,10 +24,10 @@ from sayahead_lab.training.loop.curves import Log, draw_losses, scalar_writer
 from sayahead_lab.training.loop.optimizer import optimizer
 from sayahead_lab.training.loop.parallel import Ranks, ahead, emulates_bfloat16, join
 from sayahead_lab.training.loop.recipe import Recipe, as_toml, first_difference, recipe_from
+from sayahead_lab.training.loop.saved_run import DESCRIPTION, check_corpus, corpus_record, load_weights, published
 from sayahead_lab.training.loop.schedule import Budget, Counters, Interrupt, Outcome, ema_decay
-from sayahead_lab.training.loop.start import begin, find_start, taken_over, validated
 from sayahead_lab.training.loop.task import Batch, Task, task_maker
-from sayahead_lab.training.loop.trained import DESCRIPTION, check_corpus, corpus_record, load_weights, published
+from sayahead_lab.training.loop.warm_start import begin, find_start, taken_over, validated
 
 BAD_STEPS = 20
 """Steps in a row without a finite loss and gradient after which a run gives up."""

@@ -148,7 +148,7 @@ class TaskMaker(Protocol):
 TASKS = {
     "heart": ("sayahead_lab.training.heart.task", "HeartPrefixes"),
     "heart-memory": ("sayahead_lab.training.heart.memory", "HeartMemory"),
-    "heart-voice": ("sayahead_lab.training.heart.voice", "HeartVoiceTask"),
+    "heart-voice": ("sayahead_lab.training.heart.own_voice_task", "HeartVoiceTask"),
     "heart-student": ("sayahead_lab.training.heart.student", "HeartStudent"),
     "ma": ("sayahead_lab.training.ma.task", "DeepVoice3Task"),
     "mel": ("sayahead_lab.training.mel.task", "MelVocoderTask"),

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from sayahead_lab.training.graph.builder import Array, Graph, fields, quantized
 from sayahead_lab.training.layers import HALF, GatedBlock, PositionedAttention
 from sayahead_lab.training.ma.network import DeepVoice3
-from sayahead_lab.training.part import Acoustic, Written
+from sayahead_lab.training.voice_parts import Acoustic, Written
 
 LONGEST_S = 0.6
 """Longest that attention may rest on a phoneme before it is moved on."""

@@ -23,8 +23,8 @@ from sayahead_lab.training.loop.pictures import shown, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, guided_attention, stop_error
+from sayahead_lab.training.ma.from_voice import read_deepvoice3
 from sayahead_lab.training.ma.network import Decoded, DeepVoice3, DeepVoice3Config, generate
-from sayahead_lab.training.ma.shipped import read_deepvoice3
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.layers import Block
 from sayahead_lab.training.losses import REFERENCE_HZ
 from sayahead_lab.training.mel.network import PARTS, MelVocoder
-from sayahead_lab.training.part import Part, Written
+from sayahead_lab.training.voice_parts import Part, Written
 
 
 class NetworkWeights:

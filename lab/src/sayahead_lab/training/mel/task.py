@@ -23,8 +23,8 @@ from sayahead_lab.training.layers import BINS, Block
 from sayahead_lab.training.loop.pictures import shown, write_sample
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import REFERENCE_HZ, average, pitch_errors
+from sayahead_lab.training.mel.from_voice import read_melvocoder
 from sayahead_lab.training.mel.network import MelVocoder, MelVocoderConfig
-from sayahead_lab.training.mel.shipped import read_melvocoder
 from sayahead_lab.training.mel.sound import excitation, sound_errors, synthesized
 
 

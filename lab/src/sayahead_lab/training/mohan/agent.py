@@ -22,14 +22,14 @@ from sayahead_lab.training.corpus.batches import Share, by_length
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.graph.reading import check_kind
 from sayahead_lab.training.loop.pictures import shown
+from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, Task, logged
-from sayahead_lab.training.loop.trained import load_run_of
 from sayahead_lab.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
 from sayahead_lab.training.mohan.environment import Episodes, RewardConfig, Sentence, walk
+from sayahead_lab.training.mohan.from_voice import read_agent
 from sayahead_lab.training.mohan.network import ModifiedTacotron
 from sayahead_lab.training.mohan.paths import followed, policies
 from sayahead_lab.training.mohan.reinforce import Learning, Sampled, outcome, reinforce
-from sayahead_lab.training.mohan.shipped import read_agent
 from sayahead_lab.training.mohan.task import MohanTask, Row
 
 
@@ -130,7 +130,7 @@ class AgentTask(Task[Agent]):
     def samples(self, model: Agent, folder: Path) -> None:
         """See Task: paths over the attention of validation sentences, spoken freely, beside the paper's benchmarks."""
         from sayahead_lab.eval.report.attention import policy_over_alignment
-        from sayahead_lab.eval.report.canvas import save
+        from sayahead_lab.eval.report.drawing import save
 
         items = self.corpus.split("val")
         front = self.corpus.info.front_end

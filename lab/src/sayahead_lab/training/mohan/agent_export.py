@@ -13,9 +13,9 @@ from torch import nn
 
 from sayahead_lab.training.graph.builder import Graph
 from sayahead_lab.training.graph.recurrent import dense
-from sayahead_lab.training.loop.trained import Trained
+from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.mohan.agent_network import Agent
-from sayahead_lab.training.part import Written
+from sayahead_lab.training.voice_parts import Written
 
 
 def agent_graph(agent: Agent) -> Graph:

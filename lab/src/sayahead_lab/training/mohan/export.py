@@ -14,7 +14,7 @@ from torch import nn
 from sayahead_lab.training.graph.builder import Graph, fields
 from sayahead_lab.training.graph.recurrent import FLOAT, array, dense, lstm_step
 from sayahead_lab.training.mohan.network import ModifiedTacotron
-from sayahead_lab.training.part import Acoustic, Written
+from sayahead_lab.training.voice_parts import Acoustic, Written
 
 LONGEST_S = 0.5
 """Longest that attention may look most at a character before it is moved on."""

@@ -28,7 +28,7 @@ from sayahead.text.english.spelling import ALPHABET
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead_lab.training.deferred import Deferred
+from sayahead_lab.training.deferred_gradient import Deferred
 from sayahead_lab.training.layers import Scaled
 
 UNSEEN = -1e9

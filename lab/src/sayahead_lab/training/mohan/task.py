@@ -23,8 +23,8 @@ from sayahead_lab.training.loop.pictures import shown, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, stop_error
+from sayahead_lab.training.mohan.from_voice import read_modified_tacotron
 from sayahead_lab.training.mohan.network import Decoded, ModifiedTacotron, ModifiedTacotronConfig, generate
-from sayahead_lab.training.mohan.shipped import read_modified_tacotron
 
 Numbers = NDArray[np.int64]
 

@@ -24,10 +24,10 @@ from sayahead_lab.training.graph.recurrent import (
     tokens,
 )
 from sayahead_lab.training.layers import MaskedNorm
-from sayahead_lab.training.loop.trained import Trained
-from sayahead_lab.training.part import Acoustic, Written
+from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.saeki.network import Tacotron
 from sayahead_lab.training.saeki.task import HasTacotron, SaekiTask
+from sayahead_lab.training.voice_parts import Acoustic, Written
 
 LONGEST_S = 0.5
 """Longest that attention may rest on a phoneme before it is moved on."""

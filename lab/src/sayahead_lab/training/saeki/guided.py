@@ -17,8 +17,8 @@ from torch.nn import functional
 from sayahead_lab.training.corpus.batches import Share, shuffled
 from sayahead_lab.training.corpus.segments import Numbers
 from sayahead_lab.training.corpus.store import Corpus, Item
+from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, logged
-from sayahead_lab.training.loop.trained import load_run_of
 from sayahead_lab.training.saeki.embedding import ContextEmbedding
 from sayahead_lab.training.saeki.futures import Expected, Prefix, last_segment, read_prefixes
 from sayahead_lab.training.saeki.network import Decoded, Taught, Texts

@@ -25,10 +25,10 @@ from sayahead_lab.training.corpus.segments import Piece
 from sayahead_lab.training.corpus.store import Corpus, Item
 from sayahead_lab.training.distilled.export import student_graph
 from sayahead_lab.training.distilled.futures import choose
-from sayahead_lab.training.loop.trained import Trained
-from sayahead_lab.training.part import Written
+from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.saeki.futures import Prefix
 from sayahead_lab.training.saeki.student import StudentTask, Teaching
+from sayahead_lab.training.voice_parts import Written
 
 Halves = NDArray[np.float16]
 

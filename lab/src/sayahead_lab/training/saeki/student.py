@@ -21,8 +21,8 @@ from sayahead_lab.training.corpus.segments import Piece
 from sayahead_lab.training.corpus.store import Corpus, Item
 from sayahead_lab.training.distilled.network import Student, StudentConfig
 from sayahead_lab.training.distilled.task import DistilTask, HasStudent
+from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, logged
-from sayahead_lab.training.loop.trained import load_run_of
 from sayahead_lab.training.saeki.futures import Expected, Prefix, last_segment, read_prefixes
 from sayahead_lab.training.saeki.network import Decoded, Tacotron, Taught, Texts
 from sayahead_lab.training.saeki.task import HasTacotron, SaekiTask, inputs, target_loss, texts_of

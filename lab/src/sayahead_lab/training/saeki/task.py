@@ -22,8 +22,8 @@ from sayahead_lab.training.loop.pictures import shown, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, guided_attention, stop_error
+from sayahead_lab.training.saeki.from_voice import read_tacotron
 from sayahead_lab.training.saeki.network import Decoded, Tacotron, TacotronConfig, Taught, Texts, generate
-from sayahead_lab.training.saeki.shipped import read_tacotron
 
 
 @dataclass(frozen=True, slots=True)

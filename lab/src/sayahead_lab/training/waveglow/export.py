@@ -15,8 +15,8 @@ from torch import nn
 from sayahead_lab.training.clarinet.writer import ConditionWriter, write_pitch
 from sayahead_lab.training.graph.builder import Graph
 from sayahead_lab.training.graph.recurrent import array, halved
-from sayahead_lab.training.loop.trained import Trained
-from sayahead_lab.training.part import Part, Written
+from sayahead_lab.training.loop.saved_run import Trained
+from sayahead_lab.training.voice_parts import Part, Written
 from sayahead_lab.training.waveglow.network import SOFTER, Bands, Coupling, Flows, Groups, WaveGlow
 from sayahead_lab.training.waveglow.task import WaveGlowData
 

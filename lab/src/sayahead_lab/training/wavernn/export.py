@@ -19,8 +19,8 @@ from sayahead_lab.training.clarinet.conditioner import Conditioner, ConditionerC
 from sayahead_lab.training.clarinet.signal import LEAST_POWER
 from sayahead_lab.training.clarinet.writer import write_pitch
 from sayahead_lab.training.graph.recurrent import array, normed
-from sayahead_lab.training.loop.trained import Trained
-from sayahead_lab.training.part import Part, Written
+from sayahead_lab.training.loop.saved_run import Trained
+from sayahead_lab.training.voice_parts import Part, Written
 from sayahead_lab.training.wavernn.network import PARTS, Conditions, Guide, WaveRNN, decoded
 
 EXACT = ("level", "split", "join")

@@ -22,7 +22,7 @@ from sayahead_lab.eval.measures.latency import (
     words_per_min,
 )
 from sayahead_lab.eval.report import plots
-from sayahead_lab.eval.report.canvas import Point
+from sayahead_lab.eval.report.drawing import Point
 from sayahead_lab.eval.report.tables import Column, Summary, Value
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from sayahead_lab.training.heart.task import LEAD_UNITS
 
 ENERGY = 1.76, 6.96
 """The imported voice's energy is this much times the level of its sound, plus so much: by least squares over 16 of its
-sentences (correlation 0.99; ``tests/training/test_heart_voice.py`` checks two)."""
+sentences (correlation 0.99; ``tests/training/test_own_voice_task.py`` checks two)."""
 FULL_SCALE = np.float32(32767)
 SILENT = np.zeros(1, np.float32)
 

@@ -18,8 +18,8 @@ from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, read_info
 from sayahead_lab.training.layers import Scaled
 from sayahead_lab.training.loop import checkpoint as checkpoints
 from sayahead_lab.training.loop.publish import opened
+from sayahead_lab.training.loop.saved_run import DESCRIPTION, check_corpus, check_fits, load_weights
 from sayahead_lab.training.loop.task import Task, TaskMaker, task_maker
-from sayahead_lab.training.loop.trained import DESCRIPTION, check_corpus, check_fits, load_weights
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from sayahead.types import Floats, Word
 
 from sayahead_lab.eval.experiment.conditions import Condition, session, voice
 from sayahead_lab.eval.experiment.trace import Trace
+from sayahead_lab.eval.measures.joins import corresponding, seams
 from sayahead_lab.eval.measures.pitch import pitch_hz
 from sayahead_lab.eval.measures.prosody import Heard, from_sound, sums
-from sayahead_lab.eval.measures.seams import corresponding, seams
 
 
 @dataclass(frozen=True, slots=True)

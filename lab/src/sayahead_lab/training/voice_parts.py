@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic
 
+from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.loop.task import M
-from sayahead_lab.training.loop.trained import Trained
 
 Written = tuple[list[Path], dict[str, Any]]
 """Files in a voice's folder, and a table of voice.json about them."""

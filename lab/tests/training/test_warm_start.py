@@ -22,21 +22,21 @@ from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.checkpoint import load_checkpoint
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.run import train
-from sayahead_lab.training.loop.start import Start, begin, find_start
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.loop.task import Settings, task_maker
-from sayahead_lab.training.loop.trained import load_trained
+from sayahead_lab.training.loop.warm_start import Start, begin, find_start
 from sayahead_lab.training.ma import export as ma_export
+from sayahead_lab.training.ma.from_voice import read_deepvoice3
 from sayahead_lab.training.ma.network import DeepVoice3
-from sayahead_lab.training.ma.shipped import read_deepvoice3
 from sayahead_lab.training.ma.task import DeepVoice3Task
 from sayahead_lab.training.mel import export as mel_export
+from sayahead_lab.training.mel.from_voice import read_melvocoder
 from sayahead_lab.training.mel.network import MelVocoder
-from sayahead_lab.training.mel.shipped import read_melvocoder
 from sayahead_lab.training.mohan import export as mohan_export
+from sayahead_lab.training.mohan.from_voice import read_modified_tacotron
 from sayahead_lab.training.mohan.network import ModifiedTacotron
-from sayahead_lab.training.mohan.shipped import read_modified_tacotron
 from sayahead_lab.training.saeki import export as saeki_export
-from sayahead_lab.training.saeki.shipped import read_tacotron
+from sayahead_lab.training.saeki.from_voice import read_tacotron
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 MA: dict[str, Any] = {**tiny.SIZES, "weight_norm": False}

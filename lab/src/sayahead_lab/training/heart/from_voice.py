@@ -32,7 +32,7 @@ from sayahead_lab.training.heart.weights import (
     tensor,
 )
 from sayahead_lab.training.hibari import heart_weights
-from sayahead_lab.training.part import Written
+from sayahead_lab.training.voice_parts import Written
 
 GAMMA = ".gamma"
 

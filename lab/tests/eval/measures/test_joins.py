@@ -7,8 +7,8 @@ import pytest
 from sayahead.errors import ConfigError
 from sayahead.types import Floats
 
-from sayahead_lab.eval.measures.seams import clicks, corresponding, jumps, random_places, seams, silence_s
-from sayahead_lab.eval.measures.streamed import one_shot_difference
+from sayahead_lab.eval.measures.joins import clicks, corresponding, jumps, random_places, seams, silence_s
+from sayahead_lab.eval.measures.streaming_effects import one_shot_difference
 
 RATE = 24000
 

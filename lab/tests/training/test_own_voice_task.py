@@ -24,9 +24,9 @@ from sayahead_lab.training.corpus.teacher import TeacherSpec
 from sayahead_lab.training.graph.builder import quantized
 from sayahead_lab.training.heart.decoder import AHEAD, DecoderWeights, HeartVoice, linears
 from sayahead_lab.training.heart.export import decoder_graph
-from sayahead_lab.training.heart.speaker import Spoken, energy_of, spoken, whole_edges
+from sayahead_lab.training.heart.own_voice_data import Spoken, energy_of, spoken, whole_edges
+from sayahead_lab.training.heart.own_voice_task import HELD, HeartVoiceTask, pace_error
 from sayahead_lab.training.heart.task import LEAD_UNITS, spread_rows
-from sayahead_lab.training.heart.voice import HELD, HeartVoiceTask, pace_error
 from sayahead_lab.training.loop.recipe import load_recipe
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "heart" / "another-voice.toml"

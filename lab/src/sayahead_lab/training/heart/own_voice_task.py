@@ -28,7 +28,7 @@ from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.corpus.teacher import HOP, RATE, UNIT
 from sayahead_lab.training.heart.decoder import AHEAD, LOUD, HeartVoice, load_decoder
 from sayahead_lab.training.heart.memory import HeartMemory, MemoryData
-from sayahead_lab.training.heart.speaker import SILENT, Spoken, moved, spoken
+from sayahead_lab.training.heart.own_voice_data import SILENT, Spoken, moved, spoken
 from sayahead_lab.training.heart.streams import Stream
 from sayahead_lab.training.heart.task import LEAD_UNITS, spread_rows
 from sayahead_lab.training.hibari import heart_weights
