@@ -1,6 +1,6 @@
 """Shadowing: repeat a recording behind a streaming recognizer, whose hypotheses change while it listens.
 
-pip install 'sayahead[score]'
+pip install faster-whisper
 python examples/shadow.py recording.flac shadowed.wav --whisper FOLDER    (Whisper in CTranslate2's format)
 
 The words on which two successive hypotheses agree (local agreement, Liu et al. 2020) go to the voice; where a later

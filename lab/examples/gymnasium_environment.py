@@ -2,7 +2,7 @@
 
 python lab/examples/gymnasium_environment.py runs/tts-longer corpus/ma
 
-Needs the extra ``train`` and Gymnasium: pip install 'sayahead[train]' gymnasium.
+Needs Gymnasium: pip install sayahead-lab gymnasium.
 """
 
 import sys

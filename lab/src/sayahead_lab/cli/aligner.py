@@ -6,7 +6,6 @@ import argparse
 from pathlib import Path
 
 from sayahead.cli.console import Console
-from sayahead.errors import ConfigError
 
 HELP = "make an aligner of a run, for corpora of recordings"
 EPILOG = """One comes with the package; to train another:
@@ -25,10 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the aligner; the exit code."""
-    try:
-        import torch  # noqa: F401
-    except ImportError as error:
-        raise ConfigError("An aligner is made with torch: pip install 'sayahead[train]'.") from error
     from sayahead_lab.training.aligner.export import export
     from sayahead_lab.training.aligner.network import Aligner
     from sayahead_lab.training.aligner.task import AlignerTask

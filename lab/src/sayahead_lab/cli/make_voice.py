@@ -73,11 +73,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the folder and load the voice; the exit code."""
     console = Console(quiet=False)
-    try:
-        import onnx  # noqa: F401
-        import torch  # noqa: F401
-    except ImportError as error:
-        raise ConfigError("Exporting needs torch and onnx: pip install 'sayahead[train]'.") from error
     make(arguments)
     voice = load_voice(arguments.out)
     size = sum(path.stat().st_size for path in arguments.out.glob("*.onnx"))

@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 
 from sayahead.cli.console import Console
-from sayahead.errors import ConfigError
 
 HELP = "make a corpus with the mel that an acoustic model predicts, for vocoders"
 EPILOG = """A vocoder learns from true mel, then hears what a voice will give it:
@@ -31,10 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the corpus; the exit code."""
-    try:
-        import torch
-    except ImportError as error:
-        raise ConfigError("Mel is predicted with torch: pip install 'sayahead[train]'.") from error
+    import torch
+
     from sayahead_lab.training.corpus.making import make_corpus
     from sayahead_lab.training.corpus.predicted import PredictedSpec
 

@@ -34,10 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write or check a release; the exit code."""
-    try:
-        import torch  # noqa: F401
-    except ImportError as error:
-        raise ConfigError("Runs are read with torch: pip install 'sayahead[train]'.") from error
     from sayahead_lab.training.loop.publish import check_sums, opened, publish, unpack_release
 
     console = Console(quiet=False)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from sayahead.cli import FAILED, complain, number, one_of
 from sayahead.cli.console import Console, visible
-from sayahead.errors import ConfigError
 
 HELP = "make a corpus, train a model"
 PARTS = {
@@ -71,10 +70,6 @@ class Progress:
 def run(arguments: argparse.Namespace) -> int:
     """Train; the exit code: 0 done, 1 cannot continue, 130 or 143 after a signal, with everything saved."""
     console = Console(quiet=os.environ.get("RANK", "0") != "0")
-    try:
-        import torch  # noqa: F401
-    except ImportError as error:
-        raise ConfigError("Training needs torch: pip install 'sayahead[train]'.") from error
     from sayahead_lab.training.loop.recipe import load_recipe
     from sayahead_lab.training.loop.run import TrainingError, train
 

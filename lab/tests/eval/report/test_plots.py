@@ -240,9 +240,3 @@ def test_conditions_of_one_manner_are_one_series() -> None:
     assert full is not None
     assert full.name == group(experiment, "full") == "full"
     assert group(experiment, "alone") == "alone"
-
-
-def test_without_matplotlib_the_error_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(ConfigError, match=r"sayahead\[score\]"):
-        plots.frontier(SERIES, metric="MOS", clock="c")

@@ -24,17 +24,15 @@ WHISPER = "SAYAHEAD_WHISPER"
 """Environment variable with the Whisper folder, for want of an argument."""
 UTMOS = "SAYAHEAD_UTMOS"
 """Environment variable with UTMOS's file or its folder, for want of an argument."""
-EXTRA = "pip install 'sayahead[score]'"
+EXTRA = "pip install 'sayahead-lab[score]'"
 NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
     "whisper": (("faster_whisper", EXTRA),),
     "normalizer": (("whisper_normalizer", EXTRA),),
     "distillmos": (
-        ("torch", EXTRA),
         ("distillmos", "pip install --no-deps distillmos xls-r-sqa"),
         ("xls_r_sqa", "pip install --no-deps distillmos xls-r-sqa"),
     ),
     "dnsmos": (("speechmos", EXTRA), ("librosa", EXTRA), ("requests", "pip install requests")),
-    "utmos": (("torch", EXTRA),),
 }
 """Modules that a listener imports, directly or not, each with the command that installs it."""
 
@@ -59,8 +57,9 @@ def at_16khz(samples: Floats, rate: int) -> Floats:
     """Samples (S,) resampled to 16 kHz by soxr, at its high quality."""
     if rate == RATE:
         return np.asarray(samples, np.float32)
-    require(missing_module("soxr", EXTRA, "listening to sound that is not at 16 kHz"))
-    return np.asarray(importlib.import_module("soxr").resample(samples, rate, RATE), np.float32)
+    import soxr
+
+    return np.asarray(soxr.resample(samples, rate, RATE), np.float32)
 
 
 def load_whisper(folder: str | Path | None, *, threads: int) -> Transcriber:
@@ -144,7 +143,7 @@ def load_utmos(path: str | Path | None) -> Rater:
     which Blinorot/UTMOS-PyTorch publishes on the Hugging Face hub; the second is ``utmos22_strong`` of
     tarepan/SpeechMOS, once it is scripted. ConfigError for any other file, or one whose score is no number.
     """
-    require(missing("utmos") or missing_utmos(path))
+    require(missing_utmos(path))
     import torch
 
     file = utmos_file(str(path))
@@ -241,7 +240,7 @@ def require(problem: str | None) -> None:
 
 def missing(listener: str) -> str | None:
     """Which package a listener lacks and how to install it; none if they are all there."""
-    problems = (missing_module(name, command, listener) for name, command in NEEDS[listener])
+    problems = (missing_module(name, command, listener) for name, command in NEEDS.get(listener, ()))
     return next((problem for problem in problems if problem), None)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sayahead.errors import ConfigError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +54,7 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def canvas(title: str, x: str, y: str, *, height: float = 4.8) -> tuple[Figure, Axes]:
-    """An empty figure, 8 inches wide; ConfigError where matplotlib is missing."""
+    """An empty figure, 8 inches wide."""
     figure, (axes,) = stack(title, x, y, height=height)
     axes.grid(color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
@@ -64,10 +63,8 @@ def canvas(title: str, x: str, y: str, *, height: float = 4.8) -> tuple[Figure, 
 
 def stack(title: str, x: str, y: str, *, height: float, rows: int = 1) -> tuple[Figure, list[Axes]]:
     """An empty figure with stacked axes that share x: the title over the first, x under the last."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ConfigError("Figures need matplotlib: install it with pip install 'sayahead[score]'.") from error
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(8, height), dpi=100, layout="constrained", facecolor="white")
     column = list(figure.subplots(rows, 1, squeeze=False, sharex=True)[:, 0])
     column[0].set_title(title, loc="left", fontsize=NORMAL + 2, fontweight="bold", color=INK, pad=10)

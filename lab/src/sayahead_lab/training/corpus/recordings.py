@@ -236,10 +236,8 @@ def read_recording(folder: Path, name: str, rate: int) -> Floats:
 
 def read_flac(path: Path) -> tuple[Floats, int]:
     """Samples (S,) in [-1, 1] and sample rate of a mono FLAC file; ConfigError where it is not one."""
-    try:
-        import soundfile
-    except ImportError as error:
-        raise ConfigError(f"Reading {path} needs soundfile: pip install 'sayahead[train]'.") from error
+    import soundfile
+
     try:
         samples, rate = soundfile.read(path, dtype="float32")
     except (OSError, RuntimeError) as error:

@@ -234,12 +234,9 @@ def load_reader(inner_punctuation: bool) -> EnglishPhonemizer:
 def load_graph() -> Any:
     """ONNX Runtime's session of the package's own graph, with durations and features among its outputs."""
     import hibari
+    import onnx
     import onnxruntime
 
-    try:
-        import onnx
-    except ImportError as error:
-        raise ConfigError("A teacher needs the package onnx: pip install 'sayahead[train]'.") from error
     model = onnx.load(str(Path(hibari.__file__).parent / "assets" / "hibari.onnx"))
     for name in (DURATIONS, FEATURES):
         model.graph.output.append(onnx.helper.make_empty_tensor_value_info(name))
@@ -252,14 +249,10 @@ def load_graph() -> Any:
 
 
 def resample(samples: Floats, rate: int, target: int) -> Floats:
-    """Samples (S,) at another rate; ConfigError where soxr, which does it, is not installed."""
+    """Samples (S,) at another rate."""
     if rate == target:
         return samples
-    try:
-        import soxr
-    except ImportError as error:
-        raise ConfigError(
-            f"Resampling from {rate} to {target} Hz needs the package soxr: pip install 'sayahead[score]'."
-        ) from error
+    import soxr
+
     resampled: Floats = np.asarray(soxr.resample(samples, rate, target), np.float32)
     return resampled

@@ -79,11 +79,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 
 def draw_losses(log: Path, path: Path) -> None:
-    """Write a PNG of the losses over the steps; ConfigError where matplotlib is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ConfigError("The loss is not drawn: pip install 'sayahead[train]' brings matplotlib.") from error
+    """Write a PNG of the losses over the steps."""
     from sayahead_lab.eval.report.drawing import COLOURS, canvas, legend, save
 
     figure, axes = canvas(f"Loss of {path.parent.name}", "step", "loss")

@@ -125,7 +125,7 @@ class Run:
         self.at, self.bad_steps, self.earlier_s, self.saved_s, self.shown_s = Counters(), 0, 0.0, 0.0, 0.0
         self.sums: list[dict[str, float]] = []
         self.ticks: deque[tuple[int, float]] = deque(maxlen=50)
-        self.log, self.undrawn = Log(out / "log.jsonl"), False
+        self.log = Log(out / "log.jsonl")
 
     def _average(self) -> nn.Module | None:
         """A second model for the moving average of the weights; built anew, as some layers cannot be copied."""
@@ -364,12 +364,7 @@ class Run:
             else:
                 logger.warning("The val split has no batch of %d items: nothing is validated.", size)
             self._sample(model)
-        try:
-            draw_losses(self.log.path, self.out / "loss.png")
-        except ConfigError as error:
-            if not self.undrawn:
-                logger.warning("%s", error)
-            self.undrawn = True
+        draw_losses(self.log.path, self.out / "loss.png")
 
     def _sample(self, model: nn.Module) -> None:
         """Let the task write its samples; errors there are reported and do not end the run."""
