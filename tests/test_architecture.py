@@ -16,7 +16,8 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
 LEVELS = (
-    {"types", "errors", "extensions"},
+    {"types", "errors"},
+    {"extensions"},
     {"config"},
     {"text", "sound"},
     {"engine"},

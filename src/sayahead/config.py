@@ -6,13 +6,13 @@ import contextlib
 import dataclasses
 import difflib
 import functools
-import importlib
 import inspect
 import math
 import numbers
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeGuard, TypeVar
 
 from sayahead.errors import ConfigError, TextError
@@ -22,11 +22,54 @@ Spec = str | Mapping[str, Any]
 """A thing by name: ``"learned"``, ``"learned:price=2,words_per_min=120"``, or ``{"name": "learned", "price": 2}``."""
 
 
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The least and the most of a number, in its annotation: ``k: Annotated[int, Bound(0, 16)]``."""
+
+    least: float = 0
+    """The least."""
+    most: float = math.inf
+    """The most."""
+    client: float | None = None
+    """The most that a client may ask of a server; None: ``most``."""
+
+
+def hints_of(maker: Callable[..., Any]) -> dict[str, Any]:
+    """Annotations of a dataclass's fields, or of what a function or class is called with; a Bound stays in them."""
+    kind: Any = maker
+    return hints_of_class(kind) if inspect.isclass(maker) else typing.get_type_hints(maker, include_extras=True)
+
+
+@functools.cache
+def hints_of_class(kind: type) -> dict[str, Any]:
+    """The same of a class, which is asked for with each object made."""
+    own = kind if dataclasses.is_dataclass(kind) else vars(kind).get("__init__", kind)
+    return typing.get_type_hints(own, include_extras=True)
+
+
+def check_bound(name: str, value: object, hint: Any, *, client: bool = False) -> None:
+    """ConfigError for a number beyond the Bound in its annotation; None is beyond none."""
+    bound = next((note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Bound)), None)
+    if bound is None or value is None:
+        return
+    most = bound.client if client and bound.client is not None else bound.most
+    if int in (hint.__origin__, *typing.get_args(hint.__origin__)):
+        check_whole(name, value, int(bound.least), None if math.isinf(most) else int(most))
+    else:
+        check_number(name, value, bound.least, most)
+
+
+def check_bounds(record: Any, where: str = "") -> None:
+    """ConfigError for a dataclass with a number beyond its Bound; ``where`` precedes its name in the error."""
+    for name, hint in hints_of(type(record)).items():
+        check_bound(f"{where or f'{type(record).__name__}: '}{name}", getattr(record, name), hint)
+
+
 def from_mapping(kind: type[T], data: object, *, where: str) -> T:
     """A ``kind`` from parsed JSON or TOML; ``where`` is the start of the path in errors."""
     if not isinstance(data, Mapping):
         raise ConfigError(f"{where}: expected a table with keys, found {describe(data)}.")
-    hints = typing.get_type_hints(kind)
+    hints = hints_of(kind)
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key in data:
         if key not in fields:
@@ -44,6 +87,10 @@ def convert(hint: Any, value: object, *, where: str) -> Any:
     """``value`` as the annotated type ``hint``; otherwise a ConfigError that names ``where``."""
     if hint is Any:
         return value
+    if typing.get_origin(hint) is typing.Annotated:
+        converted = convert(hint.__origin__, value, where=where)
+        check_bound(where, converted, hint)
+        return converted
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return from_mapping(hint, value, where=where)
@@ -130,21 +177,25 @@ def chosen(
     table: Mapping[str, Callable[..., T]],
     given: Mapping[str, Callable[..., T]],
     options: Mapping[str, Any],
-    *,
-    of_voices: Sequence[str],
     whose: str,
 ) -> T:
     """The entry of a table that a name and options describe.
 
-    ``given``, the makers with a voice's own values, takes precedence over the table; names in ``of_voices`` are only
-    found there. ConfigError for an unknown name or option, with the nearest one, and for a value of the wrong type.
+    ``given``, the makers with a voice's own values, takes precedence over the table; what is ``taught`` is only found
+    there. ConfigError for an unknown name or option, with the nearest one, and for a value of the wrong type.
     """
     name, described = named(what, spec)
-    if name not in table:
-        raise ConfigError(f"{what} {name!r} is not known{nearest(name, table)}.")
-    if name in of_voices and name not in given:
-        raise ConfigError(f"{whose} has no {what} {name!r}: choose another {what}.")
-    return call(given.get(name, table[name]), {**described, **options}, where=f"{what} {name!r}")
+    if name not in given:
+        if name not in table:
+            raise ConfigError(f"{what} {name!r} is not known{nearest(name, {*table, *given})}.")
+        if trait(table[name], "taught", usual=False):
+            raise ConfigError(f"{whose} has no {what} {name!r}: choose another {what}.")
+    return call(given.get(name) or table[name], {**described, **options}, where=f"{what} {name!r}")
+
+
+def trait(maker: Callable[..., Any], name: str, *, usual: bool) -> bool:
+    """What a class, or the class of a class method, says about itself in an attribute; ``usual`` if nothing."""
+    return bool(getattr(getattr(maker, "__self__", maker), name, usual))
 
 
 def named(what: str, spec: object) -> tuple[str, dict[str, Any]]:
@@ -178,20 +229,11 @@ def plain(text: str) -> int | float | str:
     return text
 
 
-def deferred(module: str, name: str) -> Callable[..., Any]:
-    """A function by its module, which is imported at the first call: what is not chosen costs no time."""
-
-    def run(*given: Any, **named: Any) -> Any:
-        return getattr(importlib.import_module(module), name)(*given, **named)
-
-    return run
-
-
 def call(maker: Callable[..., T], options: Mapping[str, Any], *, where: str) -> T:
     """``maker(**options)``; ConfigError if an option is unknown, missing or not of its annotated type."""
     parameters = inspect.signature(maker).parameters
     function: Any = maker.func if isinstance(maker, functools.partial) else maker
-    hints = typing.get_type_hints(vars(function)["__init__"] if inspect.isclass(function) else function)
+    hints = hints_of(function)
     for key in options:
         if key not in parameters:
             raise ConfigError(f"{where}: unknown option {key!r}{nearest(key, parameters)}.")

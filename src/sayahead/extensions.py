@@ -6,10 +6,12 @@ import functools
 import importlib
 import importlib.metadata
 import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, TypeVar
+
+from sayahead.errors import ConfigError
 
 T = TypeVar("T")
 
@@ -23,8 +25,10 @@ def entry_points(group: str) -> dict[str, EntryPoint]:
     return points
 
 
-class Extensible(Mapping[str, T]):
+class Extensible(MutableMapping[str, T]):
     """Names to what they stand for: the package's own, and after them those of other packages' entry points.
+
+    A program may set further names for itself.
 
     Nothing is imported before it is looked up. The package's own names come first and are not asked of the entry
     points, since reading what every installed package declares takes longer than a short command.
@@ -32,14 +36,27 @@ class Extensible(Mapping[str, T]):
 
     def __init__(self, group: str, own: Mapping[str, str]) -> None:
         """``own``: name to ``module:attribute``, or a module alone."""
-        self.group, self._own = group, dict(own)
+        self.group, self._own = group, dict[str, str | T](own)
 
     def __getitem__(self, name: str) -> T:
+        """ConfigError for another package's that cannot be imported."""
         if name in self._own:
-            own: T = load(self._own[name])
-            return own
-        found: T = entry_points(self.group)[name].load()
-        return found
+            own = self._own[name]
+            made: T = load(own) if isinstance(own, str) else own
+            return made
+        point = entry_points(self.group)[name]
+        try:
+            made = point.load()
+        except (ImportError, AttributeError) as error:
+            package = point.dist.name if point.dist else point.value
+            raise ConfigError(f"{name!r} comes with the package {package}, which cannot be loaded: {error}.") from error
+        return made
+
+    def __setitem__(self, name: str, made: T) -> None:
+        self._own[name] = made
+
+    def __delitem__(self, name: str) -> None:
+        del self._own[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._own or name in entry_points(self.group)

@@ -98,8 +98,8 @@ class Voice:
         lookahead = functools.partial(LookaheadK, k=config.defaults.lookahead, words=config.defaults.words)
         # Whole sentences have one name, whatever a voice reads.
         fixed: dict[str, Callable[..., Policy]] = {"wait-all": WaitEnd} if self.characters else {"lookahead": lookahead}
-        self._policies = fixed | (policies or {})
-        self._contexts = contexts or {}
+        self._policies = {**fixed, **loaded.policies, **(policies or {})}
+        self._contexts = {**loaded.contexts, **(contexts or {})}
         self._lexicons: WeakKeyDictionary[Lexicon, Pronunciations] = WeakKeyDictionary()
         self._unlisted = Pronunciations(None, normalizer=loaded.normalizer, symbols=config.phonemes)
         self._whose = f"The voice {config.name!r}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from sayahead.config import check_whole
+from sayahead.config import Bound, check_bounds
 from sayahead.engine.context import Prediction
 from sayahead.types import Word
 
@@ -20,14 +21,13 @@ MOST = 1000
 class RandomWords:
     """Random words as the future: the control that a predicted future has to beat (Stephenson et al. 2021)."""
 
-    count: int = 5
+    count: Annotated[int, Bound(0, MOST, client=16)] = 5
     """Words to draw."""
-    seed: int = 0
+    seed: Annotated[int, Bound(0, 2**63 - 1, client=2**32 - 1)] = 0
     """Fixes the draw, together with the words so far."""
 
     def __post_init__(self) -> None:
-        check_whole("RandomWords: count", self.count, 0, MOST)
-        check_whole("RandomWords: seed", self.seed, 0, 2**63 - 1)
+        check_bounds(self)
 
     def predict(self, words: Sequence[str]) -> Prediction:
         from sayahead.text.english.common_words import COMMON_WORDS
@@ -45,11 +45,12 @@ class Truth:
 
     words: tuple[Word, ...]
     """All words of the session's text, as the normalizer gives them; ``Truth.of`` makes them of a text."""
-    count: int = 5
+    count: Annotated[int, Bound(0, MOST)] = 5
     """Most words to show."""
+    served = False
 
     def __post_init__(self) -> None:
-        check_whole("Truth: count", self.count, 0, MOST)
+        check_bounds(self)
 
     @classmethod
     def of(cls, text: str, count: int = 5) -> Truth:

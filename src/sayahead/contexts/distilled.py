@@ -29,7 +29,9 @@ class DistilledConfig:
 
 
 class Distilled:
-    """See ContextPredictor: an embedding for the segment, no words (Saeki-b, Eq. 7: G(v))."""
+    """An embedding for the segment, no words (Saeki-b, Eq. 7: G(v))."""
+
+    taught = True
 
     def __init__(self, graph: OnnxGraph, vectors: WordVectors, *, most: int) -> None:
         self._graph, self._vectors, self._most = graph, vectors, most

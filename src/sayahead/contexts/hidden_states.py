@@ -50,7 +50,9 @@ class StatesModel(Protocol):
 
 
 class Hidden:
-    """See ContextPredictor: an embedding for the segment, no words."""
+    """An embedding for the segment, no words."""
+
+    taught, served = True, False
 
     def __init__(self, graph: OnnxGraph, config: HiddenConfig, model: StatesModel) -> None:
         self._graph, self._config, self._model = graph, config, model

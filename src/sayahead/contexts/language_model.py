@@ -27,6 +27,7 @@ class LanguageModel:
     """
 
     HISTORY_WORDS = 64
+    served = False
 
     def __init__(
         self,

@@ -7,24 +7,26 @@ from typing import Any
 
 from sayahead.config import Spec, chosen
 from sayahead.engine.policy import Policy
-from sayahead.policies.agent import Agent
-from sayahead.policies.characters import WaitEnd, WaitKSteps
-from sayahead.policies.fixed import Independent, LookaheadK, Opportunistic, WaitAll
-from sayahead.policies.learned import LearnedPolicy
+from sayahead.extensions import Extensible
 
-POLICIES: dict[str, Callable[..., Policy]] = {
-    "lookahead": LookaheadK,
-    "opportunistic": Opportunistic,
-    "wait-all": WaitAll,
-    "independent": Independent,
-    "learned": LearnedPolicy,
-    "wait-end": WaitEnd,
-    "wait-k-steps": WaitKSteps,
-    "agent": Agent,
-}
-"""Every policy by its name in Python, on the command line, in experiments and on sockets; options are its fields."""
-OF_VOICES = ("learned", "agent")
-"""Those that a voice has learned: only a voice that has them can make them."""
+POLICIES: Extensible[Callable[..., Policy]] = Extensible(
+    "sayahead.policies",
+    {
+        "lookahead": "sayahead.policies.fixed:LookaheadK",
+        "opportunistic": "sayahead.policies.fixed:Opportunistic",
+        "wait-all": "sayahead.policies.fixed:WaitAll",
+        "independent": "sayahead.policies.fixed:Independent",
+        "learned": "sayahead.policies.learned:LearnedPolicy",
+        "wait-end": "sayahead.policies.characters:WaitEnd",
+        "wait-k-steps": "sayahead.policies.characters:WaitKSteps",
+        "agent": "sayahead.policies.agent:Agent",
+    },
+)
+"""Every policy by its name in Python, on the command line, in experiments and on sockets; options are its fields.
+
+A class that sets ``taught = True`` is made by voices that have learned it alone; one that sets ``served = False`` is
+not offered to the clients of a server.
+"""
 
 
 def policy(
@@ -34,4 +36,4 @@ def policy(
 
     ``voice`` has a voice's own: those that it has learned, and others with its own values for their options.
     """
-    return chosen("policy", spec, POLICIES, voice or {}, options, of_voices=OF_VOICES, whose=whose)
+    return chosen("policy", spec, POLICIES, voice or {}, options, whose)

@@ -34,6 +34,7 @@ class Agent:
     hidden: int
     """H, of its recurrent unit."""
     unit = "characters"
+    taught = True
 
     @classmethod
     def load(cls, folder: Path, model: AgentConfig, *, threads: int = 1) -> Agent:

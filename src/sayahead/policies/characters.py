@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from sayahead.config import check_whole
+from sayahead.config import Bound, check_bounds
 from sayahead.engine.policy import READ, LetterView, Read, Steps
 
 
@@ -25,12 +26,12 @@ class WaitKSteps:
     k = 2 is READ, SPEAK, READ, SPEAK; k = 3 is READ, SPEAK, SPEAK. After a sentence's end there is only SPEAK.
     """
 
-    k: int = 2
+    k: Annotated[int, Bound(2, client=16)] = 2
     """Actions from one READ to the next, at least 2."""
     unit = "characters"
 
     def __post_init__(self) -> None:
-        check_whole("WaitKSteps: k", self.k, 2)
+        check_bounds(self)
 
     def decide(self, view: LetterView) -> Read | Steps:
         return Steps() if view.over or (view.read + view.steps) % self.k else READ

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from sayahead.config import check_whole
+from sayahead.config import Bound, check_bounds
 from sayahead.engine.policy import READ, Read, Speak, View
 
 
@@ -16,19 +17,18 @@ class LookaheadK:
     the first chunk of a sentence and 6 for the others, or 7 for all; 1 and 1 speak word by word.
     """
 
-    k: int = 1
+    k: Annotated[int, Bound(client=16)] = 1
     """Words of lookahead; 0 speaks a word the moment it is complete."""
-    first_chunk: int = 1
+    first_chunk: Annotated[int, Bound(1, client=64)] = 1
     """Minimum phonemes of a sentence's first chunk."""
-    chunk: int = 1
+    chunk: Annotated[int, Bound(1, client=64)] = 1
     """Minimum phonemes of every other chunk."""
-    words: int = 1
+    words: Annotated[int, Bound(1, client=16)] = 1
     """Minimum words of any chunk (Saeki's N, 2)."""
     unit = "words"
 
     def __post_init__(self) -> None:
-        for name, least in (("k", 0), ("first_chunk", 1), ("chunk", 1), ("words", 1)):
-            check_whole(f"LookaheadK: {name}", getattr(self, name), least)
+        check_bounds(self)
 
     def decide(self, view: View) -> Read | Speak:
         least, phonemes = (self.first_chunk if view.first else self.chunk), 0
@@ -50,12 +50,12 @@ class Opportunistic:
     policies give the same sound however the text arrives.
     """
 
-    most: int = 3
+    most: Annotated[int, Bound(client=16)] = 3
     """Most words of lookahead."""
     unit = "words"
 
     def __post_init__(self) -> None:
-        check_whole("Opportunistic: most", self.most, 0)
+        check_bounds(self)
 
     @property
     def eager(self) -> int:
@@ -70,12 +70,12 @@ class Opportunistic:
 class WaitAll:
     """Speak each sentence at once when it is complete: what other engines do, and the reference for quality."""
 
-    max_words: int = 120
+    max_words: Annotated[int, Bound(1, client=120)] = 120
     """A sentence without end is spoken in pieces of at most this many words, cut after a comma if there is one."""
     unit = "words"
 
     def __post_init__(self) -> None:
-        check_whole("WaitAll: max_words", self.max_words, 1)
+        check_bounds(self)
 
     def decide(self, view: View) -> Read | Speak:
         if view.pending and view.pending[-1].ends and len(view.pending) <= self.max_words:
@@ -93,12 +93,12 @@ class Independent:
     The lower bound that every incremental method has to beat.
     """
 
-    words: int = 2
+    words: Annotated[int, Bound(1, client=16)] = 2
     """Words per utterance; the last one of a sentence has what is left. Saeki-a: 2."""
     unit = "words"
 
     def __post_init__(self) -> None:
-        check_whole("Independent: words", self.words, 1)
+        check_bounds(self)
 
     def decide(self, view: View) -> Read | Speak:
         if len(view.pending) >= self.words:

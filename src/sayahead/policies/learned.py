@@ -11,12 +11,12 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sayahead.config import check_number
+from sayahead.config import Bound, check_bounds
 from sayahead.engine.files import save_arrays
 from sayahead.engine.policy import READ, Read, Speak, View
 from sayahead.errors import VoiceError
@@ -173,15 +173,15 @@ class LearnedPolicy:
     """The weights."""
     clues: Clues
     """What they read."""
-    price: float = 1.0
+    price: Annotated[float, Bound(*PRICES)] = 1.0
     """What a second of lag costs, averaged over words, in units of the quality lost at ``k = 0``."""
-    words_per_min: float = 180.0
+    words_per_min: Annotated[float, Bound(*PACES)] = 180.0
     """The pace at which text is expected."""
     unit = "words"
+    taught = True
 
     def __post_init__(self) -> None:
-        for name, (least, most) in (("price", PRICES), ("words_per_min", PACES)):
-            check_number(f"LearnedPolicy: {name}", getattr(self, name), least, most)
+        check_bounds(self)
 
     def decide(self, view: View) -> Read | Speak:
         pending = view.pending

@@ -11,7 +11,7 @@ from pathlib import Path
 from sayahead.config import nearest
 from sayahead.engine.policy import Unit
 from sayahead.errors import VoiceError
-from sayahead.systems import CHARACTER_KINDS
+from sayahead.systems import KINDS
 from sayahead.voice import SHAPED, Voice, load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 
@@ -115,7 +115,7 @@ class Voices:
         config = self.configs[name]
         if config.kind == SHAPED:
             return self.unit(config.model["voice"]) if config.model.get("voice") in self.configs else "words"
-        return "characters" if config.kind in CHARACTER_KINDS else "words"
+        return getattr(KINDS.get(config.kind), "unit", "words")
 
     def put(self, voice: Voice) -> None:
         """Offer a voice that is already loaded, as the default one."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
+from sayahead.engine.context import ContextPredictor
 from sayahead.engine.onnx import beside
-from sayahead.engine.policy import Unit
+from sayahead.engine.policy import Policy, Unit
 from sayahead.engine.stages import AcousticModel, Vocoder
 from sayahead.engine.synthesizer import AnySynthesizer, Pauses, TwoStage
 from sayahead.errors import ConfigError
@@ -34,6 +35,10 @@ class Loaded:
     """See FrontEnd."""
     policy: str = ""
     """The policy of sessions that choose none; empty: what is usual for what the voice reads."""
+    policies: Mapping[str, Callable[..., Policy]] = field(default_factory=dict)
+    """Makers of policies that the kind's voices learn, by name."""
+    contexts: Mapping[str, Callable[..., ContextPredictor]] = field(default_factory=dict)
+    """The same of context predictors."""
 
     @property
     def unit(self) -> Unit:
@@ -42,6 +47,13 @@ class Loaded:
 
 
 Stages = tuple[AcousticModel[Any], Vocoder[Any]]
+Loader = TypeVar("Loader", bound=Callable[..., Loaded])
+
+
+def reads_characters(load: Loader) -> Loader:
+    """Marks the loader of a kind whose voices read characters, for those who ask before a voice is loaded."""
+    vars(load)["unit"] = "characters"
+    return load
 
 
 def phoneme_voice(config: VoiceConfig, *tasks: Callable[[], Any], stages: Callable[..., Stages]) -> Loaded:

@@ -17,7 +17,7 @@ from sayahead.config import check_whole, from_mapping
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.engine.stages import Frames
 from sayahead.errors import ConfigError
-from sayahead.systems.loading import Loaded, two_stages
+from sayahead.systems.loading import Loaded, reads_characters, two_stages
 from sayahead.text import front_end
 from sayahead.types import Floats, Rendering, Segment
 from sayahead.vocoders import load_mel_vocoder
@@ -263,6 +263,7 @@ class MohanConfig:
     """The vocoder's ``kind`` and the settings of that kind, or another voice's vocoder (see Borrowed)."""
 
 
+@reads_characters
 def load_mohan(config: VoiceConfig, folder: Path, threads: int) -> Loaded:
     """A voice whose folder has the graphs of ``GRAPHS`` and the vocoder's; it reads characters."""
     mohan = from_mapping(MohanConfig, config.model, where="model")

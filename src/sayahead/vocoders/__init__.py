@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sayahead.config import deferred, from_mapping, nearest
+from sayahead.config import from_mapping, nearest
 from sayahead.engine.files import check_file, inside
 from sayahead.engine.stages import Vocoder
 from sayahead.errors import ConfigError, VoiceError
+from sayahead.extensions import Extensible
 from sayahead.voices import located, read_config
 
 
@@ -41,15 +42,13 @@ def load_mel_vocoder(table: Mapping[str, Any], folder: Path, threads: int) -> Vo
     if "voice" in table:
         table, folder = borrowed(table, folder)
     kind = table.get("kind")
-    if kind not in VOCODERS:
+    if not isinstance(kind, str) or kind not in VOCODERS:
         raise ConfigError(f"model: vocoder: kind {kind!r} is unknown{nearest(str(kind), VOCODERS)}.")
     return VOCODERS[kind]({key: value for key, value in table.items() if key != "kind"}, folder, threads)
 
 
-VOCODERS: dict[str, Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = {
-    "mel": deferred("sayahead.vocoders.mel", "load_mel"),
-    "clarinet": deferred("sayahead.vocoders.clarinet", "load_clarinet"),
-    "wavernn": deferred("sayahead.vocoders.wavernn", "load_wavernn"),
-    "waveglow": deferred("sayahead.vocoders.waveglow", "load_waveglow"),
-}
+VOCODERS: Extensible[Callable[[Mapping[str, Any], Path, int], Vocoder[Any]]] = Extensible(
+    "sayahead.vocoders",
+    {name: f"sayahead.vocoders.{name}:load_{name}" for name in ("mel", "clarinet", "wavernn", "waveglow")},
+)
 """Loaders of vocoders of mel frames, for any kind that makes these; by the name of the task that trained them."""

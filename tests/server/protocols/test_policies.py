@@ -14,6 +14,10 @@ from websockets.asyncio.client import connect
 
 from sayahead import Voice, load_voice
 from sayahead.client import Client, ServerError
+from sayahead.engine.policy import Read, Speak, View
+from sayahead.errors import ConfigError
+from sayahead.extensions import Extensible
+from sayahead.server.synthesis.offers import TABLES, offered, offers
 from sayahead.types import Floats
 
 TEXT = "Hello there, how are you today? I am fine. "
@@ -57,12 +61,12 @@ def test_a_voice_of_characters_speaks_by_its_own_policies() -> None:
     [
         ({"policy": "lerned"}, "policy 'lerned' is not known .did you mean 'learned'"),
         ({"policy": "lookahead:kk=1"}, "unknown option 'kk' .did you mean 'k'"),
-        ({"policy": "lookahead:k=17"}, "k is 17, but must be a number from 0 to 16"),
+        ({"policy": "lookahead:k=17"}, "k is 17, but must be a whole number from 0 to 16"),
         ({"policy": "learned"}, "voice 'toy' has no policy 'learned'"),
         ({"policy": "wait-end"}, "decides on characters"),
         ({"policy": 5}, "policy is int 5, but must be a name"),
         ({"context": "lm:model=gpt2"}, "context 'lm' is not known"),
-        ({"context": "random:count=-1"}, "count is -1, but must be a number from 0 to 16"),
+        ({"context": "random:count=-1"}, "count is -1, but must be a whole number from 0 to 16"),
     ],
 )
 def test_what_is_not_offered_is_refused_and_the_connection_stays(
@@ -79,6 +83,32 @@ def test_what_is_not_offered_is_refused_and_the_connection_stays(
         assert caught.value.code == "invalid_option"
 
     asyncio.run(run())
+
+
+class Mirror:
+    """A policy of another package, which declares no bounds."""
+
+    unit = "words"
+
+    def __init__(self, words: int = 1, gentle: bool = False, file: str = "") -> None:
+        self.words = words
+
+    def decide(self, view: View) -> Read | Speak:
+        return Speak(1, 0)
+
+
+def test_another_packages_policy_is_offered_with_numbers_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TABLES, "policy", Extensible("nobody.policies", {}))
+    TABLES["policy"]["mirror"] = Mirror
+    assert offers("policy") == ["mirror"]
+    assert offered("policy", "mirror:words=100,gentle=1") == {"name": "mirror", "words": 100, "gentle": 1}
+    with pytest.raises(ConfigError, match="words is 101, but must be a whole number from 0 to 100"):
+        offered("policy", {"name": "mirror", "words": 101})
+    with pytest.raises(ConfigError, match="file cannot be chosen by clients"):
+        offered("policy", "mirror:file=secrets")
+    monkeypatch.setattr(Mirror, "served", False, raising=False)
+    with pytest.raises(ConfigError, match="policy 'mirror' is not known"):
+        offered("policy", "mirror")
 
 
 def requests(policy: str | None) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -14,7 +14,7 @@ from sayahead.engine.keep_up import keep_up
 from sayahead.server import messages as m
 from sayahead.server.hub import Hub
 from sayahead.server.synthesis.formats import ENCODINGS, RATES, AudioFormat
-from sayahead.server.synthesis.offers import OFFERS, choices
+from sayahead.server.synthesis.offers import choices, offers
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MOST_NAME, MessageError, compact, mark_of, number, text_frame, utterance_name
 from sayahead.text.lexicon import Lexicon
@@ -125,8 +125,8 @@ class Native(SocketProtocol):
             descriptions={name: config.description for name, config in voices.configs.items()},
             units={name: voices.unit(name) for name in voices.configs},
             loaded=list(voices.loaded),
-            policies=list(OFFERS["policy"]),
-            contexts=list(OFFERS["context"]),
+            policies=offers("policy"),
+            contexts=offers("context"),
             encodings=list(ENCODINGS),
             rates=RATES,
             limits=self._hub.bounds | {"name_characters": MOST_NAME},

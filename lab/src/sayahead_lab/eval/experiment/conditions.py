@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sayahead import contexts, policies
-from sayahead.config import Spec, call, from_mapping, named, nearest
+from sayahead.config import Spec, call, from_mapping, named, nearest, trait
 from sayahead.contexts import CONTEXTS
 from sayahead.contexts.recorded import ENDING, recorded_futures
 from sayahead.engine.context import ContextPredictor
@@ -185,7 +185,7 @@ def load_matrix(path: Path) -> Matrix:
                 f"{path}: condition {condition.name!r}: there is no clock {condition.clock!r}"
                 f"{nearest(condition.clock, clocks)}."
             )
-        if condition.context_name not in ("lm", *contexts.OF_VOICES):
+        if condition.context_name != "lm" and not taught(CONTEXTS, condition.context_name):
             context(condition, "", None)
     if matrix.count < 1:
         raise ConfigError(f"{path}: count is {matrix.count}, but must be at least 1.")
@@ -209,9 +209,14 @@ def text_clock(clock: Clock, ends_s: tuple[float, ...] = ()) -> TextClock:
     return call(CLOCKS[name], options, where=f"Clock {clock.name!r}: {name}")
 
 
+def taught(table: Mapping[str, Callable[..., object]], name: str) -> bool:
+    """Whether only a voice that has learned it can make the policy or context of that name."""
+    return trait(table[name], "taught", usual=False)
+
+
 def policy(condition: Condition) -> Policy:
     """A condition's policy; ConfigError where its voice has none of that name, or for an unknown option."""
-    if condition.policy_name in policies.OF_VOICES:
+    if taught(POLICIES, condition.policy_name):
         return voice_of(condition).policy(condition.policy)
     return policies.policy(condition.policy)
 
@@ -229,7 +234,7 @@ def context(condition: Condition, text: str, lm: str | None) -> ContextPredictor
         options["text"] = text
     if name == "hidden" and lm is not None and not lm.endswith(ENDING):
         options.setdefault("model", lm)
-    if name in contexts.OF_VOICES:
+    if taught(CONTEXTS, name):
         return voice_of(condition).context(name, **options)
     return contexts.context(name, **options)
 
