@@ -170,4 +170,4 @@ def test_silence_around_a_sentence_is_bounded() -> None:
     audible = np.flatnonzero(np.abs(speech.samples) > 10 ** (-50 / 20))
     assert audible[0] <= 10
     assert len(speech.samples) - 1 - audible[-1] == 333
-    assert state.origin == state.emitted == len(speech.samples)
+    assert state.progress.origin == state.progress.emitted == len(speech.samples)

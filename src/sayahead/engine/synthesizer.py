@@ -47,21 +47,9 @@ class Pauses:
 
 
 @dataclass(frozen=True, slots=True)
-class TwoStageState(Generic[A, V]):
-    """The past of one session."""
+class Progress:
+    """How far the sound of one session has come."""
 
-    rendering: Rendering
-    """How this session is rendered."""
-    acoustic: A
-    """The first stage's state."""
-    vocoder: V
-    """The second stage's state."""
-    waiting: tuple[Floats, ...] = ()
-    """(T, D) final frames of the last SPEAKs that wait for the second stage (Ma's k2)."""
-    frame: int = 0
-    """Frames of finished sentences, which number the frames of this one."""
-    frames: int = 0
-    """Final frames of this sentence that the vocoder has taken."""
     origin: int = 0
     """Session sample that corresponds to this sentence's first frame, less what was cut."""
     emitted: int = 0
@@ -74,6 +62,26 @@ class TwoStageState(Generic[A, V]):
     """First and end frame of the words whose onset has not been emitted."""
     timed: int = 0
     """Session sample where the last word that was emitted was said to end."""
+
+
+@dataclass(frozen=True, slots=True)
+class TwoStageState(Generic[A, V]):
+    """The past of one session."""
+
+    rendering: Rendering
+    """How this session is rendered."""
+    acoustic: A
+    """The first stage's state."""
+    vocoder: V
+    """The second stage's state."""
+    progress: Progress
+    """How far its sound has come."""
+    waiting: tuple[Floats, ...] = ()
+    """(T, D) final frames of the last SPEAKs that wait for the second stage (Ma's k2)."""
+    frame: int = 0
+    """Frames of finished sentences, which number the frames of this one."""
+    frames: int = 0
+    """Final frames of this sentence that the vocoder has taken."""
     rest: tuple[Floats, Floats, int | None] | None = None
     """What the second stage has not taken of the last step: final and right frames, and the pause behind them where
     they end the sentence."""
@@ -115,13 +123,13 @@ class TwoStage(Generic[A, V]):
 
     def initial(self, rendering: Rendering) -> TwoStageState[A, V]:
         """The state before the first word of a session."""
-        silence = np.zeros(0, np.float32)
-        return TwoStageState(rendering, self._acoustic.initial(), self._vocoder.initial(0), lead=silence)
+        progress = Progress(lead=np.zeros(0, np.float32))
+        return TwoStageState(rendering, self._acoustic.initial(), self._vocoder.initial(0), progress)
 
     def step(self, segment: Segment, state: TwoStageState[A, V]) -> tuple[Speech, TwoStageState[A, V]]:
         said = list[Speech]()
         while state.rest is not None:
-            speech, state = self._vocode(*state.rest, state)
+            speech, state = self._vocode(*state.rest, state, state.acoustic, state.waiting, state.progress.unheard)
             if segment is NOTHING:
                 return speech, state
             said.append(speech)
@@ -145,16 +153,23 @@ class TwoStage(Generic[A, V]):
         final = np.concatenate([frames.final[:0], *ready])
         right = np.concatenate([frames.final[:0], *waiting]) if rendering.k2 else frames.right
         pause = round(self._pauses.pause * segment.pause) if frames.ended else None
-        known = {"unheard": moved(state.unheard, frames.drawn) + frames.words, "waiting": tuple(waiting)}
-        speech, state = self._vocode(final, right, pause, state, acoustic=acoustic, **known)
+        words = moved(state.progress.unheard, frames.drawn) + frames.words
+        speech, state = self._vocode(final, right, pause, state, acoustic, tuple(waiting), words)
         return speech if frames.observation is None else replace(speech, observation=frames.observation), state
 
     def _vocode(
-        self, final: Floats, right: Floats, pause: int | None, state: TwoStageState[A, V], **known: Any
+        self,
+        final: Floats,
+        right: Floats,
+        pause: int | None,
+        state: TwoStageState[A, V],
+        acoustic: A,
+        waiting: tuple[Floats, ...],
+        words: tuple[tuple[int, int], ...],
     ) -> tuple[Speech, TwoStageState[A, V]]:
         """The second stage for final frames, or for the first of them where there are too many for one piece.
 
-        ``known``: what the first stage has changed of the state.
+        ``acoustic`` and ``waiting`` are the first stage's next state; ``words``: frames of those not heard.
         """
         rendering, most = state.rendering, max(self._first_frames, self.GROWTH * state.frames)
         reach = self._vocoder.context if rendering.delta is None else rendering.delta
@@ -163,47 +178,47 @@ class TwoStage(Generic[A, V]):
             final, right, pause = final[:most], np.concatenate([rest[0], right]), None
         ended = pause is not None
         samples, vocoder = self._vocoder.step(final, right[:reach], state.vocoder, seed=rendering.seed, ended=ended)
-        speech, heard = self._hand_out(samples, state, known.pop("unheard", state.unheard), pause=pause)
-        state = replace(state, vocoder=vocoder, frames=state.frames + len(final), rest=rest, **known, **heard)
+        speech, progress = self._hand_out(samples, state.progress, words, pause=pause)
+        frames = state.frames + len(final)
         if ended or rest is not None:
             speech = replace(speech, ended=ended, more=rest is not None)
         if ended:
-            frame, at, lead = state.frame + state.frames, state.emitted, np.zeros(0, np.float32)
-            vocoder = self._vocoder.initial(frame)
-            state = TwoStageState(rendering, state.acoustic, vocoder, frame=frame, origin=at, emitted=at, lead=lead)
-        return speech, state
+            frame, at = state.frame + frames, progress.emitted
+            progress = Progress(origin=at, emitted=at, lead=np.zeros(0, np.float32))
+            return speech, TwoStageState(rendering, acoustic, self._vocoder.initial(frame), progress, frame=frame)
+        return speech, TwoStageState(rendering, acoustic, vocoder, progress, waiting, state.frame, frames, rest)
 
     def vocode(self, frames: Floats, *, seed: int = 0) -> Floats:
         """Samples (S,) of a whole sentence's frames (T, D), without bounds on silence."""
         return self._vocoder.step(frames, frames[:0], self._vocoder.initial(0), seed=seed, ended=True)[0]
 
     def _hand_out(
-        self, samples: Floats, state: TwoStageState[A, V], timings: tuple[tuple[int, int], ...], *, pause: int | None
-    ) -> tuple[Speech, dict[str, Any]]:
+        self, samples: Floats, progress: Progress, timings: tuple[tuple[int, int], ...], *, pause: int | None
+    ) -> tuple[Speech, Progress]:
         """Bound the silence at both ends of a sentence, and time the words that begin in the rest.
 
         ``timings``: the frames of the words that were not heard; ``pause``: how many samples of silence follow; None:
-        it goes on. And what that changes of the state.
+        it goes on.
         """
-        origin, lead, silence, timed = state.origin, state.lead, state.silence, state.timed
+        origin, lead, silence, timed = progress.origin, progress.lead, progress.silence, progress.timed
         loud = audible_ends(samples)
         first, behind = (len(samples), 0) if loud is None else (loud[0], len(samples) - 1 - loud[1])
         if lead is not None:
             cut = max(0, len(lead) + first - self._pauses.lead_in)
             samples, origin = np.concatenate([lead, samples])[cut:], origin - cut
             if loud is None and pause is None:
-                return Speech(samples[:0], ()), {"lead": samples, "origin": origin, "unheard": timings}
+                return Speech(samples[:0], ()), replace(progress, lead=samples, origin=origin, unheard=timings)
         silence = silence + len(samples) if loud is None else behind
         if pause is not None:
             change = pause - silence
             samples = samples[: max(0, len(samples) + change)]
             samples = np.concatenate([samples, np.zeros(max(0, change), np.float32)])
-        emitted = state.emitted + len(samples)
+        emitted = progress.emitted + len(samples)
         hop = self._vocoder.hop_length
         words, unheard = [], []
         for first_frame, end_frame in timings:
             # What was held back may have become shorter than the end of its word that was told.
-            onset = max(origin + first_frame * hop, state.emitted, timed)
+            onset = max(origin + first_frame * hop, progress.emitted, timed)
             offset = origin + end_frame * hop
             if pause is not None:
                 # A model may count the silence after a sentence as part of its last phoneme.
@@ -213,8 +228,7 @@ class TwoStage(Generic[A, V]):
                 words.append((onset, timed))
             else:
                 unheard.append((first_frame, end_frame))
-        known = {"origin": origin, "lead": None, "silence": silence, "emitted": emitted, "timed": timed}
-        return Speech(samples, tuple(words)), known | {"unheard": tuple(unheard)}
+        return Speech(samples, tuple(words)), Progress(origin, emitted, None, silence, tuple(unheard), timed)
 
 
 def joined(parts: list[Speech]) -> Speech:
