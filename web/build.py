@@ -26,6 +26,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sayahead.text.english import hibari_tables
+
 HERE = Path(__file__).parent
 PACKAGE = HERE.parent / "src" / "sayahead"
 SERVER_PAGE = PACKAGE / "server" / "page"
@@ -39,7 +41,7 @@ ROOMS = "contexts engine policies sound systems text vocoders".split()
 ENCODERS = ("__init__.py", "synthesis/__init__.py", "synthesis/formats.py", "synthesis/resample.py")
 """Of the server: what makes 16-bit samples at the browser's rate."""
 NOT_READ = ("hibari.onnx", "lexicon_", "oov_gb", "tagger.json")
-"""What begins so in hibari-tts's assets speaks, is British, or is in text/english/packed.bin: nothing reads it."""
+"""What begins so in hibari-tts's assets speaks, is British, or is in the file of tables: nothing reads it."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -168,8 +170,11 @@ def trim(lock: Path) -> None:
 def pack(target: Path) -> None:
     """What Python imports in the page, as an archive: the same bytes for the same sources."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, path in sorted(sources()):
-            archive.writestr(zipfile.ZipInfo(name, EPOCH), path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+        files = {name: path.read_bytes() for name, path in sources()}
+        # What the first speech would keep in the user's cache: hibari-tts's own tables stay out.
+        files[f"cache/{hibari_tables.file_name(HERE)}"] = hibari_tables.pack(Path(hibari_tables.alone().ASSETS))
+        for name, data in sorted(files.items()):
+            archive.writestr(zipfile.ZipInfo(name, EPOCH), data, zipfile.ZIP_DEFLATED, 9)
 
 
 def sources() -> Iterator[tuple[str, Path]]:

@@ -17,8 +17,9 @@ from sayahead import Voice
 
 TEXT = "Hello there, how are you?"
 SPEAK = """
-import sys
+import os, sys
 archive, packages, out, text = sys.argv[1:]
+os.environ["SAYAHEAD_CACHE"] = f"{archive}/cache"
 sys.path[:0] = [archive]
 sys.path.append(packages)
 import numpy as np

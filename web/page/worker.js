@@ -38,7 +38,7 @@ async function start() {
   postMessage({ type: "starting" });
   python.registerJsModule("graphs", graphs);
   python.unpackArchive(archive, "zip", { extractDir: PACKAGES });
-  python.runPython(`import sys; sys.path.insert(0, "${PACKAGES}")`);
+  python.runPython(`import os, sys; sys.path.insert(0, "${PACKAGES}"); os.environ["SAYAHEAD_CACHE"] = "${PACKAGES}/cache"`);
   const { Desk } = python.pyimport("desk");
   const made = Desk((message, data) => {
     const view = data.getBuffer("u8");

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sayahead.text.english import homographs, packed
+from sayahead.text.english import hibari_tables, homographs
 from sayahead.types import Ids, Pronunciation, Word
 
 NAMES = Path(__file__).parent / "english" / "names.txt"
@@ -39,9 +39,9 @@ class EnglishPhonemizer:
     LEFT_WORDS = 3
 
     def __init__(self, phonemes: Mapping[str, int], *, stand_in: str, inner_punctuation: bool = True) -> None:
-        self._g2p = packed.front_end()
+        self._g2p = hibari_tables.front_end()
         golds = self._g2p.lexicon.golds
-        self._readings = golds.d = packed.Added(golds.d, names() | homographs.ADDED)
+        self._readings = golds.d = hibari_tables.Added(golds.d, names() | homographs.ADDED)
         self._ids = dict(phonemes)
         self._stand_in, self._inner_punctuation = stand_in, inner_punctuation
         self._alone = functools.lru_cache(maxsize=4096)(self._count)

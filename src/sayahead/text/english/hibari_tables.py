@@ -1,12 +1,9 @@
-"""The tables of hibari-tts's English front end in a form that needs no reading: a file that is mapped, not parsed.
+"""The tables of hibari-tts's English front end as a file that is mapped into memory, not parsed.
 
 hibari-tts keeps its lexicons and its tagger's weights as compressed JSON, which takes longer to read than everything
-else that a voice needs. ``packed.bin`` has the same entries in buckets by the CRC of their keys: a look-up reads one
-bucket, and what nobody looks up is never read. It was made by
-
-    python -m sayahead.text.english.packed
-
-from hibari-tts 0.2.1 (Apache-2.0); where another version's files are installed, those are read instead.
+else that a voice needs. The first speech writes the same entries to a file in the user's cache, in buckets by the CRC
+of their keys: a look-up reads one bucket, and what nobody looks up is never read. The file's name has a digest of
+hibari's own files. Where no file can be kept, each process makes the tables anew.
 """
 
 from __future__ import annotations
@@ -15,31 +12,41 @@ import functools
 import importlib.util
 import json
 import mmap
+import os
 import struct
 import sys
+import threading
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-PACKED = Path(__file__).parent / "packed.bin"
+VARIABLE = "SAYAHEAD_CACHE"
+"""Names the folder that keeps the file; without it, it lies where the system keeps what can be made again."""
+FORMAT = 1
+"""Changes with the layout of the file."""
 SOURCES = {"gold": "lexicon_us_gold.json.gz", "silver": "lexicon_us_silver.json.gz", "tagger": "tagger.json.gz"}
-"""Files of hibari-tts that are packed."""
+"""Files of hibari-tts that the tables are made from."""
 BUCKET = 8
 """Entries of a bucket, on average no more than this."""
-BEFORE, BEHIND = b"\n", b"\t"
-"""What stands before and behind the key of an entry."""
+BEFORE, AFTER = b"\n", b"\t"
+"""The bytes before and after the key of an entry."""
 LONGEST = 48
 """Characters of a word whose reading is kept."""
 NONE = 0x500
 """The character that stands for a weight of 0; tenths are counted from here. All that occur have two bytes in UTF-8."""
 
+WHOLE = 0x2144DF1C
+"""The CRC of everything that ends with its own CRC."""
+
+Data = mmap.mmap | bytes
+
 
 class Table(Mapping[str, Any]):
     """A table of the file: keys to texts, or to what a subclass makes of them."""
 
-    def __init__(self, data: mmap.mmap, at: int, buckets: int, count: int) -> None:
+    def __init__(self, data: Data, at: int, buckets: int, count: int) -> None:
         """``at``: where its buckets' places are, of which there are ``buckets``; ``count`` entries."""
         self._data, self._at, self._buckets, self._count = data, at, buckets, count
         # Most words are frequent ones.
@@ -50,7 +57,7 @@ class Table(Mapping[str, Any]):
         name = key.encode("utf-8", "surrogatepass")
         place = self._at + 4 * (zlib.crc32(name) & (self._buckets - 1))
         begin, end = struct.unpack_from("<II", self._data, place)
-        bucket, name = self._data[begin:end], BEFORE + name + BEHIND
+        bucket, name = self._data[begin:end], BEFORE + name + AFTER
         found = bucket.find(name)
         if found < 0:
             return default
@@ -58,7 +65,7 @@ class Table(Mapping[str, Any]):
         return self.value(bucket[first : bucket.find(BEFORE, first)].decode())
 
     def value(self, text: str) -> Any:
-        """What the text of an entry stands for."""
+        """The value that the text of an entry stands for."""
         return json.loads(text) if text[:1] == "{" else text
 
     def __getitem__(self, key: str) -> Any:
@@ -77,24 +84,24 @@ class Table(Mapping[str, Any]):
         first, last = (struct.unpack_from("<I", self._data, self._at + 4 * i)[0] for i in (0, self._buckets))
         for entry in self._data[first:last].split(BEFORE):
             if entry:
-                yield entry.partition(BEHIND)[0].decode()
+                yield entry.partition(AFTER)[0].decode()
 
 
 class Scores(Table):
-    """The tagger's weights: a feature to tags and what it says for each."""
+    """The tagger's weights: a feature to its weight for each tag."""
 
     def __init__(self, tags: list[str], *place: Any) -> None:
         super().__init__(*place)
         self._tags = tags
 
     def value(self, text: str) -> dict[str, float]:
-        """See Table: pairs of characters, a tag and its weight."""
+        """The tags and weights of pairs of characters."""
         pairs = zip(text[::2], text[1::2], strict=True)
         return {self._tags[ord(tag) - ord(" ") - 1]: (ord(weight) - NONE) / 10 for tag, weight in pairs}
 
 
 class Added(Mapping[str, Any]):
-    """A table with entries that stand before its own."""
+    """A table and entries that come before its own."""
 
     def __init__(self, table: Mapping[str, Any], added: Mapping[str, Any]) -> None:
         self._table, self._added = table, dict(added)
@@ -117,7 +124,7 @@ class Added(Mapping[str, Any]):
 
 
 def front_end() -> Any:
-    """hibari's front end for American English, with packed tables where they are those of the hibari installed."""
+    """hibari's front end for American English, with the tables of the file."""
     g2p = alone()
 
     class Token(g2p.Tok):  # type: ignore[misc, name-defined]
@@ -164,8 +171,7 @@ def front_end() -> Any:
             tags = self.tagger([word for word, _ in pairs])
             return [Token(word, tag, blank) for (word, blank), tag in zip(pairs, tags, strict=True)]
 
-    tables = opened(Path(g2p.ASSETS))
-    return g2p.G2P() if tables is None else Packed(tables)
+    return Packed(opened(Path(g2p.ASSETS)))
 
 
 def remembered(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -208,74 +214,132 @@ class Unknown:
         return self._network()(word)
 
 
-def opened(assets: Path, path: Path = PACKED) -> dict[str, Any] | None:
-    """The tables by name, and the tagger's tags; None where those in ``assets`` are other files. There may be none."""
-    with open(path, "rb") as file:
-        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+def opened(assets: Path) -> dict[str, Any]:
+    """The tables by name, and the tagger's ``tags``, of the hibari-tts whose folder of assets is given."""
+    path = place(assets)
+    data = (mapped(path) if path else None) or kept(pack(assets), path)
     header = json.loads(data[: data.find(BEFORE)])
-    if sizes(assets) not in (header["sizes"], dict.fromkeys(SOURCES, 0)):
-        data.close()
-        return None
     tags, places = header["tags"], header["tables"]
     tables: dict[str, Any] = {name: Table(data, *place) for name, place in places.items() if name != "weights"}
     return {**tables, "weights": Scores(tags, data, *places["weights"]), "tags": tags}
 
 
-def sizes(assets: Path) -> dict[str, int]:
-    """Bytes of the files that are packed."""
-    files = {name: assets / file for name, file in SOURCES.items()}
-    return {name: path.stat().st_size if path.is_file() else 0 for name, path in files.items()}
+def place(assets: Path) -> Path | None:
+    """Where the file belongs that is made from these assets; None where the user has no folder for it."""
+    if os.environ.get(VARIABLE):
+        folder = Path(os.environ[VARIABLE])
+    elif sys.platform == "win32" and os.environ.get("LOCALAPPDATA"):
+        folder = Path(os.environ["LOCALAPPDATA"]) / "sayahead" / "cache"
+    elif os.environ.get("XDG_CACHE_HOME"):
+        folder = Path(os.environ["XDG_CACHE_HOME"]) / "sayahead"
+    else:
+        folder = Path("~/Library/Caches/sayahead" if sys.platform == "darwin" else "~/.cache/sayahead")
+    try:
+        return folder.expanduser() / file_name(assets)
+    except RuntimeError:
+        return None
+
+
+def file_name(assets: Path) -> str:
+    """The name of the file made from these assets; where they are left out, as in a browser, always the same."""
+    digest = zlib.crc32(b"".join(ending(assets / file) for file in SOURCES.values()), FORMAT)
+    return f"english-{digest:08x}.bin"
+
+
+def ending(path: Path) -> bytes:
+    """The CRC and the length of what a gzip file holds, its last 8 bytes; none where there is no such file."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(-8, os.SEEK_END)
+            return file.read()
+    except OSError:
+        return b""
+
+
+def mapped(path: Path) -> mmap.mmap | None:
+    """The file; None where there is none, or a damaged one."""
+    check = 0
+    try:
+        with open(path, "rb", buffering=0) as file:
+            # Reading takes no memory that mapping would: most of the file is never looked at again.
+            while data := file.read(1 << 18):
+                check = zlib.crc32(data, check)
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if check == WHOLE else None
+    except OSError:
+        return None
+
+
+def kept(data: bytes, path: Path | None) -> Data:
+    """The data of a new file, mapped; as it is where the file cannot be written."""
+    if path is None:
+        return data
+    # Other processes and threads may do the same: the last to be done replaces a file like its own.
+    own = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with open(own, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(own, path)
+        finally:
+            own.unlink(missing_ok=True)
+    except OSError:
+        return data
+    return mapped(path) or data
 
 
 def pack(assets: Path) -> bytes:
-    """The file, made from hibari's."""
-    from hibari.g2p import _load_json
-
-    gold, silver, tagger = (_load_json(SOURCES[name]) for name in SOURCES)
-    numbers = {tag: chr(ord(" ") + 1 + number) for number, tag in enumerate(tagger["tags"])}
-    tables = {
-        "gold": {key: value if isinstance(value, str) else readings(value) for key, value in gold.items()},
-        "silver": silver,
-        "tagdict": tagger["tagdict"],
-        "vocab": dict.fromkeys(tagger["vocab"], ""),
-        "weights": {
-            feature: "".join(numbers[tag] + chr(NONE + round(10 * weight)) for tag, weight in weights.items())
-            for feature, weights in tagger["weights"].items()
-        },
-    }
-    packed = {name: buckets(table) for name, table in tables.items()}
+    """What the file holds, made from hibari's. ImportError where these are missing."""
+    tags = list[str]()
     # The header's own length is bounded, so that it can say where what follows it is.
-    room, body, places = 4096, b"", {}
-    for name, parts in packed.items():
-        at = room + len(body)
-        places[name] = (at, len(parts), len(tables[name]))
-        ends, end = [], at + 4 * (len(parts) + 1)
-        for part in parts:
-            ends.append(end)
-            end += len(part)
-        body += struct.pack(f"<{len(parts) + 1}I", *ends, end) + b"".join(parts)
-    header = json.dumps({"sizes": sizes(assets), "tags": tagger["tags"], "tables": places}).encode()
-    assert len(header) < room
-    return header + BEFORE + b" " * (room - len(header) - 1) + body
+    room, end, body, places = 4096, 4096, list[bytes](), {}
+    for name, table in entries(assets, tags):
+        parts = buckets(table)
+        places[name] = (end, len(parts), len(table))
+        end += 4 * (len(parts) + 1)
+        ends = [end, *(end := end + len(part) for part in parts)]
+        body += [struct.pack(f"<{len(ends)}I", *ends), *parts]
+    header = json.dumps({"tags": tags, "tables": places}).encode() + BEFORE
+    assert len(header) <= room
+    data = b"".join([header.ljust(room), *body])
+    return data + struct.pack("<I", zlib.crc32(data))
 
 
-def readings(by_tag: Mapping[str, str | None]) -> str:
-    """A word's readings by part of speech."""
-    return json.dumps(by_tag, ensure_ascii=False, separators=(",", ":"))
+def entries(assets: Path, tags: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """The tables, one after another to save memory, as texts by their keys; ``tags`` takes the tagger's tags."""
+    gold = unpacked(assets / SOURCES["gold"])
+    written = functools.partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
+    yield "gold", {key: value if isinstance(value, str) else written(value) for key, value in gold.items()}
+    del gold
+    yield "silver", unpacked(assets / SOURCES["silver"])
+    tagger = unpacked(assets / SOURCES["tagger"])
+    tags += tagger["tags"]
+    yield "tagdict", tagger["tagdict"]
+    yield "vocab", dict.fromkeys(tagger["vocab"], "")
+    letters = {tag: chr(ord(" ") + 1 + number) for number, tag in enumerate(tags)}
+    letter = functools.cache(lambda weight: chr(NONE + round(10 * weight)))
+    weights = tagger["weights"].items()
+    yield "weights", {key: "".join([letters[tag] + letter(of[tag]) for tag in of]) for key, of in weights}
+
+
+def unpacked(path: Path) -> Any:
+    """What a compressed JSON file holds."""
+    import gzip
+
+    try:
+        return json.loads(gzip.decompress(path.read_bytes()))
+    except OSError as error:
+        raise ImportError(f"hibari-tts has no {path}: install version 0.2.1.") from error
 
 
 def buckets(table: Mapping[str, str]) -> list[bytes]:
     """Entries by the CRC of their keys; a power of two of buckets."""
     count = 1 << max(0, (len(table) // BUCKET).bit_length())
     parts = [b""] * count
-    for key, value in sorted(table.items()):
-        name, text = key.encode(), value.encode()
-        assert not {*BEFORE, *BEHIND} & {*name, *text}, key
-        parts[zlib.crc32(name) & (count - 1)] += BEFORE + name + BEHIND + text
+    for key, text in table.items():
+        name = key.encode()
+        parts[zlib.crc32(name) & (count - 1)] += BEFORE + name + AFTER + text.encode()
+    assert [sum(part.count(mark) for part in parts) for mark in (BEFORE, AFTER)] == [len(table)] * 2
     return [part and part + BEFORE for part in parts]
-
-
-if __name__ == "__main__":
-    from hibari.g2p import ASSETS
-
-    PACKED.write_bytes(pack(Path(ASSETS)))
