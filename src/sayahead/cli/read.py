@@ -42,7 +42,7 @@ class Reading:
     sound: str
     """Its phonemes, or letters where the voice reads these."""
     late: int | None
-    """Characters behind its last one when it was final; None where only the end of the text settled it."""
+    """Characters after its last one when it was final; None where only the end of the text settled it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,8 +120,8 @@ def readings(
         if last.ends or i == len(late) - 1:
             sentence = late[begin : i + 1]
             begin = i + 1
-            for (word, behind), sound in zip(sentence, sounds([word for word, _ in sentence]), strict=True):
-                yield Reading(word, text[word.start : word.end], sound, behind)
+            for (word, late), sound in zip(sentence, sounds([word for word, _ in sentence]), strict=True):
+                yield Reading(word, text[word.start : word.end], sound, late)
 
 
 def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:

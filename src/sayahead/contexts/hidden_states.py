@@ -74,7 +74,7 @@ class Hidden:
 
 
 def states_of(model: StatesModel, words: Sequence[str], layer: int) -> tuple[Floats, list[int]]:
-    """States (N, D) of words, and behind which of them each word ends.
+    """States (N, D) of words, and after which of them each word ends.
 
     Words are encoded one by one, so that the states of the first ones do not depend on what follows.
     """

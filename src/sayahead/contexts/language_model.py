@@ -44,7 +44,7 @@ class LanguageModel:
         self._words, self._top_k, self._seed = words, top_k, seed
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        """See ContextPredictor; with nothing to continue there is no prediction."""
+        """With nothing to continue there is no prediction."""
         history = " ".join(words[-self.HISTORY_WORDS :])
         if not history:
             return NOTHING

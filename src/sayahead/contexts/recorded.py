@@ -17,7 +17,7 @@ SEEN = 64
 
 @dataclass(frozen=True, slots=True)
 class RecordedFutures:
-    """See ContextPredictor; knows prefixes of some texts, and how a language model continued them."""
+    """Knows prefixes of some texts, and how a language model continued them."""
 
     futures: Mapping[tuple[str, ...], tuple[str, ...]]
     """Observed words, at most SEEN, to the expected ones."""
@@ -25,7 +25,7 @@ class RecordedFutures:
     """The file, for errors."""
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        """The recorded future of the words, none behind a whole text; ConfigError where they are not recorded."""
+        """The recorded future of the words, none after a whole text; ConfigError where they are not recorded."""
         future = self.futures.get(tuple(words[-SEEN:]))
         if future is None:
             last = " ".join(words[-8:])

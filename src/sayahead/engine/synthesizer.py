@@ -83,7 +83,7 @@ class TwoStageState(Generic[A, V]):
     frames: int = 0
     """Final frames of this sentence that the vocoder has taken."""
     rest: tuple[Floats, Floats, int | None] | None = None
-    """What the second stage has not taken of the last step: final and right frames, and the pause behind them where
+    """What the second stage has not taken of the last step: final and right frames, and the pause after them where
     they end the sentence."""
 
 
@@ -202,13 +202,13 @@ class TwoStage(Generic[A, V]):
         """
         origin, lead, silence, timed = progress.origin, progress.lead, progress.silence, progress.timed
         loud = audible_ends(samples)
-        first, behind = (len(samples), 0) if loud is None else (loud[0], len(samples) - 1 - loud[1])
+        first, quiet = (len(samples), 0) if loud is None else (loud[0], len(samples) - 1 - loud[1])
         if lead is not None:
             cut = max(0, len(lead) + first - self._pauses.lead_in)
             samples, origin = np.concatenate([lead, samples])[cut:], origin - cut
             if loud is None and pause is None:
                 return Speech(samples[:0], ()), replace(progress, lead=samples, origin=origin, unheard=timings)
-        silence = silence + len(samples) if loud is None else behind
+        silence = silence + len(samples) if loud is None else quiet
         if pause is not None:
             change = pause - silence
             samples = samples[: max(0, len(samples) + change)]

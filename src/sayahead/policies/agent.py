@@ -42,7 +42,7 @@ class Agent:
         return cls(OnnxGraph(folder / model.graph, threads=threads), model.hidden)
 
     def decide(self, view: LetterView) -> Read | Steps:
-        """See LetterPolicy; after a sentence's end only SPEAK is possible, so the network is not asked (4.3.3)."""
+        """After a sentence's end only SPEAK is possible, so the network is not asked (4.3.3)."""
         if view.over:
             return Steps()
         if view.observation is None:

@@ -59,7 +59,6 @@ class Opportunistic:
 
     @property
     def eager(self) -> int:
-        """See EagerPolicy."""
         return self.most
 
     def decide(self, view: View) -> Read | Speak:

@@ -53,7 +53,7 @@ def hushed() -> Iterator[None]:
 class Player:
     """The sound device: takes samples at playback speed."""
 
-    # Buffered audio; more would only delay the effect of Ctrl-C on the synthesis behind it.
+    # Buffered audio; more would only delay the effect of Ctrl-C on the synthesis.
     AHEAD_S = 4.0
     PERIOD_MS = 20
     STUCK_S = 5.0

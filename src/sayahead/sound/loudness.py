@@ -10,7 +10,7 @@ from sayahead.types import Floats
 BLOCK_S, STEP_S = 0.4, 0.1
 SILENT_LUFS, BELOW_MEAN_LU = -70.0, 10.0
 # Frequency in Hz and quality of the shelf and of the high pass, gain in dB of the shelf (BS.1770-4, annex 1; given
-# there as coefficients at 48 kHz, here as the filters behind them, for any rate).
+# there as coefficients at 48 kHz, here as the filters they come from, for any rate).
 SHELF_HZ, SHELF_Q, SHELF_DB = 1681.974450955533, 0.7071752369554196, 3.999843853973347
 PASS_HZ, PASS_Q = 38.13547087602444, 0.5003270373238773
 

@@ -41,10 +41,9 @@ class ProcessConfig:
 
 
 class Characters:
-    """See Phonemizer: a word's characters, with a space before each but the first of a sentence."""
+    """A word's characters, with a space before each but the first of a sentence."""
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-        """See Phonemizer."""
         made, inside = list[Pronunciation](), bool(left)
         for word in words:
             text = " " * inside + word.text
@@ -53,16 +52,16 @@ class Characters:
         return made
 
     def phonemes(self, word: Word) -> int:
-        """See Phonemizer: characters."""
+        """Characters."""
         return len(word.text)
 
     def ids(self, phonemes: str) -> Ids:
-        """See Phonemizer: code points."""
+        """Code points."""
         return np.array([ord(c) for c in phonemes], np.int64)
 
 
 class WholeTexts:
-    """See Synthesizer: an engine asked once for each SPEAK; its state is the number of samples so far.
+    """An engine asked once for each SPEAK; its state is the number of samples so far.
 
     Word timings are shares of the audible sound by letters: the engine tells none.
     """
@@ -71,11 +70,9 @@ class WholeTexts:
         self.sample_rate, self._speaks = sample_rate, speaks
 
     def initial(self, rendering: Rendering) -> int:
-        """See Synthesizer."""
         return 0
 
     def step(self, segment: Segment, state: int) -> tuple[Speech, int]:
-        """See Synthesizer."""
         ended = segment.ends and segment.speak == len(segment.ids)
         text = "".join(map(chr, segment.ids[: segment.speak])).strip()
         if not text:

@@ -67,7 +67,7 @@ class HeartConfig:
     early: int
     """Frames by which the sound of a phoneme is ahead of its nominal place, for word timings."""
     right: int = 27
-    """Provisional frames that the decoder sees behind those whose spectra it makes; 27 is all that it could."""
+    """Provisional frames that the decoder sees after those whose spectra it makes; 27 is all that it could."""
     glide_s: float = 0.0
     """Time constant of the glide from the pitch spoken before a join to the one expected after it; 0: a jump."""
     futures: tuple[int, ...] = ()
@@ -121,7 +121,7 @@ class HeartAcoustic:
     def step(
         self, segment: Segment, state: HeartState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, HeartState]:
-        """See AcousticModel; held-back sound is made again, and may last longer."""
+        """Held-back sound is made again, and may last longer."""
         ended = segment.ends and segment.speak == len(segment.ids)
         if not (segment.speak or ended or (segment.breath and state.held)):
             # Words without sound: nothing to say, and nothing new about the future.
@@ -181,7 +181,7 @@ class HeartAcoustic:
     def _features(
         self, text: Mapping[str, Floats], units: Ids, state: HeartState, past: int, commit: int
     ) -> tuple[Floats, Floats]:
-        """(T, 130) of the units that become final and those expected behind them, and the prosody's next cache.
+        """(T, 130) of the units that become final and those expected after them, and the prosody's next cache.
 
         ``units`` (N,): durations of the encoded rows; ``past`` of them are final already.
         """
@@ -253,14 +253,14 @@ class HeartAcoustic:
 
 
 def remembered(before: Floats, new: Floats, window: int) -> Floats:
-    """The last ``window`` keys and values (..., M, C) of those before and of new ones behind them."""
+    """The last ``window`` keys and values (..., M, C) of those before and of new ones after them."""
     known = max(0, window - new.shape[-2])
     before = before[..., max(0, before.shape[-2] - known) :, :]
     return np.concatenate([before, new[..., -window:, :]], axis=-2)
 
 
 def speeds_of(left: Floats, segment: Segment, count: int) -> Floats:
-    """(count,) the speeds of phonemes of the past, of a segment's, and of what stands behind them."""
+    """(count,) the speeds of phonemes of the past, of a segment's, and of what follows them."""
     speeds = np.ones(count, np.float32)
     speeds[: len(left)] = left
     if segment.speeds is not None and len(segment.speeds):

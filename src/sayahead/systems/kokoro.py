@@ -27,7 +27,7 @@ EDGE = 0
 TOKENS = ("tokens", "input_ids")
 """Names that exporters give the input of ids."""
 INSIDE_S = 0.05
-"""Silence kept behind a piece of a sentence."""
+"""Silence kept after a piece of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class KokoroState:
 
 
 class KokoroSynthesizer:
-    """See Synthesizer; word timings are shares of the audible sound by phonemes, since the graph tells none."""
+    """Whole utterances by one graph. Word timings are shares of the audible sound by phonemes: the graph tells none."""
 
     def __init__(self, graph: OnnxGraph, styles: Floats, config: VoiceConfig, *, longest: int) -> None:
         """``styles`` (K, R, D): of each speaker, a row for each count of phonemes."""
@@ -66,11 +66,9 @@ class KokoroSynthesizer:
         self._pause, self._inside = (round(s * self.sample_rate) for s in (config.pause_s, INSIDE_S))
 
     def initial(self, rendering: Rendering) -> KokoroState:
-        """See Synthesizer."""
         return KokoroState(rendering)
 
     def step(self, segment: Segment, state: KokoroState) -> tuple[Speech, KokoroState]:
-        """See Synthesizer."""
         ended, at = segment.ends and segment.speak == len(segment.ids), state.emitted
         ids = segment.ids[: segment.speak]
         if not len(ids):
@@ -107,9 +105,9 @@ class KokoroSynthesizer:
             return samples[: self._inside], 0, min(len(samples), self._inside)
         begin, end = max(0, int(heard[0]) - self._lead_in), int(heard[-1]) + 1
         kept = samples[begin:end]
-        behind = self._inside if pause is None else round(self._pause * pause)
-        tail = samples[end : end + behind]
-        silence = np.zeros(behind - len(tail), np.float32)
+        after = self._inside if pause is None else round(self._pause * pause)
+        tail = samples[end : end + after]
+        silence = np.zeros(after - len(tail), np.float32)
         return np.concatenate([kept, tail, silence]), int(heard[0]) - begin, len(kept)
 
 

@@ -32,7 +32,6 @@ class Loaded:
     speller: Speller | None = None
     """Makes letters of words, if it reads characters."""
     openers: frozenset[str] = frozenset()
-    """See FrontEnd."""
     policy: str = ""
     """The policy of sessions that choose none; empty: what is usual for what the voice reads."""
     policies: Mapping[str, Callable[..., Policy]] = field(default_factory=dict)

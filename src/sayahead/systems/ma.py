@@ -123,7 +123,7 @@ class Step:
 
 
 class AttentionAcoustic:
-    """See AcousticModel; frames are log mel, cut between final and provisional ones at whole steps.
+    """Deep Voice 3 as the first stage: frames are log mel, cut between final and provisional ones at whole steps.
 
     Words are spoken when the first attention's argmax has passed them (Ma 4.1): that step is the next word's, and is
     computed again with it. A sentence is over when the stop fires after its last sounding phoneme. Attention that
@@ -148,7 +148,6 @@ class AttentionAcoustic:
         self._continuation, self._blind_continuation = continuations
 
     def initial(self) -> AttentionState:
-        """See AcousticModel."""
         m = self._model
         frames = np.zeros((1, m.reduction * m.n_mels), np.float32)
         cache = np.zeros((m.layers, (m.kernel - 1) * m.channels), np.float32)
@@ -157,7 +156,7 @@ class AttentionAcoustic:
     def step(
         self, segment: Segment, state: AttentionState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, AttentionState]:
-        """See AcousticModel; the path of attention over spoken words does not change."""
+        """The path of attention over spoken words does not change."""
         r = self._model.reduction
         ended = segment.ends and segment.speak == len(segment.ids)
         if not (segment.speak or ended or (segment.breath and state.held)):

@@ -131,14 +131,13 @@ class CharacterState:
 
 
 class CharacterAcoustic:
-    """See AcousticModel; frames are log mel. A segment brings characters that were read, or asks for steps."""
+    """Tacotron 2 over characters: frames are log mel. A segment brings characters that were read, or asks for steps."""
 
     def __init__(self, graphs: Mapping[str, OnnxGraph], model: CharacterConfig) -> None:
         """``graphs`` by the names in GRAPHS."""
         self._graphs, self._model = dict(graphs), model
 
     def initial(self) -> CharacterState:
-        """See AcousticModel."""
         m = self._model
 
         def zeros(*shape: int) -> Floats:
@@ -153,7 +152,7 @@ class CharacterAcoustic:
     def step(
         self, segment: Segment, state: CharacterState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, CharacterState]:
-        """See AcousticModel; reads the segment's characters, then makes as many steps as it asks for."""
+        """Reads the segment's characters, then makes as many steps as it asks for."""
         pieces, ended = [state.held], False
         if len(segment.ids):
             state = self._read(segment, state)
@@ -234,13 +233,13 @@ class CharacterAcoustic:
         The length of a word that attention has not passed is estimated from its letters; the next begins no earlier.
         """
         words, end = list[tuple[int, int]](), state.promised
-        for first, behind in state.text.words[state.told :]:
-            begun, passed = first < len(state.reached), behind < len(state.reached)
+        for first, after in state.text.words[state.told :]:
+            begun, passed = first < len(state.reached), after < len(state.reached)
             begin = max(end, state.reached[first] if begun else state.made)
             if not ended and (not begun or (begin >= final and not passed)):
                 break
-            expected = state.made if ended else max(state.made, begin + round(self._model.pace * (behind - first)))
-            end = max(begin, state.reached[behind] if passed else expected)
+            expected = state.made if ended else max(state.made, begin + round(self._model.pace * (after - first)))
+            end = max(begin, state.reached[after] if passed else expected)
             words.append((begin, end))
         return replace(state, told=state.told + len(words), promised=end), tuple(words)
 

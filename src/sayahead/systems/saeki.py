@@ -99,20 +99,19 @@ class DecoderState:
 
 
 class SegmentalAcoustic:
-    """See AcousticModel; frames are log mel. A segment's embedding, if it has one, stands for past and future."""
+    """Tacotron 2 over segments: frames are log mel. A segment's embedding, if it has one, stands for past and future."""
 
     def __init__(self, graphs: Mapping[str, OnnxGraph], model: SegmentalConfig, *, pad: int) -> None:
         """``graphs`` by the names in GRAPHS."""
         self._graphs, self._model, self._pad = dict(graphs), model, np.array([pad], np.int64)
 
     def initial(self) -> SegmentalState:
-        """See AcousticModel."""
         return SegmentalState(NO_IDS, np.zeros((0, self._model.n_mels), np.float32), 0)
 
     def step(
         self, segment: Segment, state: SegmentalState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, SegmentalState]:
-        """See AcousticModel; held-back frames are final all the same."""
+        """Held-back frames are final all the same."""
         ended = segment.ends and segment.speak == len(segment.ids)
         if not segment.speak:
             words = ((state.frames, state.frames),) * len(segment.words)

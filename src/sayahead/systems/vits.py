@@ -29,7 +29,7 @@ class VitsConfig:
     """A VITS voice's ``model`` table."""
 
     pad: int
-    """Id behind each phoneme."""
+    """Id after each phoneme."""
     begin: int
     """Id that begins a sentence."""
     end: int
@@ -51,7 +51,7 @@ class VitsConfig:
     window: int = 48
     """Tokens of the past that the text encoder sees."""
     tail: str = ""
-    """Words that stand behind the visible ones of an open sentence: all in its first steps, later the first alone.
+    """Words that follow the visible ones of an open sentence: all in its first steps, later the first alone.
     Empty: the sentence's own words do, again."""
     long_steps: int = 2
     """Steps of a sentence that see all of the tail, and one more where no word after the spoken ones is visible: what
@@ -103,13 +103,12 @@ class VitsAcoustic:
         self._right, self._speakers = right_frames, speakers
 
     def initial(self) -> VitsState:
-        """See AcousticModel."""
         return VitsState(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.float32))
 
     def step(
         self, segment: Segment, state: VitsState, rendering: Rendering, *, hold_back: int
     ) -> tuple[Frames, VitsState]:
-        """See AcousticModel; held-back sound may become longer or shorter."""
+        """Held-back sound may become longer or shorter."""
         ended = segment.ends and segment.speak == len(segment.ids)
         first = not len(state.ids)
         closes = ended and not (first and not len(segment.ids))
@@ -158,7 +157,7 @@ class VitsAcoustic:
         return np.stack([phonemes, np.full_like(phonemes, self._config.pad)], axis=1).reshape(-1)
 
     def _behind(self, segment: Segment, state: VitsState) -> Ids:
-        """Tokens behind the visible words: the sentence's end, or what stands for its future where nothing does."""
+        """Tokens after the visible words: the sentence's end, or what stands for its future where nothing does."""
         if segment.ends:
             return np.array([self._config.end], np.int64)
         if segment.predicted:

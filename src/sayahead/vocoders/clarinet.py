@@ -45,7 +45,7 @@ class ClariNetModel:
 
 
 class ClariNetVocoder(PulsedOverlap):
-    """The pitch is read from the mel where the student wants pulses, the rest is OverlapVocoder's."""
+    """ClariNet's student. The pitch is read from the mel where it wants pulses, the rest is OverlapVocoder's."""
 
     def __init__(self, model: ClariNetModel, folder: Path, *, threads: int = 1) -> None:
         """Load ``student.onnx``, and ``pitch.onnx`` where there are pulses."""

@@ -8,7 +8,7 @@ from sayahead.vocoders.spectral import SpectralVocoder
 
 
 class HeartVocoder(SpectralVocoder):
-    """Frames are (encoding 128, f0, energy)."""
+    """The default voice's decoder: frames are (encoding 128, f0, energy)."""
 
     REACH = 27
     """Frames that the decoder sees to each side."""

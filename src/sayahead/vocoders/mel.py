@@ -26,7 +26,7 @@ class MelConfig:
 
 
 class MelVocoder(SpectralVocoder):
-    """Frames are natural logarithms of mel magnitudes.
+    """Mel to spectral parts: frames are natural logarithms of mel magnitudes.
 
     Taught on the default voice's own frame parameters (``training/mel/network.py``); 24 kHz, hop 300.
     """

@@ -36,7 +36,7 @@ class OverlapState:
 
 
 class OverlapVocoder:
-    """Ma's incremental vocoder around any whole-window one; see Vocoder.
+    """Ma's incremental vocoder around any whole-window one.
 
     ``left`` and ``right`` are Ma's delta, in frames: what is rendered again before the new frames, and what is rendered
     in advance after them. Where they are smaller than what the vocoder sees, ``fade`` samples of a step's end are

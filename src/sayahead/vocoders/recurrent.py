@@ -72,21 +72,21 @@ class Recurrent:
         """
         w, (joined, beside, later), (last, first, second) = self._w, conditions, past
         given = np.hstack([joined, joined @ w["first.inner"] + w["first.inner.bias"]])
-        heard, wide, deep, (behind, values) = self._heard, len(first), w["dense0"].shape[1], last.shape
+        heard, wide, deep, (lag, values) = self._heard, len(first), w["dense0"].shape[1], last.shape
         outer, outer_bias = (w["first.outer"], w["second.outer"]), (w["first.outer.bias"], w["second.outer.bias"])
         inner, dense0, dense1, out, bias = w["second.inner"], w["dense0"], w["dense1"], w["out"], w["out.bias"]
         made = np.concatenate([last, np.empty((count, values), np.float32)])
         line = made.reshape(-1)
         for at in range(count):
-            both = given[at] + line[at * values : (at + behind) * values] @ heard
+            both = given[at] + line[at * values : (at + lag) * values] @ heard
             first = gru(both[wide:], first @ outer[0] + outer_bias[0], first, wide)
             x = both[:wide] + first
             second = gru(x @ inner + beside, second @ outer[1] + outer_bias[1], second, wide)
             x += second
             x = np.maximum(x @ dense0 + later[:deep], 0)
             x = np.maximum(x @ dense1 + later[deep:], 0)
-            made[at + behind] = draw(at, x @ out + bias)
-        return made[behind:], (made[count:], first, second)
+            made[at + lag] = draw(at, x @ out + bias)
+        return made[lag:], (made[count:], first, second)
 
 
 def gru(inner: Floats, outer: Floats, was: Floats, wide: int) -> Floats:

@@ -28,7 +28,7 @@ class SpectralState:
 
 
 class SpectralVocoder:
-    """24 kHz, hop 300. What frames are to the network, a subclass says."""
+    """Spectral parts at 24 kHz, hop 300. What frames are to the network, a subclass says."""
 
     hop_length = SourceFilter.HOP
 

@@ -36,7 +36,7 @@ class LatentState:
 
 
 class LatentVocoder:
-    """Frames are the prior's (mean C, deviation C), and the speaker's number where there are several."""
+    """A VITS decoder: frames are the prior's (mean C, deviation C), and the speaker's number if there are several."""
 
     def __init__(
         self, flow: OnnxGraph, decoder: OnnxGraph, *, channels: int, hop_length: int, right: tuple[int, int], fade: int

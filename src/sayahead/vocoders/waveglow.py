@@ -54,7 +54,7 @@ class WaveGlowModel:
 
 
 class WaveGlowVocoder(PulsedOverlap):
-    """Frames are log mel."""
+    """WaveGlow: frames are log mel."""
 
     def __init__(self, model: WaveGlowModel, folder: Path, *, threads: int = 1) -> None:
         """Load ``waveglow.onnx``, and ``pitch.onnx`` where there are pulses."""

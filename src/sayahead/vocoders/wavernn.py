@@ -41,7 +41,7 @@ class WaveRNNState:
 
 
 class WaveRNNVocoder:
-    """Frames are log mel. Weights are those of ``arrays`` in training/wavernn/export.py."""
+    """WaveRNN: frames are log mel. Weights are those of ``arrays`` in training/wavernn/export.py."""
 
     def __init__(self, model: WaveRNNModel, weights: Weights) -> None:
         self.hop_length, self.context, self._model = model.hop_length, model.right, model

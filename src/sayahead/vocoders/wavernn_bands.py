@@ -62,7 +62,7 @@ class BandsState:
 
 
 class BandsVocoder:
-    """Frames are log mel. Weights are those of ``arrays`` in training/wavernn/export.py."""
+    """WaveRNN in bands: frames are log mel. Weights are those of ``arrays`` in training/wavernn/export.py."""
 
     def __init__(
         self, model: WaveRNNModel, bands: BandsModel, weights: Weights, folder: Path, *, threads: int = 1

@@ -63,7 +63,7 @@ class Resampler:
 @lru_cache(maxsize=16)
 def phases(up: int, down: int, half: int) -> Floats:
     """(up, 2 * half) filters: row p weighs input samples from ``half - 1`` before to ``half`` after, for an output
-    that lies p / up behind an input sample."""
+    that lies p / up after an input sample."""
     distance = np.arange(-half + 1, half + 1)[None, :] - np.arange(up)[:, None] / up
     band = EDGE * min(1.0, up / down)
     window = np.i0(BETA * np.sqrt(np.maximum(0.0, 1.0 - (distance / half) ** 2))) / np.i0(BETA)
