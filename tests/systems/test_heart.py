@@ -285,14 +285,14 @@ def test_more_lookahead_than_the_sentence_has_is_the_whole_sentence(heart: Voice
 
 
 def test_a_long_sentence_costs_the_same_per_word(heart: Voice) -> None:
-    """What a step sees is bounded: its inputs stop growing, whatever lies behind."""
+    """What a step sees is bounded: its inputs stop growing, whatever came before."""
     session = heart.session()
     sizes = []
     for _ in range(16):
         session.push("and then the little cat went on ")
         list(session.chunks())
         state = session._state
-        sizes.append((len(state.acoustic.ids), state.acoustic.held, len(state.unheard), len(session._untimed)))
+        sizes.append((len(state.acoustic.ids), state.acoustic.held, len(state.progress.unheard), len(session._untimed)))
     assert sizes[-1][0] == sizes[-2][0] <= heart.config.model["window"]
     assert max(size[0] for size in sizes) <= heart.config.model["window"]
     assert all(max(size[1:]) <= 4 for size in sizes)

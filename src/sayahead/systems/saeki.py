@@ -99,7 +99,7 @@ class DecoderState:
 
 
 class SegmentalAcoustic:
-    """Tacotron 2 over segments: frames are log mel. A segment's embedding, if it has one, stands for past and future."""
+    """Tacotron 2 over segments: frames are log mel. A segment's embedding, if any, stands for past and future."""
 
     def __init__(self, graphs: Mapping[str, OnnxGraph], model: SegmentalConfig, *, pad: int) -> None:
         """``graphs`` by the names in GRAPHS."""
