@@ -40,10 +40,13 @@ class OnnxGraph:
     inputs: frozenset[str]
     """Names of what it takes."""
     name: str
-    """Its file's, without the ending."""
+    """Its file's, without the ending; ``graph`` where it came as bytes."""
 
-    def __init__(self, path: Path, *, threads: int = 1, optimized: bool = True) -> None:
-        """``optimized``: whether ONNX Runtime may join nodes. VoiceError for what is no graph."""
+    def __init__(self, source: Path | bytes, *, threads: int = 1, optimized: bool = True) -> None:
+        """``source``: a file or its content; ``optimized``: whether ONNX Runtime may join nodes.
+
+        Raises VoiceError if it is not an ONNX graph.
+        """
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
@@ -56,11 +59,8 @@ class OnnxGraph:
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         # Spinning threads would burn a core between two words.
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        try:
-            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        except Exception as error:
-            raise VoiceError(f"{path} cannot be loaded by ONNX Runtime {onnxruntime.__version__}: {error}") from error
-        self.name = path.stem
+        self._session = session_of(source, options)
+        self.name = source.stem if isinstance(source, Path) else "graph"
         self.inputs = frozenset(given.name for given in self._session.get_inputs())
         self._outputs = [output.name for output in self._session.get_outputs()]
         self.shapes: dict[str, tuple[int | str, ...]] = {
@@ -83,16 +83,22 @@ def graphs_of(folder: Path, names: Iterable[str], threads: int) -> list[Callable
     return [functools.partial(OnnxGraph, folder / f"{name}.onnx", threads=threads) for name in names]
 
 
-def simplify(path: Path, target: Path) -> None:
+def simplify(source: bytes, target: Path) -> None:
     """Write a graph without what can be computed once, in ONNX's own operators: any ONNX Runtime loads it sooner."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     options.log_severity_level = 3
     options.optimized_model_filepath = str(target)
+    session_of(source, options)
+
+
+def session_of(source: Path | bytes, options: Any) -> Any:
+    """A graph's session from a file or its content. Raises VoiceError if it is not an ONNX graph."""
+    given, name = (source, "The graph") if isinstance(source, bytes) else (str(source), source)
     try:
-        onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(given, options, providers=["CPUExecutionProvider"])
     except Exception as error:
-        raise VoiceError(f"{path} cannot be loaded by ONNX Runtime {onnxruntime.__version__}: {error}") from error
+        raise VoiceError(f"{name} cannot be loaded by ONNX Runtime {onnxruntime.__version__}: {error}") from error
 
 
 def count(value: int) -> NDArray[np.int64]:

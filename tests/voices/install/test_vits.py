@@ -193,7 +193,7 @@ def with_strides_of_none(model: Any) -> None:
         (without_prior, "it lacks the prior's noise"),
         (without_decoder, "it lacks a decoder"),
         (with_pooling, "has Softmax nodes"),
-        (with_strides_of_none, "is no VITS that this version knows: 'strides'"),
+        (with_strides_of_none, "is not a VITS that this version knows: it cannot be cut: 'strides'"),
     ],
 )
 def test_graphs_that_are_no_vits_are_refused(
@@ -211,7 +211,7 @@ def test_files_that_are_no_graphs_are_refused(given: Path, tmp_path: Path) -> No
     config = given.with_name(f"{given.name}.json")
     for content in (b"", b"not a graph", given.read_bytes()[:1000]):
         (tmp_path / "broken.onnx").write_bytes(content)
-        with pytest.raises(VoiceError, match=r"broken\.onnx is no ONNX graph"):
+        with pytest.raises(VoiceError, match=r"broken\.onnx is not an ONNX graph"):
             add_piper(tmp_path / "broken.onnx", config, tmp_path / "voice")
     with pytest.raises(VoiceError, match=r"nowhere\.onnx is missing"):
         add_piper(tmp_path / "nowhere.onnx", config, tmp_path / "voice")

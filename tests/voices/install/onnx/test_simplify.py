@@ -15,6 +15,7 @@ from support.tiny_vits import tiny_vits
 
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.voices.install.onnx.conv2d import with_planes
+from sayahead.voices.install.onnx.graph import Graph, read_graph
 from sayahead.voices.install.onnx.simplify import TRIED, polynomial, with_norms, with_plain_shapes
 from sayahead.voices.install.vits.voice import add_piper
 
@@ -41,7 +42,7 @@ class Encoder(torch.nn.Module):
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Graph:
     path = tmp_path_factory.mktemp("encoder") / "encoder.onnx"
     torch.manual_seed(0)
     options: Any = {"input_names": ["ids"], "output_names": ["made"], "dynamo": False, "opset_version": 15}
@@ -49,49 +50,47 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Any:
         warnings.simplefilter("ignore")
         ids = torch.ones(1, 8, dtype=torch.int64)
         torch.onnx.export(Encoder().eval(), (ids,), str(path), dynamic_axes={"ids": {1: "tokens"}}, **options)
-    return onnx.load(str(path))
+    return read_graph(path)
 
 
-def said(model: Any, folder: Path, tokens: int) -> Any:
-    path = folder / "graph.onnx"
-    onnx.checker.check_model(model)
-    onnx.save(model, str(path))
-    return OnnxGraph(path)(ids=np.arange(tokens)[None] % 9)["made"]
+def said(graph: Graph, tokens: int) -> Any:
+    onnx.checker.check_model(graph.model)
+    return OnnxGraph(graph.model.SerializeToString())(ids=np.arange(tokens)[None] % 9)["made"]
 
 
 def given(graph: OnnxGraph, tokens: int) -> dict[str, Any]:
     return {"ids": np.arange(tokens)[None] % 9}
 
 
-def types(model: Any) -> list[str]:
-    return [node.op_type for node in model.graph.node]
+def types(graph: Graph) -> list[str]:
+    return [node.op_type for node in graph.nodes]
 
 
-def test_a_normalization_becomes_one_node(encoder: Any, tmp_path: Path) -> None:
-    made = with_norms(encoder, where="x")
+def test_a_normalization_becomes_one_node(encoder: Graph) -> None:
+    made = with_norms(encoder)
     assert types(made).count("LayerNormalization") == 1
     assert "Sqrt" in types(encoder)
     assert not {"Sqrt", "ReduceMean"} & set(types(made))
-    assert np.abs(said(made, tmp_path, 11) - said(encoder, tmp_path, 11)).max() < 1e-4
+    assert np.abs(said(made, 11) - said(encoder, 11)).max() < 1e-4
 
 
-def test_what_is_no_normalization_stays(encoder: Any) -> None:
+def test_what_is_no_normalization_stays(encoder: Graph) -> None:
     other = onnx.ModelProto()
-    other.CopyFrom(encoder)
+    other.CopyFrom(encoder.model)
     for node in other.graph.node:
         if node.op_type == "ReduceMean":
             for attribute in node.attribute:
                 if attribute.name == "axes":
                     attribute.ints[0] = 1
-    assert "LayerNormalization" not in types(with_norms(other, where="x"))
+    assert "LayerNormalization" not in types(with_norms(Graph(other, where="x")))
 
 
 @pytest.mark.parametrize("tokens", [5, 12, 40])
-def test_shapes_are_polynomials_of_the_number_of_tokens(encoder: Any, tmp_path: Path, tokens: int) -> None:
-    made = with_plain_shapes(encoder, "ids", given, tmp_path, where="x")
+def test_shapes_are_polynomials_of_the_number_of_tokens(encoder: Graph, tokens: int) -> None:
+    made = with_plain_shapes(encoder, "ids", given)
     assert types(made).count("Shape") == 1
     assert len(types(made)) < len(types(encoder))
-    assert np.array_equal(said(made, tmp_path, tokens), said(encoder, tmp_path, tokens))
+    assert np.array_equal(said(made, tokens), said(encoder, tokens))
 
 
 def test_polynomials_are_found_and_others_are_not() -> None:
@@ -105,14 +104,14 @@ def test_polynomials_are_found_and_others_are_not() -> None:
     assert polynomial([np.arange(p) for p in n]) is None
 
 
-def test_convolutions_over_planes_say_the_same(encoder: Any, tmp_path: Path) -> None:
-    made = with_planes(encoder, where="x")
-    sizes = {weight.name: len(weight.dims) for weight in made.graph.initializer}
-    assert sorted(sizes[node.input[1]] for node in made.graph.node if node.op_type == "Conv") == [3, 4]
-    assert np.abs(said(made, tmp_path, 11) - said(encoder, tmp_path, 11)).max() < 1e-4
+def test_convolutions_over_planes_say_the_same(encoder: Graph) -> None:
+    made = with_planes(encoder)
+    sizes = {weight.name: len(weight.dims) for weight in made.model.graph.initializer}
+    assert sorted(sizes[node.input[1]] for node in made.nodes if node.op_type == "Conv") == [3, 4]
+    assert np.abs(said(made, 11) - said(encoder, 11)).max() < 1e-4
 
 
-def test_a_weight_may_serve_two_convolutions(tmp_path: Path) -> None:
+def test_a_weight_may_serve_two_convolutions() -> None:
     kernel = numpy_helper.from_array(np.ones((2, 2, 3), np.float32), "kernel")
     nodes = [
         helper.make_node("Cast", ["ids"], ["flat"], to=TensorProto.FLOAT),
@@ -129,14 +128,15 @@ def test_a_weight_may_serve_two_convolutions(tmp_path: Path) -> None:
         [kernel, shape],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
-    assert np.array_equal(said(with_planes(model, where="x"), tmp_path, 12), said(model, tmp_path, 12))
+    twice = Graph(model, where="x")
+    assert np.array_equal(said(with_planes(twice), 12), said(twice, 12))
 
 
 def test_an_added_voice_has_the_lean_encoder(tmp_path: Path) -> None:
     add_piper(tiny_vits(tmp_path), None, tmp_path / "voice")
-    text = onnx.load(str(tmp_path / "voice" / "text.onnx"))
+    text = read_graph(tmp_path / "voice" / "text.onnx")
     assert "LayerNormalization" in types(text)
     assert types(text).count("Shape") <= 1
-    decoder = onnx.load(str(tmp_path / "voice" / "decoder.onnx"))
-    sizes = {weight.name: len(weight.dims) for weight in decoder.graph.initializer}
-    assert 4 in [sizes[node.input[1]] for node in decoder.graph.node if node.op_type == "Conv"]
+    decoder = read_graph(tmp_path / "voice" / "decoder.onnx")
+    sizes = {weight.name: len(weight.dims) for weight in decoder.model.graph.initializer}
+    assert 4 in [sizes[node.input[1]] for node in decoder.nodes if node.op_type == "Conv"]

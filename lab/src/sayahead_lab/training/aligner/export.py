@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sayahead.voices.install.onnx.graph import Array
 
 from sayahead_lab.training.aligner.network import Aligner
 from sayahead_lab.training.aligner.task import AlignerTask
-from sayahead_lab.training.graph.builder import Array, Graph, quantized
+from sayahead_lab.training.graph.builder import Graph, quantized
 from sayahead_lab.training.loop.saved_run import Trained
 
 

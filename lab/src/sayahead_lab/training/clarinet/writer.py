@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 from sayahead.vocoders.pulses import PulseModel
+from sayahead.voices.install.onnx.graph import Array
 from torch import nn
 
 from sayahead_lab.training.clarinet.conditioner import PITCH_RIGHT, VOICE_TAPS, Conditioner
 from sayahead_lab.training.clarinet.signal import LEAST_POWER, bank_reach
-from sayahead_lab.training.graph.builder import Array, Graph
+from sayahead_lab.training.graph.builder import Graph
 from sayahead_lab.training.losses import REFERENCE_HZ
 
 

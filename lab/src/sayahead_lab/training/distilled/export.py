@@ -10,11 +10,12 @@ import numpy as np
 import torch
 from sayahead.contexts.distilled import DistilledConfig
 from sayahead.errors import ConfigError
+from sayahead.voices.install.onnx.graph import Array
 from torch import nn
 
 from sayahead_lab.training.distilled.network import Student
 from sayahead_lab.training.distilled.task import DistilTask
-from sayahead_lab.training.graph.builder import Array, Graph
+from sayahead_lab.training.graph.builder import Graph
 from sayahead_lab.training.graph.recurrent import dense, lstm
 from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.voice_parts import Written

@@ -12,10 +12,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
-from onnx import helper, numpy_helper
-
-Array = NDArray[Any]
+from onnx import helper
+from sayahead.voices.install.onnx.graph import Array, Nodes
 
 
 class Weights(Protocol):
@@ -73,23 +71,20 @@ def value_info(name: str, kind: Any, shape: Sequence[int | str] | None = None) -
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
 
 
-class Graph:
-    """Collects nodes and weights under unique names and writes a checked model; linear layers keep int8 weights.
+class Graph(Nodes):
+    """Writes a checked model of the nodes and weights that it collects; linear layers keep int8 weights.
 
     A linear layer that is named and has a range here is computed in integers; with ``observed``, the inputs of those
     that are named become outputs (``in:NAME``, ``columns:NAME``), for finding the ranges.
     """
 
     def __init__(self, ranges: Mapping[str, Range] | None = None, *, observed: bool = False) -> None:
+        super().__init__()
         self.ranges, self.observed = ranges or {}, observed
-        self.nodes: list[onnx.NodeProto] = []
-        self.initializers: list[onnx.TensorProto] = []
         self.inputs: list[onnx.ValueInfoProto] = []
         self.outputs: list[onnx.ValueInfoProto] = []
-        self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
         self._steps: dict[str, tuple[str, str]] = {}
         self._turn = ""
-        self._count = 0
 
     def input(self, name: str, kind: type, shape: list[int | str]) -> str:
         self.inputs.append(value_info(name, kind, shape))
@@ -98,26 +93,6 @@ class Graph:
     def output(self, value: str, name: str, kind: type, shape: list[int | str]) -> None:
         self.nodes.append(helper.make_node("Identity", [value], [name]))
         self.outputs.append(value_info(name, kind, shape))
-
-    def constant(self, value: Any) -> str:
-        """The name of a constant; equal ones are one."""
-        array = np.asarray(value)
-        if array.dtype == np.float64:
-            array = array.astype(np.float32)
-        key = (array.dtype.str, array.shape, array.tobytes())
-        if key not in self._constants:
-            self._count += 1
-            self._constants[key] = f"c{self._count}"
-            kept = np.ascontiguousarray(array).reshape(array.shape)
-            self.initializers.append(numpy_helper.from_array(kept, self._constants[key]))
-        return self._constants[key]
-
-    def op(self, kind: str, *inputs: str, outputs: int = 1, domain: str = "", **attributes: Any) -> Any:
-        """The name of the result of one node, or a list of names where it has several outputs."""
-        self._count += 1
-        names = [f"v{self._count}" if outputs == 1 else f"v{self._count}_{i}" for i in range(outputs)]
-        self.nodes.append(helper.make_node(kind, list(inputs), names, domain=domain, **attributes))
-        return names[0] if outputs == 1 else names
 
     def cut(self, x: str, first: str, end: str, axis: int = 0) -> str:
         """Rows (or columns) ``[first, end)``; both are names of (1,) int64 values."""
@@ -329,7 +304,7 @@ class Graph:
         return str(self.op("Mul", self.linear(x, weight, scale, t[f"{second}.bias"], second), self.constant(gamma)))
 
     def save(self, path: str) -> None:
-        graph = helper.make_graph(self.nodes, "sayahead", self.inputs, self.outputs, self.initializers)
+        graph = helper.make_graph(self.nodes, "sayahead", self.inputs, self.outputs, self.weights)
         opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="sayahead")
         model.ir_version = 9

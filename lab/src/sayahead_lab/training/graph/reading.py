@@ -13,10 +13,9 @@ import torch
 from onnx import numpy_helper
 from sayahead.errors import ConfigError
 from sayahead.voices import VoiceConfig
+from sayahead.voices.install.onnx.graph import Array
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import is_parametrized
-
-from sayahead_lab.training.graph.builder import Array
 
 
 def check_kind(config: VoiceConfig, kind: str) -> None:

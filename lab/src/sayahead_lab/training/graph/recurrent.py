@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from sayahead.voices.install.onnx.graph import Array
 from torch import Tensor, nn
 
-from sayahead_lab.training.graph.builder import Array, Graph, quantized
+from sayahead_lab.training.graph.builder import Graph, quantized
 from sayahead_lab.training.layers import TokenAttention
 
 FLOAT = 1

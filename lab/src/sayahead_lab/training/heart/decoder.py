@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 import torch
+from sayahead.voices.install.onnx.graph import Array
 from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.teacher import UNIT
-from sayahead_lab.training.graph.builder import Array, Weights, quantized
+from sayahead_lab.training.graph.builder import Weights, quantized
 from sayahead_lab.training.heart.network import Heart
 from sayahead_lab.training.hibari import dense
 from sayahead_lab.training.layers import BINS, Block

@@ -17,9 +17,10 @@ import torch
 from onnx import numpy_helper
 from sayahead.errors import ConfigError
 from sayahead.voices import read_config
+from sayahead.voices.install.onnx.graph import Array
 from torch import Tensor, nn
 
-from sayahead_lab.training.graph.builder import Array, Graph, Range, Weights, quantized
+from sayahead_lab.training.graph.builder import Graph, Range, Weights, quantized
 from sayahead_lab.training.heart.export import HEADS, decoder_graph, expect_graph, prosody_graph, text_graph
 from sayahead_lab.training.heart.network import Heart, HeartConfig
 from sayahead_lab.training.heart.weights import (
@@ -153,12 +154,12 @@ def renewed(voice: Path, folder: Path, ranges: Mapping[str, Range] | None = None
         before = _read(voice / paths[-1].name)
         _unscaled(before)
         there = [one for one in before.initializer if _is_weight(numpy_helper.to_array(one))]
-        places = [at for at, one in enumerate(graph.initializers) if _is_weight(numpy_helper.to_array(one))]
-        if [list(graph.initializers[at].dims) for at in places] != [list(one.dims) for one in there]:
+        places = [at for at, one in enumerate(graph.weights) if _is_weight(numpy_helper.to_array(one))]
+        if [list(graph.weights[at].dims) for at in places] != [list(one.dims) for one in there]:
             raise ConfigError(f"{voice / paths[-1].name} has other weights than this voice with these ranges.")
         for at, weight in zip(places, there, strict=True):
-            weight.name = graph.initializers[at].name
-            graph.initializers[at] = weight
+            weight.name = graph.weights[at].name
+            graph.weights[at] = weight
         graph.save(str(paths[-1]))
     return paths, table
 
@@ -197,7 +198,7 @@ def _is_weight(array: Array) -> bool:
 def _pairs(graph: Graph, path: Path) -> Iterator[tuple[Array, Array]]:
     """Numbers and what a voice's graph has in their places."""
     there = {one.name: numpy_helper.to_array(one) for one in _read(path).initializer}
-    numbers = {one.name: numpy_helper.to_array(one) for one in graph.initializers}
+    numbers = {one.name: numpy_helper.to_array(one) for one in graph.weights}
     if {name: array.shape for name, array in numbers.items()} != {name: array.shape for name, array in there.items()}:
         raise ConfigError(
             f"{path} is not as a trained voice of the kind heart is written today with these ranges: "

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import torch
+from sayahead.voices.install.onnx.graph import Array
 from torch import Tensor, nn
 
-from sayahead_lab.training.graph.builder import Array, Weights, quantized
+from sayahead_lab.training.graph.builder import Weights, quantized
 from sayahead_lab.training.hibari import dense
 
 ENCODERS = {"sound": "m.text", "text": "pn.text"}

@@ -10,9 +10,10 @@ import numpy as np
 import onnx
 import torch
 from sayahead.systems.ma import AttentionConfig
+from sayahead.voices.install.onnx.graph import Array
 from torch import Tensor, nn
 
-from sayahead_lab.training.graph.builder import Array, Graph, fields, quantized
+from sayahead_lab.training.graph.builder import Graph, fields, quantized
 from sayahead_lab.training.layers import HALF, GatedBlock, PositionedAttention
 from sayahead_lab.training.ma.network import DeepVoice3
 from sayahead_lab.training.voice_parts import Acoustic, Written

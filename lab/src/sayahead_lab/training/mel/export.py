@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 from sayahead.vocoders.mel import MelConfig
+from sayahead.voices.install.onnx.graph import Array
 
-from sayahead_lab.training.graph.builder import Array, Graph, quantized
+from sayahead_lab.training.graph.builder import Graph, quantized
 from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.layers import Block
 from sayahead_lab.training.losses import REFERENCE_HZ

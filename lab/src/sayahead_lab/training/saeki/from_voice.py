@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from sayahead.errors import ConfigError
 from sayahead.voices import located, read_config
+from sayahead.voices.install.onnx.graph import Array
 from torch import nn
 
-from sayahead_lab.training.graph.builder import Array
 from sayahead_lab.training.graph.reading import Constants, check_kind, put, put_step
 from sayahead_lab.training.graph.recurrent import GRU_ORDER, LSTM_ORDER
 from sayahead_lab.training.layers import MaskedNorm, TokenAttention

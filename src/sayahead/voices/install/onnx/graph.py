@@ -1,8 +1,7 @@
-"""An ONNX graph as tensors that depend on tensors: what a cut by structure needs. Node names are never looked at."""
+"""An ONNX graph as tensors that depend on tensors, and graphs made of it. Node names are never looked at."""
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +28,7 @@ def needs_onnx() -> Any:
 
 
 class Graph:
-    """A graph read once; cuts of it are new models."""
+    """A graph as it is; cuts and rewritings of it are new ones."""
 
     def __init__(self, model: Any, *, where: str) -> None:
         """``model`` is an onnx.ModelProto; ``where`` names it in errors. VoiceError for graphs within nodes."""
@@ -42,10 +41,14 @@ class Graph:
         self.consumers: dict[str, list[int]] = defaultdict(list)
         for number, node in enumerate(self.nodes):
             if any(attribute.type in (5, 10) for attribute in node.attribute):
-                raise VoiceError(f"{where} is no VITS that this version knows: it has graphs within nodes.")
+                raise self.strange("has graphs within nodes")
             self.producer |= dict.fromkeys(node.output, number)
             for tensor in node.input:
                 self.consumers[tensor].append(number)
+
+    def strange(self, what: str) -> VoiceError:
+        """The error for a graph that is not put together as a VITS is."""
+        return VoiceError(f"{self.where} is not a VITS that this version knows: it {what}.")
 
     def of_type(self, *types: str) -> list[Any]:
         """All nodes of these types, in the graph's order."""
@@ -56,7 +59,7 @@ class Graph:
         number = self.producer.get(tensor)
         return None if number is None else self.nodes[number]
 
-    def behind(self, *tensors: str, stop: Iterable[str] = ()) -> set[str]:
+    def upstream(self, *tensors: str, stop: Iterable[str] = ()) -> set[str]:
         """All tensors that these depend on, themselves included, up to and with those of ``stop``."""
         seen, ends, todo = set[str](), set(stop), list(tensors)
         while todo:
@@ -69,7 +72,7 @@ class Graph:
                 todo += node.input
         return seen
 
-    def after(self, tensor: str) -> set[str]:
+    def downstream(self, tensor: str) -> set[str]:
         """All tensors that depend on this one, itself included."""
         seen, todo = set[str](), [tensor]
         while todo:
@@ -79,27 +82,20 @@ class Graph:
                 todo += [made for number in self.consumers[tensor] for made in self.nodes[number].output]
         return seen
 
-    def nearest(self, tensor: str, wanted: Callable[[Any], bool]) -> Any | None:
-        """The nearest node upstream, breadth first, that is wanted."""
+    def nearest(self, tensor: str, wanted: Callable[[Any], bool], *, down: bool = False) -> Any | None:
+        """The nearest node upstream, or ``down``stream, that is wanted: breadth first."""
         seen, ring = {tensor}, [tensor]
         while ring:
-            nodes = [node for node in map(self.made_by, ring) if node is not None]
+            if down:
+                numbers = dict.fromkeys(number for name in ring for number in self.consumers[name])
+            else:
+                numbers = dict.fromkeys(self.producer[name] for name in ring if name in self.producer)
+            nodes = [self.nodes[number] for number in numbers]
             for node in nodes:
                 if wanted(node):
                     return node
-            ring = [name for name in dict.fromkeys(t for node in nodes for t in node.input) if name not in seen]
-            seen |= set(ring)
-        return None
-
-    def next(self, tensor: str, op_type: str) -> Any | None:
-        """The first node downstream of this type, breadth first."""
-        seen, ring = {tensor}, [tensor]
-        while ring:
-            numbers = dict.fromkeys(number for name in ring for number in self.consumers[name])
-            for number in numbers:
-                if self.nodes[number].op_type == op_type:
-                    return self.nodes[number]
-            ring = [name for number in numbers for name in self.nodes[number].output if name not in seen]
+            names = (name for node in nodes for name in (node.output if down else node.input))
+            ring = [name for name in dict.fromkeys(names) if name not in seen]
             seen |= set(ring)
         return None
 
@@ -120,50 +116,117 @@ class Graph:
         outputs: Mapping[str, str],
         *,
         constants: Mapping[str, Array] | None = None,
-    ) -> Any:
-        """A model from some tensors to others.
+    ) -> Graph:
+        """The part from some tensors to others.
 
         ``inputs``: tensor to the name, element type and shape of the input that it becomes; ``outputs``: tensor to the
         name of the output; ``constants``: tensors that become fixed. Inputs of the whole that are needed stay inputs.
         """
         helper, fixed = self.onnx.helper, dict(constants or {})
         stops = {*inputs, *fixed}
-        needed = self.behind(*outputs, stop=stops)
-        kept = [node for node in self.nodes if any(made in needed - stops for made in node.output)]
+        needed = self.upstream(*outputs, stop=stops)
         names = {tensor: name for tensor, (name, _, _) in inputs.items()}
-        nodes = []
-        for node in kept:
-            copy = type(node)()
-            copy.CopyFrom(node)
-            copy.input[:] = [names.get(tensor, tensor) for tensor in node.input]
-            nodes.append(copy)
+        kept = [node for node in self.nodes if any(made in needed - stops for made in node.output)]
+        nodes = [copied(node, names) for node in kept]
         nodes += [helper.make_node("Identity", [names.get(t, t)], [name]) for t, name in outputs.items()]
         weights = [self.weights[name] for name in sorted(needed & self.weights.keys() - fixed.keys())]
         weights += [self.onnx.numpy_helper.from_array(value, tensor) for tensor, value in fixed.items()]
         given = [helper.make_tensor_value_info(*described) for described in inputs.values()]
         given += [self.inputs[name] for name in self.inputs if name in needed - stops and name not in self.weights]
         made = [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs.values()]
-        graph = helper.make_graph(nodes, "part", given, made, weights)
-        return helper.make_model(graph, opset_imports=self.model.opset_import, ir_version=self.model.ir_version)
+        return self._of(nodes, given, made, weights)
+
+    def rewritten(
+        self,
+        changes: Mapping[int, list[Any]],
+        weights: Sequence[Any] = (),
+        *,
+        inputs: Sequence[Any] = (),
+        outputs: Sequence[Any] = (),
+        version: int | None = None,
+    ) -> Graph:
+        """The graph with other nodes in the places of some, without those that nothing needs any more.
+
+        ``changes``: a node's number to those in its place; ``inputs`` and ``outputs`` are further ones; ``version`` is
+        that of ONNX's operators.
+        """
+        old = self.model.graph
+        nodes = [node for number, given in enumerate(self.nodes) for node in changes.get(number, [given])]
+        weights, made = [*old.initializer, *weights], [*old.output, *outputs]
+        whole = self._of(nodes, [*old.input, *inputs], made, weights)
+        needed = whole.upstream(*whole.outputs)
+        nodes = [node for node in nodes if any(tensor in needed for tensor in node.output)]
+        weights = [weight for weight in weights if weight.name in needed]
+        return self._of(nodes, [*old.input, *inputs], made, weights, version)
+
+    def _of(
+        self, nodes: list[Any], inputs: list[Any], outputs: list[Any], weights: list[Any], version: int | None = None
+    ) -> Graph:
+        helper, model = self.onnx.helper, self.model
+        opsets = [helper.make_opsetid(o.domain, (not o.domain and version) or o.version) for o in model.opset_import]
+        graph = helper.make_graph(nodes, "part", inputs, outputs, weights)
+        return Graph(helper.make_model(graph, opset_imports=opsets, ir_version=model.ir_version), where=self.where)
 
 
-def attributes(graph: Graph, node: Any) -> dict[str, Any]:
+class Nodes:
+    """New nodes and constants, collected under names of their own, for a graph."""
+
+    def __init__(self, prefix: str = "") -> None:
+        """``prefix`` begins all names."""
+        self.onnx, self._prefix = needs_onnx(), prefix
+        self.nodes: list[Any] = []
+        self.weights: list[Any] = []
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+        self._count = 0
+
+    def constant(self, value: Any) -> str:
+        """The name of a constant; equal ones are one, and float64 becomes float32."""
+        array = np.asarray(value)
+        if array.dtype == np.float64:
+            array = array.astype(np.float32)
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._constants:
+            self._count += 1
+            self._constants[key] = f"{self._prefix}c{self._count}"
+            kept = np.ascontiguousarray(array).reshape(array.shape)
+            self.weights.append(self.onnx.numpy_helper.from_array(kept, self._constants[key]))
+        return self._constants[key]
+
+    def op(self, kind: str, *inputs: str, outputs: int = 1, name: str = "", domain: str = "", **attributes: Any) -> Any:
+        """The name of the result of one node, by default a new one, or a list of names where it has several outputs."""
+        self._count += 1
+        own = f"{self._prefix}v{self._count}"
+        names = [name or own] if outputs == 1 else [f"{own}_{i}" for i in range(outputs)]
+        self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), names, domain=domain, **attributes))
+        return names[0] if outputs == 1 else names
+
+    def taken(self) -> list[Any]:
+        """The nodes since this was last called."""
+        nodes, self.nodes = self.nodes, []
+        return nodes
+
+
+def copied(node: Any, names: Mapping[str, str]) -> Any:
+    """A copy of a node with other inputs: old name to new one."""
+    copy = type(node)()
+    copy.CopyFrom(node)
+    copy.input[:] = [names.get(tensor, tensor) for tensor in node.input]
+    return copy
+
+
+def attributes(node: Any) -> dict[str, Any]:
     """A node's attributes by name."""
-    return {attribute.name: graph.onnx.helper.get_attribute_value(attribute) for attribute in node.attribute}
+    value = needs_onnx().helper.get_attribute_value
+    return {attribute.name: value(attribute) for attribute in node.attribute}
 
 
 def read_graph(path: Path) -> Graph:
-    """The graph in a file; VoiceError if it is none."""
+    """The graph in a file; VoiceError if there is none in it."""
     onnx = needs_onnx()
     try:
         model = onnx.load(str(path))
     except Exception as error:
-        raise VoiceError(f"{path} is no ONNX graph: {error or type(error).__name__}.") from error
+        raise VoiceError(f"{path} is not an ONNX graph: {error or type(error).__name__}.") from error
     if not model.graph.node:
-        raise VoiceError(f"{path} is no ONNX graph: it has no nodes.")
+        raise VoiceError(f"{path} is not an ONNX graph: it has no nodes.")
     return Graph(model, where=str(path))
-
-
-def strides(graph: Graph) -> int:
-    """Samples of a frame: the product of what the transposed convolutions stretch by."""
-    return math.prod(attributes(graph, node)["strides"][0] for node in graph.of_type("ConvTranspose"))

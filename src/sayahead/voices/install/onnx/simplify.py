@@ -8,13 +8,12 @@ what it is, a polynomial of the number of tokens, and a normalization is one nod
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sayahead.engine.onnx import OnnxGraph
-from sayahead.voices.install.onnx.graph import Array, Graph, attributes
+from sayahead.voices.install.onnx.graph import Array, Graph, Nodes, attributes, copied
 
 NORMS_SINCE, SAME_SINCE = 17, 13
 """ONNX's version with LayerNormalization, and the first of which it changed nothing else that a text encoder has."""
@@ -24,28 +23,11 @@ MOST = 16
 """Numbers in a shape."""
 
 
-def rewritten(graph: Graph, changes: dict[int, list[Any]], weights: list[Any], *, version: int | None = None) -> Any:
-    """A model with other nodes in the places of some, without those that nothing needs any more."""
-    helper, old = graph.onnx.helper, graph.model.graph
-    nodes = [node for number, given in enumerate(graph.nodes) for node in changes.get(number, [given])]
-    weights = [*old.initializer, *weights]
-    whole = helper.make_graph(nodes, old.name, list(old.input), list(old.output), weights)
-    needed = Graph(helper.make_model(whole), where=graph.where).behind(*graph.outputs)
-    kept = [node for node in nodes if any(made in needed for made in node.output)]
-    used = [weight for weight in weights if weight.name in needed]
-    new = helper.make_graph(kept, old.name, list(old.input), list(old.output), used)
-    opsets = [
-        helper.make_opsetid(o.domain, o.version if o.domain else version or o.version) for o in graph.model.opset_import
-    ]
-    return helper.make_model(new, opset_imports=opsets, ir_version=graph.model.ir_version)
-
-
-def with_norms(model: Any, *, where: str) -> Any:
+def with_norms(graph: Graph) -> Graph:
     """The same graph with each normalization over its last axis as one node."""
-    graph = Graph(model, where=where)
     version = next((opset.version for opset in graph.model.opset_import if not opset.domain), 0)
     if version < SAME_SINCE:
-        return model
+        return graph
     changes = dict[int, list[Any]]()
     for number, node in enumerate(graph.nodes):
         found = norm_at(graph, node)
@@ -53,7 +35,7 @@ def with_norms(model: Any, *, where: str) -> Any:
             inputs, epsilon = found
             one = graph.onnx.helper.make_node("LayerNormalization", inputs, list(node.output), axis=-1, epsilon=epsilon)
             changes[number] = [one]
-    return rewritten(graph, changes, [], version=max(version, NORMS_SINCE))
+    return graph.rewritten(changes, version=max(version, NORMS_SINCE))
 
 
 def norm_at(graph: Graph, node: Any) -> tuple[list[str], float] | None:
@@ -96,33 +78,24 @@ def parts(graph: Graph, node: Any, op_type: str) -> tuple[str | None, Any]:
 
 def is_mean(graph: Graph, node: Any) -> bool:
     """Whether a node takes means over the last axis and keeps it."""
-    if node is None or node.op_type != "ReduceMean" or attributes(graph, node).get("keepdims", 1) != 1:
+    if node is None or node.op_type != "ReduceMean" or attributes(node).get("keepdims", 1) != 1:
         return False
-    axes = attributes(graph, node).get("axes")
+    axes = attributes(node).get("axes")
     if axes is None and len(node.input) > 1:
         axes = graph.value(node.input[1])
     return axes is not None and list(axes) == [-1]
 
 
-def with_plain_shapes(model: Any, ids: str, given: Any, scratch: Path, *, where: str) -> Any:
+def with_plain_shapes(graph: Graph, ids: str, given: Any) -> Graph:
     """The same graph with what depends on the number of tokens alone written as a polynomial of it.
 
     ``ids`` is the input (1, P) of tokens; ``given`` makes all inputs for a number of tokens. What is no polynomial of
     the second degree stays.
     """
-    graph = Graph(model, where=where)
-    wanted = of_shapes(graph)
-    values = tried(graph, wanted, given, scratch)
-    helper, weights, nodes = graph.onnx.helper, list[Any](), list[Any]()
-
-    def constant(value: Array, name: str) -> str:
-        weights.append(graph.onnx.numpy_helper.from_array(value, name))
-        return name
-
-    one = constant(np.array(1, np.int64), "tokens_axis")
-    nodes += [helper.make_node("Shape", [ids], ["ids_shape"])]
-    nodes += [helper.make_node("Gather", ["ids_shape", one], ["tokens_1"])]
-    nodes += [helper.make_node("Mul", ["tokens_1", "tokens_1"], ["tokens_2"])]
+    wanted, new = of_shapes(graph), Nodes("shape_")
+    values = tried(graph, wanted, given)
+    tokens = new.op("Gather", new.op("Shape", ids), new.constant(np.array(1, np.int64)))
+    powers = [tokens, new.op("Mul", tokens, tokens)]
     made, names = dict[tuple[Any, ...], str](), dict[str, str]()
     for tensor in wanted:
         found = polynomial(values[tensor])
@@ -130,27 +103,14 @@ def with_plain_shapes(model: Any, ids: str, given: Any, scratch: Path, *, where:
             continue
         key = tuple((part.shape, *part.reshape(-1).tolist()) for part in found)
         if key not in made:
-            total = constant(found[0], f"shape{len(made)}_0")
-            for power, part in enumerate(found[1:], 1):
+            total = new.constant(found[0])
+            for power, part in zip(powers, found[1:], strict=True):
                 if part.any():
-                    factor = constant(part, f"shape{len(made)}_{power}")
-                    term, more = f"shape{len(made)}_{power}_term", f"shape{len(made)}_to{power}"
-                    nodes.append(helper.make_node("Mul", [f"tokens_{power}", factor], [term]))
-                    nodes.append(helper.make_node("Add", [total, term], [more]))
-                    total = more
+                    total = new.op("Add", total, new.op("Mul", power, new.constant(part)))
             made[key] = total
         names[tensor] = made[key]
-    changes = {0: [*nodes, renamed(graph.nodes[0], names)]}
-    changes |= {number: [renamed(node, names)] for number, node in enumerate(graph.nodes) if number}
-    return rewritten(graph, changes, weights)
-
-
-def renamed(node: Any, names: dict[str, str]) -> Any:
-    """The same node with other inputs."""
-    copy = type(node)()
-    copy.CopyFrom(node)
-    copy.input[:] = [names.get(tensor, tensor) for tensor in node.input]
-    return copy
+    changes = {number: [*new.taken(), copied(node, names)] for number, node in enumerate(graph.nodes)}
+    return graph.rewritten(changes, new.weights)
 
 
 def of_shapes(graph: Graph) -> list[str]:
@@ -163,15 +123,13 @@ def of_shapes(graph: Graph) -> list[str]:
     return list(found)
 
 
-def tried(graph: Graph, tensors: Sequence[str], given: Any, scratch: Path) -> dict[str, list[Array]]:
+def tried(graph: Graph, tensors: Sequence[str], given: Any) -> dict[str, list[Array]]:
     """What these tensors are at each count of tokens."""
     helper = graph.onnx.helper
     model = type(graph.model)()
     model.CopyFrom(graph.model)
     model.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in tensors)
-    path = scratch / "shapes.onnx"
-    path.write_bytes(model.SerializeToString())
-    session = OnnxGraph(path)
+    session = OnnxGraph(model.SerializeToString())
     runs = [session(**given(session, tokens)) for tokens in TRIED]
     return {name: [np.asarray(made[name]) for made in runs] for name in tensors}
 

@@ -17,38 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from sayahead.errors import VoiceError
-from sayahead.voices.install.onnx.graph import FLOAT, INT64, Graph, attributes
+from sayahead.voices.install.onnx.graph import FLOAT, INT64, Graph, Nodes, attributes, copied
 
-LOCAL = {
-    "Add",
-    "Cast",
-    "Concat",
-    "Constant",
-    "ConstantOfShape",
-    "Conv",
-    "ConvTranspose",
-    "Div",
-    "Exp",
-    "Expand",
-    "Flatten",
-    "Gather",
-    "Identity",
-    "LeakyRelu",
-    "Mul",
-    "Neg",
-    "Pow",
-    "Reshape",
-    "Shape",
-    "Sigmoid",
-    "Slice",
-    "Split",
-    "Squeeze",
-    "Sub",
-    "Tanh",
-    "Unsqueeze",
-    "Where",
-}
+LOCAL = set(
+    (
+        "Add Cast Concat Constant ConstantOfShape Conv ConvTranspose Div Exp Expand Flatten Gather Identity "
+        "LeakyRelu Mul Neg Pow Reshape Shape Sigmoid Slice Split Squeeze Sub Tanh Unsqueeze Where"
+    ).split()
+)
 """Nodes that a part of a VITS may have; none of them mixes frames but the convolutions."""
 
 
@@ -66,55 +42,43 @@ class Layer:
     """Its rows to a frame."""
 
 
-def with_caches(model: Any, ahead: int, *, where: str, trim: Sequence[str] = ("ConvTranspose", "Split")) -> Any:
+def with_caches(graph: Graph, ahead: int, *, trim: Sequence[str] = ("ConvTranspose", "Split")) -> Graph:
     """The same part of a VITS with a cache for each convolution and the commit as one more input.
 
     ``ahead`` is how many of its output's rows after the commit must be right; in front of nodes of the types in
     ``trim``, what these do not need is left out. Inputs are ``rows``, ``commit`` (1,) and ``cache0`` ... (1, C, L);
     outputs ``next0`` ... . VoiceError for a part with nodes that this cannot be done to.
     """
-    graph = Graph(model, where=where)
     unknown = sorted({node.op_type for node in graph.nodes} - LOCAL)
     if unknown:
-        raise VoiceError(f"{where} is no VITS that this version knows: its flow or its decoder has {unknown[0]} nodes.")
-    helper, (layers, scales), needed = graph.onnx.helper, find_layers(graph), rows_needed(graph, ahead)
+        raise graph.strange(f"has {unknown[0]} nodes in its flow or its decoder")
+    (layers, scales), needed, timed = find_layers(graph), rows_needed(graph, ahead), graph.downstream("rows")
     of_number = {layer.number: (place, layer) for place, layer in enumerate(layers)}
-    nodes, weights, scaled = list[Any](), list(graph.weights.values()), dict[int, str]()
+    new, changes = Nodes("cached_"), dict[int, list[Any]]()
 
-    def constant(name: str, values: list[int]) -> str:
-        weights.append(graph.onnx.numpy_helper.from_array(np.array(values, np.int64), name))
-        return name
+    def whole(number: int) -> str:
+        return new.constant(np.array([number], np.int64))
 
-    axis, start = constant("time_axis", [2]), constant("start", [0])
-    timed = graph.after("rows")
-    for scale in sorted({*scales.values()}):
-        scaled[scale] = f"commit_{scale}"
-        nodes.append(helper.make_node("Mul", ["commit", constant(f"rows_{scale}", [scale])], [scaled[scale]]))
+    commits = {scale: new.op("Mul", "commit", whole(scale)) for scale in sorted({*scales.values()})}
     for number, node in enumerate(graph.nodes):
-        copy = type(node)()
-        copy.CopyFrom(node)
-        data = node.input[0] if node.input else ""
-        if node.op_type in trim and data in timed:
-            data, end = f"trimmed{number}", f"until{number}"
-            rows = constant(f"needed{number}", [needed[node.input[0]]])
-            nodes.append(helper.make_node("Add", [scaled[scales.get(node.input[0], 1)], rows], [end]))
-            nodes.append(helper.make_node("Slice", [node.input[0], start, end, axis], [data]))
-            copy.input[0] = data
+        copy = copied(node, {})
+        if node.op_type in trim and node.input[0] in timed:
+            end = new.op("Add", commits[scales.get(node.input[0], 1)], whole(needed[node.input[0]]))
+            copy.input[0] = new.op("Slice", node.input[0], whole(0), end, whole(2))
         if number in of_number:
             place, layer = of_number[number]
-            seen, begin, end = f"seen{place}", scaled[layer.scale], f"end{place}"
-            nodes.append(helper.make_node("Concat", [f"cache{place}", data], [seen], axis=2))
-            nodes.append(helper.make_node("Add", [begin, constant(f"past{place}", [layer.past])], [end]))
-            nodes.append(helper.make_node("Slice", [seen, begin, end, axis], [f"next{place}"]))
-            copy.input[0] = seen
-            shift_pads(copy, layer.past * (attributes(graph, node)["strides"][0] if is_up(node) else -1))
-        nodes.append(copy)
-    caches = [(f"{{}}{place}", FLOAT, (1, layer.channels, layer.past)) for place, layer in enumerate(layers)]
-    given = [*model.graph.input, helper.make_tensor_value_info("commit", INT64, (1,))]
-    given += [helper.make_tensor_value_info(name.format("cache"), *rest) for name, *rest in caches]
-    made = [*model.graph.output, *(helper.make_tensor_value_info(name.format("next"), *rest) for name, *rest in caches)]
-    changed = helper.make_graph(nodes, "streamed", given, made, weights)
-    return helper.make_model(changed, opset_imports=model.opset_import, ir_version=model.ir_version)
+            begin = commits[layer.scale]
+            copy.input[0] = new.op("Concat", f"cache{place}", copy.input[0], axis=2)
+            end = new.op("Add", begin, whole(layer.past))
+            new.op("Slice", copy.input[0], begin, end, whole(2), name=f"next{place}")
+            shift_pads(copy, layer.past * (attributes(node)["strides"][0] if is_up(node) else -1))
+        changes[number] = [*new.taken(), copy]
+    info = graph.onnx.helper.make_tensor_value_info
+    given, made = (
+        [info(f"{name}{place}", FLOAT, (1, layer.channels, layer.past)) for place, layer in enumerate(layers)]
+        for name in ("cache", "next")
+    )
+    return graph.rewritten(changes, new.weights, inputs=[info("commit", INT64, (1,)), *given], outputs=made)
 
 
 def is_up(node: Any) -> bool:
@@ -128,9 +92,9 @@ def rows_needed(graph: Graph, ahead: int) -> dict[str, int]:
     for node in reversed(graph.nodes):
         rows = max((needed.get(made, 0) for made in node.output), default=0)
         if node.op_type == "Conv":
-            rows += attributes(graph, node).get("pads", [0, 0])[1]
+            rows += attributes(node).get("pads", [0, 0])[1]
         if is_up(node):
-            about = attributes(graph, node)
+            about = attributes(node)
             rows = (rows - 1 + about.get("pads", [0, 0])[0]) // about["strides"][0] + 1
         for tensor in node.input:
             needed[tensor] = max(needed.get(tensor, 0), rows)
@@ -143,9 +107,9 @@ def find_layers(graph: Graph) -> tuple[list[Layer], dict[str, int]]:
     for number, node in enumerate(graph.nodes):
         scale = max((scales.get(tensor, 1) for tensor in node.input), default=1)
         if node.op_type in ("Conv", "ConvTranspose"):
-            about, weight = attributes(graph, node), graph.value(node.input[1])
+            about, weight = attributes(node), graph.value(node.input[1])
             if weight is None or weight.ndim != 3:
-                raise VoiceError(f"{graph.where} is no VITS that this version knows: a convolution's weights vary.")
+                raise graph.strange("has a convolution whose weights vary")
             past = reach(graph, about, weight.shape[2], up=is_up(node))
             channels = weight.shape[0] if is_up(node) else weight.shape[1] * about.get("group", 1)
             if past:
@@ -164,7 +128,7 @@ def reach(graph: Graph, about: dict[str, Any], kernel: int, *, up: bool) -> int:
         return int((kernel - 1 - begin) // stride)
     if not up and plain and stride == 1 and begin + end == dilation * (kernel - 1):
         return int(begin)
-    raise VoiceError(f"{graph.where} is no VITS that this version knows: a convolution is not as long as its input.")
+    raise graph.strange("has a convolution that is not as long as its input")
 
 
 def shift_pads(node: Any, by: int) -> None:

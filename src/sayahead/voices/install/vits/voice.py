@@ -9,7 +9,6 @@ import hashlib
 import json
 import re
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from sayahead.voices.install.onnx.simplify import with_norms, with_plain_shapes
 from sayahead.voices.install.onnx.splines import with_short_splines
 from sayahead.voices.install.onnx.stateful_conv import rows_needed, with_caches
 from sayahead.voices.install.piper import BEGIN, END, PAD, PiperConfig, read_piper
-from sayahead.voices.install.vits.cuts import Seams, cut, find_seams, ids_and_lengths
+from sayahead.voices.install.vits.cuts import Cuts, cut, find_cuts, ids_and_lengths
 
 TOLERANCE = 1e-5
 """Most that samples of the parts may differ from those of the whole, at the same noise, and in steps from at once."""
@@ -90,24 +89,23 @@ def add_piper(onnx: Path, config: Path | None, folder: Path) -> None:
     check_ids(graph, piper)
     folder.mkdir(parents=True)
     try:
-        write(graph, find_seams(graph), piper, folder, original=onnx)
+        write(graph, find_cuts(graph), piper, folder, original=onnx)
     except Exception as error:
         shutil.rmtree(folder, ignore_errors=True)
         if isinstance(error, SayaheadError | OSError):
             raise
         # Graphs that are not what they seem fail in as many ways as there are.
         problem = str(error).partition("\n")[0] or type(error).__name__
-        raise VoiceError(f"{onnx} is no VITS that this version knows: {problem}.") from error
+        raise graph.strange(f"cannot be cut: {problem}") from error
 
 
-def write(graph: Graph, seams: Seams, piper: PiperConfig, folder: Path, *, original: Path) -> None:
+def write(graph: Graph, cuts: Cuts, piper: PiperConfig, folder: Path, *, original: Path) -> None:
     """The voice's files; VoiceError if its parts are not the whole."""
-    with tempfile.TemporaryDirectory() as scratch:
-        trial = Trial(graph, seams, piper, Path(scratch))
-        trial.save(folder)
-        right = trial.reaches()
-        trial.streamed(right)
-    about = voice_json(seams, piper, folder, right=right, name=original.stem)
+    trial = Trial(graph, cuts, piper)
+    trial.save(folder)
+    right = trial.reaches()
+    trial.streamed(right)
+    about = voice_json(cuts, piper, folder, right=right, name=original.stem)
     card = next((original.parent / name for name in CARDS if (original.parent / name).is_file()), None)
     if card is not None:
         shutil.copyfile(card, folder / card.name)
@@ -127,7 +125,7 @@ def check_ids(graph: Graph, piper: PiperConfig) -> None:
         )
 
 
-def voice_json(seams: Seams, piper: PiperConfig, folder: Path, *, right: tuple[int, int], name: str) -> dict[str, Any]:
+def voice_json(cuts: Cuts, piper: PiperConfig, folder: Path, *, right: tuple[int, int], name: str) -> dict[str, Any]:
     """The voice's description."""
     base = piper.language.split("-")[0]
     phonemes = {symbol: number for symbol, number in piper.phonemes.items() if symbol not in (PAD, BEGIN, END)}
@@ -135,7 +133,7 @@ def voice_json(seams: Seams, piper: PiperConfig, folder: Path, *, right: tuple[i
         "pad": piper.phonemes[PAD],
         "begin": piper.phonemes[BEGIN],
         "end": piper.phonemes[END],
-        "channels": seams.channels,
+        "channels": cuts.channels,
         "noise_scale": piper.scales[0],
         "length_scale": piper.scales[1],
         "noise_w": piper.scales[2],
@@ -155,7 +153,7 @@ def voice_json(seams: Seams, piper: PiperConfig, folder: Path, *, right: tuple[i
         "source": f"added from {name}.onnx",
         "kind": "vits",
         "sample_rate": piper.sample_rate,
-        "hop_length": seams.hop,
+        "hop_length": cuts.hop,
         "speed": [0.5, 2.0],
         "defaults": {"lookahead": 1, "hold_back_s": 0.058, "blind_hold_back_s": 0.209},
         "model": model,
@@ -174,13 +172,19 @@ def licensed(card: Path) -> str:
     return f"{said} (made from {tuned[1].strip(' .')[:60]}, whose licence counts too)" if tuned else said
 
 
+def optimized(graph: Graph, path: Path) -> OnnxGraph:
+    """A graph written without what can be computed once, in operators that any ONNX Runtime has, and loaded."""
+    simplify(graph.model.SerializeToString(), path)
+    return OnnxGraph(path)
+
+
 class Trial:
     """The parts of a voice at work beside the whole, on a sentence of random phonemes under fixed noise."""
 
     TOKENS = 60
 
-    def __init__(self, graph: Graph, seams: Seams, piper: PiperConfig, scratch: Path) -> None:
-        self._graph, self._seams, self._piper, self._scratch = graph, seams, piper, scratch
+    def __init__(self, graph: Graph, cuts: Cuts, piper: PiperConfig) -> None:
+        self._graph, self._cuts, self._piper = graph, cuts, piper
         draw = np.random.default_rng(0)
         sounds = sorted(set(piper.phonemes.values()))
         tokens = np.zeros(2 * self.TOKENS, np.int64) + piper.phonemes[PAD]
@@ -189,48 +193,35 @@ class Trial:
         self._ids = np.concatenate([tokens, [piper.phonemes[END]]])
         self._noise = draw.standard_normal((1, 2, len(self._ids)), dtype=np.float32)
         self._speaker = max(piper.speakers.values(), default=0)
-        whole = scratch / "whole.onnx"
-        whole.write_bytes(cut(graph, seams).whole.SerializeToString())
-        self._whole = OnnxGraph(whole)
+        self._model = cut(graph, cuts).whole.model.SerializeToString()
+        self._whole = OnnxGraph(self._model)
 
     def save(self, folder: Path) -> None:
         """Write the parts, after a check that they are the whole; what is not in every voice stays where it must."""
-        where, hop, difference = self._graph.where, self._seams.hop, float("inf")
+        hop, difference = self._cuts.hop, float("inf")
         for way in WAYS:
-            parts = cut(self._graph, self._seams, masks=way.masks)
+            parts = cut(self._graph, self._cuts, masks=way.masks)
             # What is faded into the next step is less than a frame.
-            self._decoder_sees = rows_needed(Graph(parts.decoder, where=where), hop)["rows"]
+            self._decoder_sees = rows_needed(parts.decoder, hop)["rows"]
             made = {
-                "text": with_short_splines(parts.text, where=where) if way.splines else parts.text,
-                "flow": with_caches(parts.flow, self._decoder_sees, where=where, trim=way.trim),
-                "decoder": with_caches(parts.decoder, hop, where=where, trim=way.trim),
+                "text": with_short_splines(parts.text) if way.splines else parts.text,
+                "flow": with_caches(parts.flow, self._decoder_sees, trim=way.trim),
+                "decoder": with_caches(parts.decoder, hop, trim=way.trim),
             }
             if way.lean:
-                made["text"] = self._lean(made["text"])
-                made = {name: with_planes(model, where=where) for name, model in made.items()}
-            self._parts = {name: self._optimized(model, folder / f"{name}.onnx") for name, model in made.items()}
+                ids = ids_and_lengths(self._graph)[0]
+                made["text"] = with_plain_shapes(with_norms(made["text"]), ids, self._tokens)
+                made = {name: with_planes(part) for name, part in made.items()}
+            self._parts = {name: optimized(part, folder / f"{name}.onnx") for name, part in made.items()}
             difference = self._difference()
             if difference < TOLERANCE or (np.isfinite(difference) and difference < ROUNDING * self._rounding()):
                 return
-        raise VoiceError(f"{where} is no VITS that this version knows: its parts differ from it by {difference:g}.")
-
-    def _lean(self, text: Any) -> Any:
-        """A text encoder without what its exporter left in it."""
-        where, ids = self._graph.where, ids_and_lengths(self._graph)[0]
-        text = with_norms(text, where=where)
-        return with_plain_shapes(text, ids, self._tokens, self._scratch, where=where)
+        raise self._graph.strange(f"differs from its parts by {difference:g}")
 
     def _tokens(self, graph: OnnxGraph, count: int) -> dict[str, Any]:
         """Inputs of the text encoder for so many tokens."""
         ids, noise = np.resize(self._ids, (1, count)), np.resize(self._noise, (1, 2, count))
         return self._given(graph, input=ids, input_lengths=np.array([count], np.int64), noise=noise)
-
-    def _optimized(self, model: Any, path: Path) -> OnnxGraph:
-        """A graph written without what can be computed once, in operators that any ONNX Runtime has, and loaded."""
-        plain = self._scratch / path.name
-        plain.write_bytes(model.SerializeToString())
-        simplify(plain, path)
-        return OnnxGraph(path)
 
     def _given(self, graph: OnnxGraph, **more: Any) -> dict[str, Any]:
         given = {
@@ -264,12 +255,12 @@ class Trial:
             expected = self._said(self._whole, prior)
         except Exception:
             return float("inf")
-        same = len(expected) == len(self._samples) == len(rows) * self._seams.hop
+        same = len(expected) == len(self._samples) == len(rows) * self._cuts.hop
         return float(np.abs(expected - self._samples).max()) if same else float("inf")
 
     def _prior(self, frames: int) -> Floats:
         """(1, C, T) noise."""
-        return np.random.default_rng(1).standard_normal((1, self._seams.channels, frames), dtype=np.float32)
+        return np.random.default_rng(1).standard_normal((1, self._cuts.channels, frames), dtype=np.float32)
 
     def _said(self, whole: OnnxGraph, prior: Floats) -> Floats:
         """(S,) what the whole makes."""
@@ -277,7 +268,7 @@ class Trial:
 
     def _rounding(self) -> float:
         """By how much the whole differs from itself for the order of its sums alone."""
-        plain, prior = OnnxGraph(self._scratch / "whole.onnx", optimized=False), self._prior(self._latent.shape[2])
+        plain, prior = OnnxGraph(self._model, optimized=False), self._prior(self._latent.shape[2])
         return float(np.abs(self._said(self._whole, prior) - self._said(plain, prior)).max())
 
     def reaches(self) -> tuple[int, int]:
@@ -293,7 +284,7 @@ class Trial:
     def streamed(self, right: tuple[int, int], size: int = 23) -> None:
         """VoiceError unless steps of a few frames are the whole."""
         flow, decoder = self._parts["flow"], self._parts["decoder"]
-        hop, channels = self._seams.hop, self._seams.channels
+        hop, channels = self._cuts.hop, self._cuts.channels
         vocoder = LatentVocoder(flow, decoder, channels=channels, hop_length=hop, right=right, fade=0)
         latents = self._latent[0].T
         parts = [latents, np.zeros_like(latents)]
@@ -306,6 +297,4 @@ class Trial:
             out.append(samples)
         difference = float(np.abs(np.concatenate(out) - self._samples).max())
         if difference > TOLERANCE:
-            raise VoiceError(
-                f"{self._graph.where} is no VITS that this version knows: in steps it differs by {difference:g}."
-            )
+            raise self._graph.strange(f"differs in steps by {difference:g}")
