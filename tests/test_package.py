@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import zlib
 from importlib.metadata import requires
+from pathlib import Path
+
+import pytest
 
 import sayahead
+
+ROOT = Path(__file__).parents[1]
+MOST_BYTES = 15_000_000
+"""Of the wheel."""
 
 
 def test_every_public_name_is_there() -> None:
@@ -26,3 +35,21 @@ def test_speaking_imports_no_torch_and_help_no_numpy() -> None:
 def test_the_base_install_needs_three_packages() -> None:
     base = [line for line in requires("sayahead") or [] if "extra ==" not in line]
     assert sorted(line.split("=")[0].split(">")[0] for line in base) == ["hibari-tts", "numpy", "onnxruntime"]
+
+
+def test_the_wheel_stays_small_and_holds_no_laboratory() -> None:
+    folder = ROOT / "src" / "sayahead"
+    files = [path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert sum(len(zlib.compress(path.read_bytes(), 1)) for path in files) <= MOST_BYTES
+    strangers = {"training", "eval", "aligner.onnx", "blind_test.html", "ma-lj", "saeki-lj", "mohan-lj"}
+    assert not strangers & {part for path in files for part in path.relative_to(folder).parts}
+
+
+@pytest.mark.parametrize("folder", [".", "lab", "voices/papers"])
+def test_a_notice_names_files_that_are_there(folder: str) -> None:
+    notice = ROOT / folder / "NOTICE"
+    if not notice.is_file():
+        pytest.skip(f"Only the repository has {folder}.")
+    paths = re.findall(r"\b(?:src|web)/[\w./-]*\w", notice.read_text(encoding="utf-8"))
+    assert paths
+    assert [path for path in paths if not (notice.parent / path).exists()] == []
