@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import dataclasses
 import difflib
 import functools
 import inspect
+import itertools
 import math
 import numbers
 import types
@@ -45,6 +47,19 @@ def hints_of_class(kind: type) -> dict[str, Any]:
     """The same of a class, which is asked for with each object made."""
     own = kind if dataclasses.is_dataclass(kind) else vars(kind).get("__init__", kind)
     return typing.get_type_hints(own, include_extras=True)
+
+
+def documented(kind: type) -> dict[str, str]:
+    """The docstrings of a dataclass's fields by name; none where its source is not there."""
+    try:
+        body: Any = ast.parse(inspect.cleandoc(inspect.getsource(kind))).body[0]
+    except (OSError, SyntaxError):
+        return {}
+    return {
+        field.target.id: inspect.cleandoc(text.value.value)
+        for field, text in itertools.pairwise(body.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+    }
 
 
 def check_bound(name: str, value: object, hint: Any, *, client: bool = False) -> None:
@@ -140,7 +155,7 @@ def check_number(name: str, value: object, least: float, most: float) -> float:
     """The value, also one of NumPy's, as a float; ConfigError unless it is a number between the two."""
     if not isinstance(value, bool) and isinstance(value, numbers.Real):
         with contextlib.suppress(OverflowError):
-            if least <= (number := float(value)) <= most:
+            if least <= (number := float(value)) <= most and number < math.inf:
                 return number
     bounds = f"of at least {least:g}" if math.isinf(most) else f"from {least:g} to {most:g}"
     raise ConfigError(f"{name} is {shown(value)}, but must be a number {bounds}.")

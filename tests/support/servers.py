@@ -20,7 +20,7 @@ from sayahead.engine.stages import Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.server.hub import Hub
 from sayahead.server.operation.run import Server
-from sayahead.server.operation.settings import Limits, Settings
+from sayahead.server.operation.settings import settings_of
 from sayahead.server.voices import Voices
 from sayahead.systems.loading import Loaded
 from sayahead.text.normalizer import Normalizer
@@ -118,7 +118,7 @@ def serving(
     all of them); settings as in Settings, at a port of its own."""
     # On a busy machine any text may pause: only who tests breaths wants them.
     calm: dict[str, Any] = {"port": 0, "breath_s": 0.0, **settings}
-    chosen = Settings(limits=Limits(**{"sessions": 1000, **(limits or {})}), **calm)
+    chosen = settings_of({"limits": {"sessions": 1000, **(limits or {})}, **calm})
     voices = Voices(installed)
     voices.put(voice or toy_voice(step_s))
     hub = Hub(chosen, voices=voices)

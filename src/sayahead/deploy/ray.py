@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sayahead.config import check_number, check_whole, from_mapping, plain
+from sayahead.config import check_number, check_whole, from_mapping, hints_of, plain
 from sayahead.errors import ConfigError
 from sayahead.server.hub import PLACES_PER_CORE, Hub
 from sayahead.server.operation.app import create_app
-from sayahead.server.operation.settings import Settings, load_settings
+from sayahead.server.operation.settings import Settings, declared, load_settings
 
 if TYPE_CHECKING:
     from ray.serve import Application
@@ -70,7 +70,8 @@ class Fleet:
 
     def settings(self) -> Settings:
         """The settings of each replica. ConfigError for one that a replica cannot have."""
-        for name in ("host", "port", "grpc_port", "wyoming", "zeroconf", "certificate", "certificate_key"):
+        listeners = [name for kind in declared() for name in hints_of(kind)]
+        for name in ("host", "port", "certificate", "certificate_key", *listeners):
             if name in self.serve:
                 raise ConfigError(f"serve: {name} is not a replica's: Ray listens, and passes HTTP and WebSockets on.")
         workers = max(1, round(self.cores))

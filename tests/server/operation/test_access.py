@@ -19,8 +19,8 @@ from websockets.typing import Subprotocol
 
 from sayahead import ConfigError
 from sayahead.server.operation.access import Access
-from sayahead.server.operation.app import PROTOCOLS
 from sayahead.server.operation.settings import Settings
+from sayahead.server.protocols import PROTOCOLS
 
 OTHER = "another-key-of-the-tests"
 ORIGIN = "https://allowed.example"
@@ -65,7 +65,11 @@ def test_no_socket_opens_without_a_key(server: Running) -> None:
 
 def addresses(kind: type[BaseRoute], server: Running) -> list[Any]:
     """All addresses of a kind that the server answers at, but those that are open to all: health, and the page."""
-    modules = [module for module in PROTOCOLS if module.__name__ != "sayahead.server.protocols.page"]
+    modules = [
+        module
+        for module in PROTOCOLS.values()
+        if hasattr(module, "routes") and module.__name__ != "sayahead.server.protocols.page"
+    ]
     routes = [route for module in modules for route in module.routes(server.hub)]
     return [route for route in routes if isinstance(route, kind) and getattr(route, "path", "") not in OPEN]
 

@@ -9,12 +9,12 @@ import pytest
 
 from sayahead import ConfigError
 from sayahead.cli import serve
-from sayahead.server.operation.settings import Settings, load_settings, names
+from sayahead.server.operation.settings import load_settings, names, settings_of
 
 
 def test_without_anything_the_server_is_this_machines_own() -> None:
     settings = load_settings(environment={"PATH": "/bin", "SAYAHEAD_WHISPER": "x"})
-    assert settings == Settings()
+    assert settings == settings_of({})
     assert settings.host == "127.0.0.1"
 
 
@@ -34,15 +34,15 @@ def test_flags_outweigh_the_environment_and_that_the_file(tmp_path: Path) -> Non
         ("prot = 1", "serve.toml: unknown key 'prot' .did you mean 'port'"),
         ("[limits]\nidle = 1", "limits: unknown key 'idle' .did you mean 'idle_s'"),
         ('port = "x"', "port: expected int"),
-        ("port = 70000", "must be from 0 to 65535"),
-        ("workers = 0", "workers is 0, but must be from 1 to 1024"),
-        ("workers = 2000", "workers is 2000, but must be from 1 to 1024"),
-        ("drain_s = -1", "drain_s is -1.0, but must be at least 0"),
-        ("drain_s = nan", "must be at least 0"),
-        ("breath_s = -0.1", "breath_s is -0.1, but must be at least 0"),
-        ("[limits]\nsession_s = inf", "limits.session_s is inf, but must be at least 0.01"),
-        ("[limits]\ncontexts = 0", "limits.contexts is 0, but must be at least 1"),
-        ("[limits]\nsessions = -1", "limits.sessions is -1, but must be at least 0"),
+        ("port = 70000", "must be a whole number from 0 to 65535"),
+        ("workers = 0", "workers is 0, but must be a whole number from 1 to 1024"),
+        ("workers = 2000", "workers is 2000, but must be a whole number from 1 to 1024"),
+        ("drain_s = -1", "drain_s is -1.0, but must be a number of at least 0"),
+        ("drain_s = nan", "must be a number of at least 0"),
+        ("breath_s = -0.1", "breath_s is -0.1, but must be a number of at least 0"),
+        ("[limits]\nsession_s = inf", "limits: session_s is inf, but must be a number of at least 0.01"),
+        ("[limits]\ncontexts = 0", "limits: contexts is 0, but must be a whole number of at least 1"),
+        ("[limits]\nsessions = -1", "limits: sessions is -1, but must be a whole number of at least 0"),
         ('log = "jsn"', "did you mean 'json'"),
         ("port", "is not TOML"),
     ],

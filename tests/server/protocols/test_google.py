@@ -28,7 +28,7 @@ from support.servers import KEY, Running, certified, free_port, serving, toy_voi
 grpc = pytest.importorskip("grpc", reason="needs sayahead[grpc]")
 
 from sayahead.errors import ConfigError  # noqa: E402
-from sayahead.server.operation.settings import Settings  # noqa: E402
+from sayahead.server.operation.settings import settings_of  # noqa: E402
 from sayahead.server.protocols import google_calls  # noqa: E402
 from sayahead.server.protocols import google_messages as messages  # noqa: E402
 from sayahead.server.protocols.google_calls import address_of, stream_options  # noqa: E402
@@ -429,11 +429,11 @@ def first_bytes(peer: socket.socket) -> bytes:
 
 
 def test_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ConfigError, match="grpc_port is 70000, but must be from 0 to 65535"):
-        Settings(grpc_port=70000)
+    with pytest.raises(ConfigError, match="grpc_port is 70000, but must be a whole number from 0 to 65535"):
+        settings_of({"grpc_port": 70000})
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ConfigError, match=r"pip install 'sayahead\[grpc\]'"):
-        Settings(grpc_port=1)
+        settings_of({"grpc_port": 1})
 
 
 def test_peers_have_addresses() -> None:

@@ -14,7 +14,7 @@ import pytest
 from support.servers import Running, free_port, serving, toy_voice
 
 from sayahead.errors import ConfigError
-from sayahead.server.operation.settings import Settings
+from sayahead.server.operation.settings import settings_of
 
 TEXT = "Hello there, how are you today? I am fine. "
 # Its client still imports audioop.
@@ -265,12 +265,12 @@ def test_a_full_server_says_so() -> None:
 @pytest.mark.parametrize("address", ["10200", "tcp://0.0.0.0", "http://0.0.0.0:1", "tcp://x:99999", "tcp://[::1"])
 def test_addresses_that_are_none(address: str) -> None:
     with pytest.raises(ConfigError, match="wyoming"):
-        Settings(wyoming=address)
+        settings_of({"wyoming": address})
 
 
 def test_keys_and_wyoming_exclude_each_other() -> None:
     with pytest.raises(ConfigError, match="keys"):
-        Settings(wyoming="tcp://127.0.0.1:10200", keys=("some-long-key",))
+        settings_of({"wyoming": "tcp://127.0.0.1:10200", "keys": ("some-long-key",)})
 
 
 def test_the_network_is_told() -> None:

@@ -19,28 +19,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sayahead.server.hub import Hub
 from sayahead.server.operation.connection import most_connections
 from sayahead.server.operation.memory import keep_giving_back
-from sayahead.server.protocols import (
-    cartesia,
-    deepgram,
-    elevenlabs,
-    google,
-    health,
-    jambonz,
-    kyutai,
-    native,
-    openai,
-    page,
-    wyoming,
-)
-
-PROTOCOLS = (health, native, openai, elevenlabs, cartesia, deepgram, kyutai, jambonz, page)
-"""Modules with ``routes(hub)``."""
-LISTENERS: tuple[Any, ...] = (wyoming, google)
-"""Modules with ``listening(hub)``: a context manager in which the hub is served other than by HTTP."""
+from sayahead.server.protocols import PROTOCOLS
 
 
 def create_app(hub: Hub) -> Starlette:
     """The application; the hub's voices are loaded when it starts, and its threads end with it."""
+    modules = list(PROTOCOLS.values())
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[dict[str, Any]]:
@@ -49,11 +33,12 @@ def create_app(hub: Hub) -> Starlette:
             await asyncio.to_thread(hub.start)
             giving = asyncio.create_task(keep_giving_back(lambda: (hub.pool.steps, hub.taken, hub.connections)))
             stack.callback(giving.cancel)
-            for module in LISTENERS:
-                await stack.enter_async_context(module.listening(hub))
+            for module in modules:
+                if hasattr(module, "listening"):
+                    await stack.enter_async_context(module.listening(hub))
             yield {"limits": hub.limits, "connections": most_connections(hub.limits)}
 
-    routes: list[BaseRoute] = [route for module in PROTOCOLS for route in module.routes(hub)]
+    routes: list[BaseRoute] = [r for module in modules if hasattr(module, "routes") for r in module.routes(hub)]
     cors = Middleware(
         CORSMiddleware, allow_origins=list(hub.settings.origins), allow_methods=["GET", "POST"], allow_headers=["*"]
     )

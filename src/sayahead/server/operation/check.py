@@ -33,8 +33,8 @@ def findings(hub: Hub) -> Iterator[str]:
         yield "Web pages of any origin can connect: list the allowed ones in origins."
     if not local and settings.metrics:
         yield "/metrics needs no key: set metrics to false, or restrict it in a proxy."
-    if settings.wyoming is not None:
-        yield f"Wyoming has no keys: anyone who can reach {settings.wyoming} can use it."
+    for own in settings.protocols:
+        yield from own.findings()
     if settings.log_text:
         yield "Clients' texts appear in the log."
     if hub.share >= hub.places and hub.access.keys != 1:

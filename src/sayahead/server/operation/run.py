@@ -17,7 +17,7 @@ from sayahead.server.hub import Hub
 from sayahead.server.operation.access import loopback
 from sayahead.server.operation.app import create_app
 from sayahead.server.operation.connection import HttpConnection, Socket
-from sayahead.server.operation.settings import Settings, wyoming_address
+from sayahead.server.operation.settings import Settings
 from sayahead.sound.files import OutputError
 
 log = logging.getLogger("sayahead.server")
@@ -97,10 +97,8 @@ def check_ports(settings: Settings) -> None:
 def ports(settings: Settings) -> Iterator[tuple[str, int]]:
     """Hosts and ports that a server of these settings listens on."""
     yield settings.host, settings.port
-    if settings.grpc_port is not None:
-        yield settings.host, settings.grpc_port
-    if settings.wyoming is not None:
-        yield wyoming_address(settings.wyoming)
+    for own in settings.protocols:
+        yield from own.addresses(settings)
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.util
-import math
 import os
 import tomllib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Annotated, Any, TypeVar
 
-from sayahead.config import from_mapping, nearest
+from sayahead.config import Bound, check_bounds, from_mapping, hints_of, nearest
 from sayahead.errors import ConfigError
+from sayahead.server.protocols import PROTOCOLS
 from sayahead.speech import IDLE_S
 
 PREFIX = "SAYAHEAD_SERVE_"
 FORMS = ("text", "json")
-GRPC = ("grpc", "google.protobuf")
-COUNTS = """
-message_bytes message_characters pending_characters utterance_characters contexts flushes messages_per_s head_bytes
-connections
-""".split()
-WAITS = ("first_message_s", "idle_s", "idle_most_s", "session_s", "write_stall_s")
-BOUNDS = {
-    "port": (0, 65535),
-    "grpc_port": (0, 65535),
-    "workers": (1, 1024),
-    **{f"limits.{name}": (1, math.inf) for name in COUNTS},
-    **{f"limits.{name}": (0.01, math.inf) for name in WAITS},
-}
-"""Least and most of settings that are numbers; for the others, 0 and no limit."""
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
@@ -42,40 +26,40 @@ TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 class Limits:
     """What no client may go beyond; sent in the native socket's first message."""
 
-    sessions: int = 0
+    sessions: Annotated[int, Bound()] = 0
     """Concurrency: texts spoken at once, on all connections; 0: 16 for each processor core."""
-    sessions_per_key: int = 0
+    sessions_per_key: Annotated[int, Bound()] = 0
     """The same for one key, or without keys for one address that is not this machine's; 0: half of all, or all where
     there is one key only."""
-    contexts: int = 8
+    contexts: Annotated[int, Bound(1)] = 8
     """Open contexts on one connection."""
-    message_bytes: int = 262144
+    message_bytes: Annotated[int, Bound(1)] = 262144
     """Size of a message or a request's body."""
-    message_characters: int = 4096
+    message_characters: Annotated[int, Bound(1)] = 4096
     """Text in one message."""
-    pending_characters: int = 20000
+    pending_characters: Annotated[int, Bound(1)] = 20000
     """Text of one context that waits to be spoken."""
-    utterance_characters: int = 1_000_000
+    utterance_characters: Annotated[int, Bound(1)] = 1_000_000
     """All text of one context."""
-    flushes: int = 64
+    flushes: Annotated[int, Bound(1)] = 64
     """Flushes of one context that wait to be answered."""
-    messages_per_s: int = 500
+    messages_per_s: Annotated[int, Bound(1)] = 500
     """Messages that are read from one connection in a second; the others wait with the client."""
-    head_bytes: int = 65536
+    head_bytes: Annotated[int, Bound(1)] = 65536
     """A request without its body."""
-    connections: int = 4096
+    connections: Annotated[int, Bound(1)] = 4096
     """Open connections, those without a text included; fewer if the process may open fewer files."""
-    first_message_s: float = 10.0
+    first_message_s: Annotated[float, Bound(0.01)] = 10.0
     """Wait for the first message of a connection."""
-    idle_s: float = 20.0
+    idle_s: Annotated[float, Bound(0.01)] = 20.0
     """Wait for more text, unless the client chooses."""
-    idle_most_s: float = 180.0
+    idle_most_s: Annotated[float, Bound(0.01)] = 180.0
     """Longest wait that a client may choose."""
-    session_s: float = 3600.0
+    session_s: Annotated[float, Bound(0.01)] = 3600.0
     """Longest life of a connection."""
-    write_stall_s: float = 30.0
+    write_stall_s: Annotated[float, Bound(0.01)] = 30.0
     """Wait for a client that does not read."""
-    buffered_audio_s: float = 300.0
+    buffered_audio_s: Annotated[float, Bound()] = 300.0
     """Audio that is synthesised ahead of its playback."""
 
 
@@ -85,46 +69,41 @@ class Settings:
 
     host: str = "127.0.0.1"
     """Address to listen on; 0.0.0.0 is all of them."""
-    port: int = 8000
+    port: Annotated[int, Bound(0, 65535)] = 8000
     """Port to listen on; 0: any that is free."""
     voices: tuple[str, ...] = ()
-    """Names or folders of the voices to offer, the default one first; empty: all that are installed, heart first."""
+    """Names or folders of the voices to offer, the default one first; none: all that are installed, heart first."""
     lexicon: str | None = None
-    """File that says how words are said in all texts; a client's own lexicon comes before it."""
+    """File that says how words are said in all texts, in lines such as Nguyen = /ˈwɪn/ or SQL = sequel, or as PLS; a
+    client's own lexicon comes before it."""
     preload: bool = False
     """Whether to load all voices at the start, not only the default one."""
-    workers: int | None = None
-    """Threads that make speech; None: one for each processor core."""
+    workers: Annotated[int | None, Bound(1, 1024)] = None
+    """Threads that make speech; none: one for each processor core."""
     keys: tuple[str, ...] = ()
     """API keys, each after a name for the log and a colon, or alone; empty: no key is needed."""
     keys_file: str | None = None
-    """File with one key a line, in the same form."""
+    """File with one API key a line, each after a name for the log and a colon, or alone."""
     token_secret: str | None = None
-    """Signs browser tokens; None: a random one, so that tokens end with the process."""
-    token_s: float = 60.0
+    """Signs browser tokens; none: a random one, so that tokens end with the process."""
+    token_s: Annotated[float, Bound()] = 60.0
     """How long a token can be used to connect."""
     origins: tuple[str, ...] = ()
     """Web pages of other hosts that may connect, such as https://example.org; * is any."""
     hosts: tuple[str, ...] = ()
-    """Host names by which the server may be addressed; empty: any, or on a loopback address loopback names only."""
+    """Host names by which the server may be addressed; none: any, or on a loopback address loopback names only."""
     certificate: str | None = None
     """PEM file with a certificate, for https and wss."""
     certificate_key: str | None = None
     """PEM file with its private key."""
-    wyoming: str | None = None
-    """Where to listen for Home Assistant, such as tcp://0.0.0.0:10200; None: nowhere."""
-    grpc_port: int | None = None
-    """Port on the same address for Google's Text-to-Speech over gRPC; 0: any that is free, None: it is not served."""
-    zeroconf: bool = False
-    """Whether to announce the Wyoming address on the local network."""
     page: bool = True
     """Whether to serve the page at /."""
     metrics: bool = True
     """Whether to serve /metrics; it needs no key."""
-    breath_s: float = IDLE_S
+    breath_s: Annotated[float, Bound()] = IDLE_S
     """Seconds without text after which what is there is spoken to its end and the sentence goes on; 0: never. Native
     clients may choose another."""
-    drain_s: float = 30.0
+    drain_s: Annotated[float, Bound()] = 30.0
     """How long texts that are being spoken may go on after SIGTERM."""
     log: str = "text"
     """Format of the log: text or json."""
@@ -132,21 +111,40 @@ class Settings:
     """Whether the log shows the texts that clients send."""
     limits: Limits = field(default_factory=Limits)
     """What no client may go beyond."""
+    protocols: tuple[ProtocolSettings, ...] = ()
+    """What protocols declare for themselves; operators set it beside the others."""
 
     def __post_init__(self) -> None:
         if self.log not in FORMS:
             raise ConfigError(f"The setting log is {self.log!r}{nearest(self.log, FORMS)}.")
-        for record, table in ((self, ""), (self.limits, "limits.")):
-            for entry in dataclasses.fields(record):
-                check_number(table + entry.name, getattr(record, entry.name))
-        if self.wyoming is not None:
-            wyoming_address(self.wyoming)
-            if self.keys or self.keys_file is not None:
-                raise ConfigError("Wyoming has no keys: serve it from a process of its own, without keys.")
-        if self.grpc_port is not None and not all(map(there, GRPC)):
-            raise ConfigError("The setting grpc_port needs packages: pip install 'sayahead[grpc]'.")
-        if self.zeroconf and not there("zeroconf"):
-            raise ConfigError("The setting zeroconf needs a package: pip install 'sayahead[zeroconf]'.")
+        for record, table in ((self, ""), (self.limits, "limits."), *((own, "") for own in self.protocols)):
+            check_bounds(record, f"The setting {table}")
+        for own in self.protocols:
+            own.check(self)
+
+    def of(self, kind: type[P]) -> P:
+        """The settings that a protocol declares with a class of its own."""
+        return next((own for own in self.protocols if isinstance(own, kind)), None) or kind()
+
+
+class ProtocolSettings:
+    """What a protocol's module names as SETTINGS, a frozen dataclass; operators set its fields beside the server's."""
+
+    __slots__ = ()
+
+    def check(self, server: Settings) -> None:
+        """ConfigError for what cannot be, beside the server's own settings; bounds of fields are checked before."""
+
+    def addresses(self, server: Settings) -> Iterable[tuple[str, int]]:
+        """Hosts and ports of its own on which it listens."""
+        return ()
+
+    def findings(self) -> Iterable[str]:
+        """A sentence for each thing that deserves the operator's attention."""
+        return ()
+
+
+P = TypeVar("P", bound=ProtocolSettings)
 
 
 def there(module: str) -> bool:
@@ -155,26 +153,6 @@ def there(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except ModuleNotFoundError:
         return False
-
-
-def check_number(name: str, value: object) -> None:
-    """ConfigError for a number that a setting cannot have."""
-    least, most = BOUNDS.get(name, (0, math.inf))
-    if isinstance(value, int | float) and not (least <= value <= most and math.isfinite(value)):
-        allowed = f"at least {least}" if most == math.inf else f"from {least} to {most}"
-        raise ConfigError(f"The setting {name} is {value}, but must be {allowed}.")
-
-
-def wyoming_address(text: str) -> tuple[str, int]:
-    """Host and port in the setting ``wyoming``. ConfigError if it is no such address."""
-    try:
-        parts = urlsplit(text)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host = port = None
-    if host is None or port is None or parts.scheme != "tcp":
-        raise ConfigError(f"The setting wyoming is {text!r}, but must be an address such as tcp://0.0.0.0:10200.")
-    return host, port
 
 
 def load_settings(
@@ -191,7 +169,7 @@ def load_settings(
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ConfigError(f"{file} is not TOML: {error}.") from error
         # Checked by itself, so that an error names the file.
-        from_mapping(Settings, tree, where=str(file))
+        settings_of(tree, where=str(file))
     places = {PREFIX + name.upper().replace(".", "_"): name for name in names()}
     for variable, text in (os.environ if environment is None else environment).items():
         if variable.startswith(PREFIX):
@@ -202,14 +180,38 @@ def load_settings(
         if name not in names():
             raise ConfigError(f"There is no setting {name!r}{nearest(name, names())}.")
         put(tree, name, parse(name, value, where=name) if isinstance(value, str) else value)
-    return from_mapping(Settings, tree, where="settings")
+    return settings_of(tree)
+
+
+def settings_of(tree: Mapping[str, Any], where: str = "settings") -> Settings:
+    """Settings from nested tables; ``where`` is the start of the path in errors."""
+    rest, own, known = dict(tree), list[ProtocolSettings](), {"limits": None, **names()}
+    for key in rest:
+        if key not in known:
+            raise ConfigError(f"{where}: unknown key {key!r}{nearest(key, known)}.")
+    for kind in declared():
+        own.append(from_mapping(kind, {name: rest.pop(name) for name in hints_of(kind) if name in rest}, where=where))
+    return from_mapping(Settings, {**rest, "protocols": tuple(own)}, where=where)
+
+
+def declared() -> list[type[ProtocolSettings]]:
+    """What protocols declare for themselves. ConfigError for a name that there is already."""
+    kinds, known = list[type[ProtocolSettings]](), {*hints_of(Settings)}
+    for protocol, module in PROTOCOLS.items():
+        if (kind := getattr(module, "SETTINGS", None)) is not None:
+            if twice := known & {*hints_of(kind)}:
+                raise ConfigError(f"The protocol {protocol!r} declares the setting {min(twice)!r}, which exists.")
+            known |= {*hints_of(kind)}
+            kinds.append(kind)
+    return kinds
 
 
 def names() -> dict[str, Any]:
     """The names of all settings, with their types; those of limits begin with ``limits.``."""
-    kinds = dict(typing.get_type_hints(Settings))
-    del kinds["limits"]
-    return kinds | {f"limits.{name}": kind for name, kind in typing.get_type_hints(Limits).items()}
+    records: list[type] = [Settings, *declared()]
+    kinds = {name: hint for record in records for name, hint in hints_of(record).items()}
+    del kinds["limits"], kinds["protocols"]
+    return kinds | {f"limits.{name}": kind for name, kind in hints_of(Limits).items()}
 
 
 def put(tree: dict[str, Any], name: str, value: Any) -> None:
@@ -223,6 +225,8 @@ def put(tree: dict[str, Any], name: str, value: Any) -> None:
 def parse(name: str, text: str, *, where: str) -> Any:
     """The value of a setting written as text; commas separate the items of a list."""
     kind = names()[name]
+    if typing.get_origin(kind) is Annotated:
+        kind = kind.__origin__
     if typing.get_origin(kind) is types.UnionType:
         kind = next(a for a in typing.get_args(kind) if a is not type(None))
     if typing.get_origin(kind) is tuple:

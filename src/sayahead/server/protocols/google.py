@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from sayahead.config import Bound
 from sayahead.errors import ConfigError
 from sayahead.server.hub import Hub
 from sayahead.server.operation.connection import HEAD_S, most_connections
-from sayahead.server.operation.settings import Settings
+from sayahead.server.operation.settings import ProtocolSettings, Settings, there
 from sayahead.sound.files import OutputError
 
 log = logging.getLogger("sayahead.server")
@@ -26,10 +28,29 @@ AGE_S = 600.0
 CLOSE_S = 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class GoogleSettings(ProtocolSettings):
+    """Google's settings."""
+
+    grpc_port: Annotated[int | None, Bound(0, 65535)] = None
+    """Port on the same address for Google's Text-to-Speech over gRPC; 0: any that is free, none: it is not served."""
+
+    def check(self, server: Settings) -> None:
+        if self.grpc_port is not None and not all(map(there, ("grpc", "google.protobuf"))):
+            raise ConfigError("The setting grpc_port needs packages: pip install 'sayahead[grpc]'.")
+
+    def addresses(self, server: Settings) -> Iterable[tuple[str, int]]:
+        return () if self.grpc_port is None else ((server.host, self.grpc_port),)
+
+
+SETTINGS = GoogleSettings
+
+
 @contextlib.asynccontextmanager
 async def listening(hub: Hub) -> AsyncIterator[None]:
     """Serve at the settings' ``grpc_port`` while inside."""
-    if hub.settings.grpc_port is None:
+    number = hub.settings.of(GoogleSettings).grpc_port
+    if number is None:
         yield
         return
     import grpc
@@ -42,7 +63,7 @@ async def listening(hub: Hub) -> AsyncIterator[None]:
         options=bounds(hub),
         maximum_concurrent_rpcs=most_connections(hub.limits),
     )
-    port = opened(server, hub.settings)
+    port = opened(server, hub.settings, number)
     await server.start()
     log.info("listening", extra={"url": f"grpc://{hub.settings.host}:{port}"})
     try:
@@ -76,12 +97,12 @@ def bounds(hub: Hub) -> list[tuple[str, int]]:
     return [*((name, round(1000 * value)) for name, value in seconds.items()), *numbers.items()]
 
 
-def opened(server: Any, settings: Settings) -> int:
-    """Open the port, with TLS if there is a certificate; the port. OutputError if it cannot be had."""
+def opened(server: Any, settings: Settings, port: int) -> int:
+    """Open a port, with TLS if there is a certificate; its number. OutputError if it cannot be had."""
     import grpc
 
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    where = f"{host}:{settings.grpc_port}"
+    where = f"{host}:{port}"
     try:
         if settings.certificate is None:
             return int(server.add_insecure_port(where))
@@ -91,4 +112,4 @@ def opened(server: Any, settings: Settings) -> int:
     except OSError as error:
         raise ConfigError(f"The certificate cannot be read: {error}.") from error
     except RuntimeError as error:
-        raise OutputError(f"Cannot listen for gRPC on port {settings.grpc_port} of {settings.host}.") from error
+        raise OutputError(f"Cannot listen for gRPC on port {port} of {settings.host}.") from error

@@ -8,15 +8,18 @@ import json
 import logging
 import socket
 from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from sayahead import __version__
+from sayahead.errors import ConfigError
 from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.operation.access import Caller, share_of
 from sayahead.server.operation.connection import Allowance
-from sayahead.server.operation.settings import wyoming_address
+from sayahead.server.operation.settings import ProtocolSettings, Settings, there
 from sayahead.server.wire import MessageError, json_object
 
 log = logging.getLogger("sayahead.server")
@@ -29,6 +32,46 @@ CLOSE_S = 2.0
 BUFFER_BYTES = 65536
 # Texts reach the engine in parts of this size.
 PART = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class WyomingSettings(ProtocolSettings):
+    """Wyoming's settings."""
+
+    wyoming: str | None = None
+    """Where to listen for Home Assistant, such as tcp://0.0.0.0:10200; none: nowhere."""
+    zeroconf: bool = False
+    """Whether to announce the Wyoming address on the local network."""
+
+    def check(self, server: Settings) -> None:
+        if self.wyoming is not None:
+            address_of(self.wyoming)
+            if server.keys or server.keys_file is not None:
+                raise ConfigError("Wyoming has no keys: serve it from a process of its own, without keys.")
+        if self.zeroconf and not there("zeroconf"):
+            raise ConfigError("The setting zeroconf needs a package: pip install 'sayahead[zeroconf]'.")
+
+    def addresses(self, server: Settings) -> Iterable[tuple[str, int]]:
+        return () if self.wyoming is None else (address_of(self.wyoming),)
+
+    def findings(self) -> Iterable[str]:
+        if self.wyoming is not None:
+            yield f"Wyoming has no keys: anyone who can reach {self.wyoming} can use it."
+
+
+SETTINGS = WyomingSettings
+
+
+def address_of(text: str) -> tuple[str, int]:
+    """Host and port in the setting ``wyoming``. ConfigError if it is no such address."""
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if host is None or port is None or parts.scheme != "tcp":
+        raise ConfigError(f"The setting wyoming is {text!r}, but must be an address such as tcp://0.0.0.0:10200.")
+    return host, port
 
 
 class Wyoming:
@@ -228,10 +271,11 @@ async def close(writer: asyncio.StreamWriter, *, cut: bool) -> None:
 @contextlib.asynccontextmanager
 async def listening(hub: Hub) -> AsyncIterator[None]:
     """Serve at the settings' ``wyoming`` address while inside."""
-    if hub.settings.wyoming is None:
+    settings = hub.settings.of(WyomingSettings)
+    if settings.wyoming is None:
         yield
         return
-    host, port = wyoming_address(hub.settings.wyoming)
+    host, port = address_of(settings.wyoming)
     tasks = set[asyncio.Task[None]]()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -259,7 +303,7 @@ async def listening(hub: Hub) -> AsyncIterator[None]:
 @contextlib.asynccontextmanager
 async def announced(hub: Hub, host: str, port: int) -> AsyncIterator[None]:
     """Announce the address on the local network while inside, if the settings say so."""
-    if not hub.settings.zeroconf:
+    if not hub.settings.of(WyomingSettings).zeroconf:
         yield
         return
     from zeroconf import InterfaceChoice
