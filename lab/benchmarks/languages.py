@@ -26,7 +26,7 @@ from sayahead.text import front_end
 from sayahead.text.espeak.client import ESPEAK
 from sayahead.text.espeak.front_end import EspeakFrontEnd
 from sayahead.text.espeak.phonemizer import FLAG, EspeakPhonemizer
-from sayahead.text.reading.languages import record_of
+from sayahead.text.languages import record_of
 from support.other_readings import LANGUAGES, cases_of, right
 
 SENTENCES = Path(__file__).with_name("languages")

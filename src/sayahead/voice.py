@@ -207,8 +207,8 @@ class Voice:
         words = functools.partial(pronouncing, normalizer, pronunciations)
         if kind == "none":
             return words
-        from sayahead.text.markup import Markup, Resources, check_markup
-        from sayahead.text.say_as import say_as_of
+        from sayahead.text.ssml.reader import Markup, Resources, check_markup
+        from sayahead.text.ssml.say_as import say_as_of
 
         check_markup(kind)
         least, most = self.config.speed

@@ -24,7 +24,7 @@ from sayahead import (
     WaitEnd,
     WaitKSteps,
 )
-from sayahead.engine.revision import unspoken
+from sayahead.text.revision import unspoken
 from sayahead.types import Segment, WordTiming
 
 POLICIES: list[Policy] = [LookaheadK(0), LookaheadK(1), LookaheadK(2), WaitAll(), Independent(2)]

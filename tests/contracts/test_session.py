@@ -34,7 +34,7 @@ from sayahead import (
 from sayahead.engine.heard import Heard
 from sayahead.engine.policy import LetterView, Steps, check_policy
 from sayahead.policies.characters import WaitEnd, WaitKSteps
-from sayahead.text.normalizer import normalize
+from sayahead.text.english.normalizer import normalize
 from sayahead.types import Floats
 
 

@@ -17,7 +17,7 @@ from support.toy import toy_session
 from sayahead import READ, ConfigError, Read, Speak, View, Voice, VoiceError, Word
 from sayahead.cli import main
 from sayahead.policies.learned import MOST, TERMS, Clues, LearnedPolicy, Network, terms
-from sayahead.text.normalizer import normalize
+from sayahead.text.english.normalizer import normalize
 from sayahead.types import Floats
 
 WORDS = ("the", "of", "people")

@@ -31,7 +31,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.systems.loading import Loaded
-from sayahead.text.normalizer import Normalizer
+from sayahead.text.english.normalizer import Normalizer
 from sayahead.voice import Voice
 from support.servers import SlowAcoustic, toy_voice
 from support.toy import ToyPhonemizer, ToyVocoder

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from hibari.g2p import G2P
 
-from sayahead.text.normalizer import normalize
-from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.text.english.normalizer import normalize
+from sayahead.text.english.phonemizer import EnglishPhonemizer
 from sayahead.types import Word
 
 SYMBOLS = ';:,.!?—…"()“” AIOQWYabcdefhijklmnopqrstuvwxyzæçðŋɐɑɒɔəɛɜɡɪɹɾʃʊʌʒʔθχˈˌːʤʧᵊᵻTS'

@@ -23,7 +23,7 @@ from sayahead.server.operation.run import Server
 from sayahead.server.operation.settings import settings_of
 from sayahead.server.voices import Voices
 from sayahead.systems.loading import Loaded
-from sayahead.text.normalizer import Normalizer
+from sayahead.text.english.normalizer import Normalizer
 from sayahead.types import Rendering, Segment
 from sayahead.voice import Voice
 from sayahead.voices import Defaults, VoiceConfig

@@ -18,8 +18,8 @@ from sayahead.engine.stages import AcousticModel, Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.policies.fixed import LookaheadK
 from sayahead.text.english.front_end import English
+from sayahead.text.english.normalizer import Normalizer
 from sayahead.text.english.spelling import EnglishSpeller
-from sayahead.text.normalizer import Normalizer
 from sayahead.types import Floats, Ids, Pronunciation, Rendering, Segment, Word
 
 RATE, HOP = 8000, 40

@@ -22,7 +22,7 @@ from sayahead import AudioChunk, ConfigError, LookaheadK, Policy, Session, Voice
 from sayahead.config import from_mapping
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.systems.ma import AttentionAcoustic, AttentionConfig, AttentionState
-from sayahead.text.normalizer import normalize
+from sayahead.text.english.normalizer import normalize
 from sayahead.types import Floats, Rendering, Segment
 
 PLAIN = Rendering(hold_back_s=0.0)

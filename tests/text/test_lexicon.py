@@ -11,7 +11,7 @@ from support.effort import examples
 from support.readings import SYMBOLS
 
 from sayahead import ConfigError, Lexicon, Voice
-from sayahead.text.normalizer import Normalizer
+from sayahead.text.english.normalizer import Normalizer
 from sayahead.text.pronouncing import Pronouncing, Pronunciations
 from sayahead.text.transcription import Transcriber
 from sayahead.types import Word

@@ -15,13 +15,13 @@ from support.readings import SYMBOLS
 from support.servers import toy_voice
 
 from sayahead import ConfigError, Lexicon, Voice, load_voice
+from sayahead.text.english.normalizer import Normalizer, normalize
 from sayahead.text.english.say_as import say_as
-from sayahead.text.markup import Markup, Resources
-from sayahead.text.normalizer import Normalizer, normalize
+from sayahead.text.languages import record_of
 from sayahead.text.pronouncing import Pronunciations, pronouncing
-from sayahead.text.reading.languages import record_of
-from sayahead.text.reading.normalizer import Reader
-from sayahead.text.say_as import say_as_of, spelled
+from sayahead.text.shared.reader import Reader
+from sayahead.text.ssml.reader import Markup, Resources
+from sayahead.text.ssml.say_as import say_as_of, spelled
 from sayahead.types import Floats, Word, WordTiming
 
 KNOWN = Pronunciations(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.effort import examples
 
 from sayahead.text.english.last_words import LAST_WORDS
-from sayahead.text.normalizer import PIECE, Normalizer, normalize
+from sayahead.text.english.normalizer import PIECE, Normalizer, normalize
 from sayahead.types import Word
 
 

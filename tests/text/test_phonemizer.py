@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sayahead import Voice
-from sayahead.text.normalizer import Normalizer
-from sayahead.text.phonemizer import PAUSES, EnglishPhonemizer
+from sayahead.text.english.normalizer import Normalizer
+from sayahead.text.english.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.types import Word
 
 

@@ -15,9 +15,9 @@ from support.effort import examples
 from support.readings import Case, right, right_alone, sound
 
 from sayahead.text.english.homographs import ADDED
+from sayahead.text.english.normalizer import normalize
+from sayahead.text.english.phonemizer import NAMES, names
 from sayahead.text.english.tables import EMOTICONS
-from sayahead.text.normalizer import normalize
-from sayahead.text.phonemizer import NAMES, names
 
 CASES = readings.cases(Path(os.environ.get("SAYAHEAD_READINGS") or Path(__file__).with_name("readings.tsv")))
 OWN = "SAYAHEAD_READINGS" not in os.environ

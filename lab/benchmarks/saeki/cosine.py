@@ -32,7 +32,7 @@ from sayahead.contexts.baselines import RandomWords
 from sayahead.contexts.language_model import CLOSING
 from sayahead.errors import ConfigError
 from sayahead.text import Phonemizer
-from sayahead.text.normalizer import normalize
+from sayahead.text.english.normalizer import normalize
 from sayahead.types import Word
 from sayahead.voice import load_voice
 from sayahead.voices import installed_voices

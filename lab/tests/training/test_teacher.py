@@ -12,8 +12,8 @@ from sayahead.engine.sentence import Words
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
 from sayahead.policies.fixed import WaitAll
-from sayahead.text.normalizer import Normalizer
-from sayahead.text.phonemizer import PAUSES, EnglishPhonemizer
+from sayahead.text.english.normalizer import Normalizer
+from sayahead.text.english.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.types import Rendering, Segment, Speech
 
 from sayahead_lab.training.corpus.frontend import PRESETS

@@ -63,9 +63,9 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead.text import front_end
     from sayahead.text.espeak.front_end import EspeakFrontEnd
     from sayahead.text.lexicon import Lexicon
-    from sayahead.text.markup import Markup, Resources
     from sayahead.text.pronouncing import Pronunciations, pronouncing
-    from sayahead.text.say_as import say_as_of
+    from sayahead.text.ssml.reader import Markup, Resources
+    from sayahead.text.ssml.say_as import say_as_of
     from sayahead.text.transcription import IPA
     from sayahead.voices import located, read_config
 

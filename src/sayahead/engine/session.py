@@ -13,11 +13,11 @@ import numpy as np
 from sayahead.config import check_text, check_whole
 from sayahead.engine.heard import Heard, Transcript
 from sayahead.engine.keep_up import KeepUp, Pace
-from sayahead.engine.revision import reread, unspoken
 from sayahead.engine.sentence import Sentence
 from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.errors import SessionError
 from sayahead.text import Normalizer
+from sayahead.text.revision import reread, unspoken
 from sayahead.types import NOTHING, AudioChunk, Floats, Rendering, Segment, Speech, Word, WordTiming
 
 log = logging.getLogger("sayahead")

@@ -16,7 +16,7 @@ from sayahead.engine.sentence import Words
 from sayahead.engine.session import Session
 from sayahead.engine.synthesizer import AnySynthesizer, Pauses, TwoStage
 from sayahead.errors import ConfigError
-from sayahead.text.normalizer import Normalizer
+from sayahead.text.english.normalizer import Normalizer
 from sayahead.types import Floats, Rendering
 from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyVocoder
 

@@ -18,7 +18,7 @@ from sayahead.server.synthesis.offers import choices, offers
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MOST_NAME, MessageError, compact, mark_of, number, text_frame, utterance_name
 from sayahead.text.lexicon import Lexicon
-from sayahead.text.markup import check_markup
+from sayahead.text.ssml.reader import check_markup
 
 FRAME_S = 0.08
 # More is granted only up to limits.idle_most_s.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sayahead.text.english import tables
-from sayahead.text.english.left import NOTHING, Left
+from sayahead.text.english.left_context import NOTHING, Left
 from sayahead.text.english.numbers import (
     cardinal,
     each,

@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection
 
 from sayahead.text.english import tables
-from sayahead.text.english.left import Left
-from sayahead.text.english.rules import is_move
+from sayahead.text.english.left_context import Left
 from sayahead.text.english.units import unit
-from sayahead.text.reading.marks import ENDING
-from sayahead.text.reading.tokens import GLUED, Parts, Right, Token
+from sayahead.text.english.whole_tokens import is_move
+from sayahead.text.shared.punctuation import ENDING
+from sayahead.text.shared.tokens import GLUED, Parts, Right, Token
 
 _SPELLED = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]")
 _SHORT_MEASURE = re.compile(r"[0-9./]+-?(?:in|ft|lb|oz|yd|mi|min|hr|sec)")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sayahead.text.english.normalizer import Normalizer
+from sayahead.text.english.phonemizer import EnglishPhonemizer
 from sayahead.text.english.spelling import EnglishSpeller
-from sayahead.text.normalizer import Normalizer
-from sayahead.text.phonemizer import EnglishPhonemizer
 
 OPENERS = frozenset(
     "about above after although and as at because before below beneath beside between beyond but by during except for "

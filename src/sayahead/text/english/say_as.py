@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from sayahead.text.english.amounts import date
-from sayahead.text.english.left import Left
+from sayahead.text.english.grammar import read
+from sayahead.text.english.left_context import Left
 from sayahead.text.english.numbers import cardinal, each, grouped, initials, number, ordinal, year
-from sayahead.text.english.reading import read
 from sayahead.text.english.tables import MONTHS, SYMBOLS
 
 _NAMES = {

@@ -7,7 +7,7 @@ import unicodedata
 
 import numpy as np
 
-from sayahead.text.english.reading import read
+from sayahead.text.english.grammar import read
 from sayahead.types import Ids
 
 ALPHABET = " '-.?!,abcdefghijklmnopqrstuvwxyz"

@@ -8,13 +8,12 @@ from __future__ import annotations
 import itertools
 import re
 
-from sayahead.text.english import ahead, tables
+from sayahead.text.english import neighbours, tables
 from sayahead.text.english.addresses import spelled, url
 from sayahead.text.english.amounts import CUR, MONEY, MONEY_RANGE, TIME, clock, money
-from sayahead.text.english.left import Left
-from sayahead.text.english.markup import fold
+from sayahead.text.english.grammar import read
+from sayahead.text.english.left_context import Left
 from sayahead.text.english.numbers import each, initials, number, thousands
-from sayahead.text.english.reading import read
 from sayahead.text.english.units import (
     BIG,
     BIG_PREFIXES,
@@ -26,8 +25,9 @@ from sayahead.text.english.units import (
     unit_of,
 )
 from sayahead.text.english.words import roman
-from sayahead.text.reading.lines import is_rule
-from sayahead.text.reading.tokens import QUOTES, SPACE, Joined, Parts, Right, Token
+from sayahead.text.english.wrapping import fold
+from sayahead.text.shared.line_markers import is_rule
+from sayahead.text.shared.tokens import QUOTES, SPACE, Joined, Parts, Right, Token
 
 _TITLED_ROADS = ("St", "Dr")
 _HALVES = frozenset(form for h in "apAP" for form in (h + "m", h + "M", h + ".m", h + ".m.", h + ".M", h + ".M."))
@@ -119,7 +119,7 @@ def _join_number(core: str, left: Left, right: Right) -> Joined[str] | bool | No
     if _CONTINENTAL.fullmatch(core) and (found := right.one_of(_MONEY_BEHIND, _MONEY_BEHIND_BEGUN)) is not False:
         sign = right.word(_MONEY_BEHIND)
         return found and Joined(CURRENCY_CODES.get(sign, sign) + core)
-    return ahead.join(core, left, right)
+    return neighbours.join(core, left, right)
 
 
 def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | None:
@@ -140,7 +140,7 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
     if (said := _marked(token, parts, left)) is not None:
         return said
     figures = core[-1].isdigit() or core[-2:-1].isdigit()
-    if figures and (beside := ahead.reading(core, token.raw, parts, left, right)) is not False:
+    if figures and (beside := neighbours.reading(core, token.raw, parts, left, right)) is not False:
         return None if beside is None else str(beside)
     if core.isdigit() and token.raw == f'{core}"' and not token.quoted:
         return f"{read(core, left)} inch" + ("" if core == "1" else "es")
@@ -207,7 +207,7 @@ def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | N
             return None
         if digits and digits[1] and digits[2][:2] in ("st", "nd", "rd", "th", "s", "n", "r", "t"):
             return tables.QUARTERS[core]
-    if core == "M" and left.kind in ("one", "number") and (dissolved := ahead.molar(right)) is not False:
+    if core == "M" and left.kind in ("one", "number") and (dissolved := neighbours.molar(right)) is not False:
         return dissolved and "molar"
     if core == "x" and left.kind in ("one", "number"):
         if right.text in ("", "1", "10") and not right.done:

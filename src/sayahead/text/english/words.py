@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from sayahead.text.english import tables
-from sayahead.text.english.left import Left
+from sayahead.text.english.fallback import formula, humps
+from sayahead.text.english.left_context import Left
 from sayahead.text.english.numbers import cardinal, initials, ordinal, year
-from sayahead.text.english.pieces import formula, humps
 from sayahead.text.english.units import (
     COUNTRIES,
     CURRENCY_CODES,

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from sayahead.errors import ConfigError
 from sayahead.text import Normalizer, Speller
 from sayahead.text.english.front_end import OPENERS
+from sayahead.text.english.normalizer import Normalizer as EnglishNormalizer
 from sayahead.text.espeak.layout import Layout
 from sayahead.text.espeak.phonemizer import EspeakPhonemizer
 from sayahead.text.espeak.voices import voice_of
-from sayahead.text.normalizer import Normalizer as EnglishNormalizer
-from sayahead.text.reading.languages import record_of
-from sayahead.text.reading.normalizer import Reader
+from sayahead.text.languages import record_of
+from sayahead.text.shared.reader import Reader
 
 
 class EspeakFrontEnd:

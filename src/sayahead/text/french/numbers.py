@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sayahead.text.reading.numerals import dated, decimals, millions
-from sayahead.text.reading.record import Left
+from sayahead.text.shared.numerals import dated, decimals, millions
+from sayahead.text.shared.record import Left
 
 _UNDER_17 = ("zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize").split()
 _TENS = "vingt trente quarante cinquante soixante".split()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sayahead.text.french import numbers
-from sayahead.text.reading.tables import cues, pairs, record
+from sayahead.text.shared.tables import cues, pairs, record
 
 FRENCH = record(
     numbers,

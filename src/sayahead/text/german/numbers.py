@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sayahead.text.reading.numerals import millions
-from sayahead.text.reading.record import Left
-from sayahead.text.reading.tables import parts
+from sayahead.text.shared.numerals import millions
+from sayahead.text.shared.record import Left
+from sayahead.text.shared.tables import parts
 
 _UNDER_20 = (
     "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sayahead.text.german import numbers
-from sayahead.text.reading.tables import cues, record
+from sayahead.text.shared.tables import cues, record
 
 GERMAN = record(
     numbers,

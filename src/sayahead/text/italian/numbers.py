@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sayahead.text.reading.numerals import dated, decimals, millions
-from sayahead.text.reading.record import Left
+from sayahead.text.shared.numerals import dated, decimals, millions
+from sayahead.text.shared.record import Left
 
 _UNDER_20 = (
     "zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici "

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from sayahead.text.reading.numerals import dated, decimals, millions
-from sayahead.text.reading.record import Left
-from sayahead.text.reading.tables import parts
+from sayahead.text.shared.numerals import dated, decimals, millions
+from sayahead.text.shared.record import Left
+from sayahead.text.shared.tables import parts
 
 _UNDER_20 = (
     "zero um dois três quatro cinco seis sete oito nove dez onze doze treze catorze quinze dezasseis dezassete dezoito "

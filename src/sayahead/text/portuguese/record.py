@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sayahead.text.portuguese import numbers
-from sayahead.text.reading.record import Numbers
-from sayahead.text.reading.tables import cues, currencies, nouns, record
+from sayahead.text.shared.record import Numbers
+from sayahead.text.shared.tables import cues, currencies, nouns, record
 
 _UNITS = """
 km = m quilómetro/quilómetros

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sayahead.text.reading.numerals import dated, decimals, millions
-from sayahead.text.reading.record import Left
-from sayahead.text.reading.tables import parts
+from sayahead.text.shared.numerals import dated, decimals, millions
+from sayahead.text.shared.record import Left
+from sayahead.text.shared.tables import parts
 
 _UNDER_30 = (
     "cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis diecisiete "

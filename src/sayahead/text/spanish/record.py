@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sayahead.text.reading.record import Currency
-from sayahead.text.reading.tables import cues, nouns, record
+from sayahead.text.shared.record import Currency
+from sayahead.text.shared.tables import cues, nouns, record
 from sayahead.text.spanish import numbers
 
 SPANISH = record(

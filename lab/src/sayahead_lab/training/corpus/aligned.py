@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from sayahead.errors import ConfigError
 from sayahead.sound.pcm import to_pcm16
-from sayahead.text.normalizer import normalize
-from sayahead.text.phonemizer import PAUSES
+from sayahead.text.english.normalizer import normalize
+from sayahead.text.english.phonemizer import PAUSES
 from sayahead.types import Floats, Ids, Pronunciation, Word
 
 from sayahead_lab.training.aligner.alignment import FOLDER, LEAST, Alignment, load_aligner

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.sound.pcm import audible, to_pcm16
-from sayahead.text.normalizer import Normalizer
-from sayahead.text.phonemizer import PAUSES, EnglishPhonemizer
+from sayahead.text.english.normalizer import Normalizer
+from sayahead.text.english.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.types import Floats, Ids, Pronunciation, Word
 from sayahead.voices import FOLDER, VoiceConfig
 

@@ -21,7 +21,7 @@ from sayahead.engine.stages import Frames, moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.errors import ConfigError
 from sayahead.policies.learned import MOST
-from sayahead.text.normalizer import Normalizer
+from sayahead.text.english.normalizer import Normalizer
 from sayahead.types import Floats, Rendering, Segment, Word
 from sayahead.voice import Voice
 

@@ -10,7 +10,7 @@ import numpy as np
 from sayahead.contexts.language_model import CLOSING
 from sayahead.errors import ConfigError
 from sayahead.text import Phonemizer
-from sayahead.text.phonemizer import EnglishPhonemizer
+from sayahead.text.english.phonemizer import EnglishPhonemizer
 from sayahead.types import Word
 
 from sayahead_lab.training.corpus.segments import Cutter, Numbers, Piece

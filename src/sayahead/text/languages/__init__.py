@@ -6,7 +6,7 @@ import functools
 import importlib
 
 from sayahead.text.espeak.voices import voice_of
-from sayahead.text.reading.record import Record
+from sayahead.text.shared.record import Record
 
 RECORDS = {
     "de": "sayahead.text.german.record.GERMAN",

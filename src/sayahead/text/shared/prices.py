@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sayahead.text.reading import amounts
-from sayahead.text.reading.ordinals import prefixes_of
-from sayahead.text.reading.read import RANGE
-from sayahead.text.reading.record import Left, Record, Said
-from sayahead.text.reading.tokens import Joined, Right
+from sayahead.text.shared import amounts
+from sayahead.text.shared.grammar import RANGE
+from sayahead.text.shared.ordinals import prefixes_of
+from sayahead.text.shared.record import Left, Record, Said
+from sayahead.text.shared.tokens import Joined, Right
 
 _MARKS = ".,;:!?)"
 

@@ -9,11 +9,11 @@ import re
 from dataclasses import replace
 from typing import Literal
 
-from sayahead.text.reading import amounts, chemistry
-from sayahead.text.reading.ordinals import dot_ordinal, month_follows, prefixes_of
-from sayahead.text.reading.read import FIRM, read, roman
-from sayahead.text.reading.record import Left, Record, Said, prefixes
-from sayahead.text.reading.tokens import Parts, Right
+from sayahead.text.shared import amounts, chemistry
+from sayahead.text.shared.grammar import FIRM, read, roman
+from sayahead.text.shared.ordinals import dot_ordinal, month_follows, prefixes_of
+from sayahead.text.shared.record import Left, Record, Said, prefixes
+from sayahead.text.shared.tokens import Parts, Right
 
 Beside = Said | Literal[False] | None
 _HASHTAG = re.compile(r"[^\w#]*#[^\W\d_]")

@@ -12,7 +12,7 @@ from support.effort import examples
 from support.other_readings import LANGUAGES, canonical, cases_of, right, sentences, words_of
 
 from sayahead.text import front_end
-from sayahead.text.reading.languages import record_of
+from sayahead.text.languages import record_of
 
 NUMBERS = st.integers(0, 999) | st.integers(1100, 10**9)
 UNITS = ("km", "kg", "€", "%", "m²", "°C", "h", "km/h", "GB")

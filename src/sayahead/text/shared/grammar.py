@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sayahead.text.reading import amounts
-from sayahead.text.reading.amounts import figures, number, signed, spoken
-from sayahead.text.reading.record import Left, Record, Said
+from sayahead.text.shared import amounts
+from sayahead.text.shared.amounts import figures, number, signed, spoken
+from sayahead.text.shared.record import Left, Record, Said
 
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+[a-z]{2,6}(?:/\S*)?", re.ASCII)
 _TOP = frozenset(

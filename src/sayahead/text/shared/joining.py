@@ -9,14 +9,14 @@ import re
 import unicodedata
 from dataclasses import replace
 
-from sayahead.text.reading import ahead, amounts
-from sayahead.text.reading.ahead import carried
-from sayahead.text.reading.marks import ENDING, shown
-from sayahead.text.reading.ordinals import DAYS, days, dot_ordinal, month_follows, prefixes_of, starts
-from sayahead.text.reading.prices import PRICES
-from sayahead.text.reading.read import DAY_AND_MONTH, RANGE, read, roman, week
-from sayahead.text.reading.record import Left, Record, Said, prefixes
-from sayahead.text.reading.tokens import GLUED, Joined, Parts, Right, Token
+from sayahead.text.shared import amounts, neighbours
+from sayahead.text.shared.grammar import DAY_AND_MONTH, RANGE, read, roman, week
+from sayahead.text.shared.neighbours import carried
+from sayahead.text.shared.ordinals import DAYS, days, dot_ordinal, month_follows, prefixes_of, starts
+from sayahead.text.shared.prices import PRICES
+from sayahead.text.shared.punctuation import ENDING, shown
+from sayahead.text.shared.record import Left, Record, Said, prefixes
+from sayahead.text.shared.tokens import GLUED, Joined, Parts, Right, Token
 
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?: [0-9]{3})*")
 _PHONE = re.compile(r"\(?\+[0-9]{1,3}\)?")
@@ -99,7 +99,7 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
     core = parts.core
     if not core:
         return _sign(token, left, right, record)
-    if record.numbers and (beside := ahead.reading(parts, token.raw, left, right, record)) is not False:
+    if record.numbers and (beside := neighbours.reading(parts, token.raw, left, right, record)) is not False:
         return beside
     elided = _ELIDED.fullmatch(core) if parts.dotted else None
     if (m := elided) and (f"{m[2]}." in record.abbreviations or f"{m[2]}." in record.before_number):

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import pytest
 from support.other_readings import LANGUAGES
 
-from sayahead.text.reading.languages import record_of
-from sayahead.text.reading.record import Numbers
+from sayahead.text.languages import record_of
+from sayahead.text.shared.record import Numbers
 
 VALUES = [
     *range(0, 2101, 7),

@@ -7,8 +7,8 @@ import unicodedata
 from functools import lru_cache
 
 from sayahead.text.english.numbers import fraction
-from sayahead.text.reading.marks import decoded, readable, strongest, uncited
-from sayahead.text.reading.tokens import Parts
+from sayahead.text.shared.punctuation import decoded, readable, strongest, uncited
+from sayahead.text.shared.tokens import Parts
 
 _KEYCAP = re.compile("([0-9]?)[#*]?\ufe0f?\u20e3")
 _ESCAPE = re.compile(r"\\(?=[^\w\s])")

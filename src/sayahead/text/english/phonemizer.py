@@ -11,7 +11,7 @@ import numpy as np
 from sayahead.text.english import hibari_tables, homographs
 from sayahead.types import Ids, Pronunciation, Word
 
-NAMES = Path(__file__).parent / "english" / "names.txt"
+NAMES = Path(__file__).parent / "names.txt"
 """Names of people, firms, drugs and places, and loanwords, that the lexicon lacks: one a line with its phonemes."""
 PAUSES = ' ;:,.!?—…"“”()'
 CLOSING, PAUSING = ".!?…", ",;:—"

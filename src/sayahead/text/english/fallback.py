@@ -13,7 +13,7 @@ from sayahead.text.english.addresses import pronounced, spelled
 from sayahead.text.english.amounts import AMOUNT, CUR, atom
 from sayahead.text.english.numbers import cardinal, each, initials, label, number
 from sayahead.text.english.units import currency, unit
-from sayahead.text.reading.chemistry import ELEMENTS
+from sayahead.text.shared.chemistry import ELEMENTS
 
 SILENT = frozenset("()[]{}\"'_|`~*†‡$\\")
 """Never said by itself; ``$`` and ``\\`` are marks of LaTeX where no amount and no known name follows."""

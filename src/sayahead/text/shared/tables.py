@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from sayahead.text.reading.record import Currency, Noun, Numbers, Record
+from sayahead.text.shared.record import Currency, Noun, Numbers, Record
 
 
 def pairs(text: str) -> dict[str, str]:

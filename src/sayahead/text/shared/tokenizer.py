@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from sayahead.text.reading.language import Language
-from sayahead.text.reading.lines import OF_THEIR_OWN, is_rule, line_marker
-from sayahead.text.reading.marks import ENDING
-from sayahead.text.reading.open_tag import broken, is_tag, silent_part
-from sayahead.text.reading.tokens import BLANK, GLUED, LINE, SPACE, Joined, Parts, Right, SaidT, Token
+from sayahead.text.shared.language import Language
+from sayahead.text.shared.line_markers import OF_THEIR_OWN, is_rule, line_marker
+from sayahead.text.shared.open_tag import broken, is_tag, silent_part
+from sayahead.text.shared.punctuation import ENDING
+from sayahead.text.shared.tokens import BLANK, GLUED, LINE, SPACE, Joined, Parts, Right, SaidT, Token
 from sayahead.types import Word
 
 PIECE = 60

@@ -13,11 +13,11 @@ from dataclasses import replace
 
 from sayahead.text.english import tables
 from sayahead.text.english.amounts import CUR, MONEY_SCALED, NUM, NUMBER, TIME, atom, counted, money
-from sayahead.text.english.left import NOTHING, Left
+from sayahead.text.english.fallback import code, formula, name, pieces, powers
+from sayahead.text.english.left_context import NOTHING, Left
 from sayahead.text.english.numbers import cardinal, each, grouped, initials, label, number, ordinal, plural, year
-from sayahead.text.english.pieces import code, formula, name, pieces, powers
-from sayahead.text.english.rules import fixed
 from sayahead.text.english.units import BIG, CURRENCIES, GLUED_ONLY, NOUNS, per, unit
+from sayahead.text.english.whole_tokens import fixed
 from sayahead.text.english.words import HALF, shouted, spaced_unit, word
 
 _WORD = re.compile(r"[^\W\d_]+(?:['-][^\W\d_]+)*")

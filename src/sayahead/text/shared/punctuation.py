@@ -7,7 +7,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from sayahead.text.reading.tokens import Parts
+from sayahead.text.shared.tokens import Parts
 
 ENDING = ".!?…。！？।॥؟۔։።᙮‼⁇⁈⁉｡．"
 """Marks that end a sentence."""

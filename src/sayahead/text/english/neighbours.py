@@ -10,11 +10,11 @@ import re
 
 from sayahead.text.english import tables
 from sayahead.text.english.amounts import MONEY
-from sayahead.text.english.left import Left
+from sayahead.text.english.left_context import Left
 from sayahead.text.english.numbers import each, label, number, ordinal, pair, plural
 from sayahead.text.english.units import BIG, BIG_PREFIXES, currency
-from sayahead.text.reading import chemistry
-from sayahead.text.reading.tokens import Joined, Parts, Right
+from sayahead.text.shared import chemistry
+from sayahead.text.shared.tokens import Joined, Parts, Right
 
 _SECONDS = re.compile("([0-9]{1,3})s")
 _COUNTDOWN = re.compile("T-([0-9]{1,3})(s?)")

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.text import Normalizer
-from sayahead.text.instead import PLACEHOLDER, Replaced, instead
 from sayahead.text.pronouncing import Pronunciations
-from sayahead.text.say_as import SayAs
-from sayahead.text.tags import Places, Tag, alphabet_of, break_s, complete, may_become, rate_of, tag_of
+from sayahead.text.ssml.replaced import PLACEHOLDER, Replaced, instead
+from sayahead.text.ssml.say_as import SayAs
+from sayahead.text.ssml.tags import Places, Tag, alphabet_of, break_s, complete, may_become, rate_of, tag_of
 from sayahead.types import Word
 
 log = logging.getLogger("sayahead")

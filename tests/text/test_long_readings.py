@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from sayahead.text.english.portions import AT_ONCE, portions
-from sayahead.text.normalizer import normalize
+from sayahead.text.english.long_readings import AT_ONCE, portions
+from sayahead.text.english.normalizer import normalize
 
 HOSTILE = {
     "signs": "≤≥" * 30,

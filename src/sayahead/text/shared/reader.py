@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from sayahead.text.reading import rules, unspaced
-from sayahead.text.reading.marks import ENDING, PAUSING, foreign_runs, once, shown, trim, without
-from sayahead.text.reading.record import Left, Record, Said
-from sayahead.text.reading.tokens import Joined, Parts, Right, Token
-from sayahead.text.reading.waiting import Waiting
+from sayahead.text.shared import joining, unspaced
+from sayahead.text.shared.punctuation import ENDING, PAUSING, foreign_runs, once, shown, trim, without
+from sayahead.text.shared.record import Left, Record, Said
+from sayahead.text.shared.tokenizer import Waiting
+from sayahead.text.shared.tokens import Joined, Parts, Right, Token
 from sayahead.types import Word
 
 AT_ONCE, PORTION = 8, 4
@@ -36,21 +36,21 @@ class Reader(Waiting[Said]):
         self._left = Left()
 
     def _listed(self, figures: str) -> str:
-        return rules.listed(figures, self._record)
+        return joining.listed(figures, self._record)
 
     def _unmarked(self, token: Token[Said]) -> bool | None:
         if not (token.raw[0].isdecimal() or token.raw == ">") or token.closed or self._breath:
             return False
-        return rules.dated(token.raw, self._right(), self._record)
+        return joining.dated(token.raw, self._right(), self._record)
 
     def _joined(self, token: Token[Said], parts: Parts, right: Right) -> Joined[Said] | bool | None:
-        return rules.join(parts, token, self._left, right, self._record)
+        return joining.join(parts, token, self._left, right, self._record)
 
     def _said(self, token: Token[Said], parts: Parts, right: Right) -> Said | None:
-        return token.said or rules.said(parts, token, self._left, right, self._record)
+        return token.said or joining.said(parts, token, self._left, right, self._record)
 
     def _ended(self, token: Token[Said], parts: Parts, said: Said, right: Right) -> bool | None:
-        return rules.ends(parts, token, said.text, self._left, right, self._record)
+        return joining.ends(parts, token, said.text, self._left, right, self._record)
 
     def _parted(self, char: str) -> bool:
         """In a language without spaces: behind its marks, and where a word may end."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sayahead.text.reading.record import Currency, Left, Noun, Numbers, Record, Said
-from sayahead.text.reading.tokens import Right
+from sayahead.text.shared.record import Currency, Left, Noun, Numbers, Record, Said
+from sayahead.text.shared.tokens import Right
 
 MILLION = 1_000_000
 LARGEST = 10**15

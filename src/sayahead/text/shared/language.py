@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Generic
 
-from sayahead.text.reading.tokens import Joined, Parts, Right, SaidT, Token
+from sayahead.text.shared.tokens import Joined, Parts, Right, SaidT, Token
 from sayahead.types import Word
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sayahead.text.letters import LettersPhonemizer
+from sayahead.text.code_points import LettersPhonemizer
 from sayahead.types import Word
 
 TABLE = {symbol: number for number, symbol in enumerate(" ,.abcdeñ\u0308uU", start=3)}

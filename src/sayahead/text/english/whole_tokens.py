@@ -9,6 +9,7 @@ from collections.abc import Callable
 from sayahead.text.english import tables
 from sayahead.text.english.addresses import host, internet, pronounced, url
 from sayahead.text.english.amounts import TIME, atom, clock, date
+from sayahead.text.english.fallback import name, pieces
 from sayahead.text.english.numbers import (
     cardinal,
     each,
@@ -22,7 +23,6 @@ from sayahead.text.english.numbers import (
     plural,
     year,
 )
-from sayahead.text.english.pieces import name, pieces
 from sayahead.text.english.words import roman
 
 _DOMAIN = "|".join(sorted(tables.DOMAINS))

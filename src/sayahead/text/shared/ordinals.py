@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 from typing import Literal
 
-from sayahead.text.reading import amounts
-from sayahead.text.reading.read import DAY_AND_MONTH, read
-from sayahead.text.reading.record import Left, Record, Said, prefixes
-from sayahead.text.reading.tokens import Parts, Right
+from sayahead.text.shared import amounts
+from sayahead.text.shared.grammar import DAY_AND_MONTH, read
+from sayahead.text.shared.record import Left, Record, Said, prefixes
+from sayahead.text.shared.tokens import Parts, Right
 
 DAYS = re.compile(r"([0-9]{1,2})(\.?)[-–]([0-9]{1,2})")
 _MONTH_TO = re.compile(r"([^\W\d_]+)\.?[-–]([0-9]{1,2})")

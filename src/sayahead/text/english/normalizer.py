@@ -8,14 +8,14 @@ from dataclasses import replace
 from sayahead.text.english import tables, tokens
 from sayahead.text.english.endings import ends
 from sayahead.text.english.finality import final_at, names
-from sayahead.text.english.left import Left
-from sayahead.text.english.markup import MICRO, OPEN_TAG, fold, trim
+from sayahead.text.english.grammar import after, read
+from sayahead.text.english.left_context import Left
+from sayahead.text.english.long_readings import in_portions
 from sayahead.text.english.numbers import cardinal
-from sayahead.text.english.portions import in_portions
-from sayahead.text.english.reading import after, read
-from sayahead.text.reading.marks import foreign_runs, once
-from sayahead.text.reading.tokens import Joined, Parts, Right, Token
-from sayahead.text.reading.waiting import PIECE, Waiting
+from sayahead.text.english.wrapping import MICRO, OPEN_TAG, fold, trim
+from sayahead.text.shared.punctuation import foreign_runs, once
+from sayahead.text.shared.tokenizer import PIECE, Waiting
+from sayahead.text.shared.tokens import Joined, Parts, Right, Token
 from sayahead.types import Word
 
 __all__ = ["PIECE", "Normalizer", "normalize"]

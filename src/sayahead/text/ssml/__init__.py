@@ -1,0 +1,1 @@
+"""SSML: what is read instead of what is written, and how."""
