@@ -120,8 +120,8 @@ def readings(
         if last.ends or i == len(late) - 1:
             sentence = late[begin : i + 1]
             begin = i + 1
-            for (word, late), sound in zip(sentence, sounds([word for word, _ in sentence]), strict=True):
-                yield Reading(word, text[word.start : word.end], sound, late)
+            for (word, waited), sound in zip(sentence, sounds([word for word, _ in sentence]), strict=True):
+                yield Reading(word, text[word.start : word.end], sound, waited)
 
 
 def sounds(config: VoiceConfig, front: FrontEnd, k: int) -> Callable[[list[Word]], list[str]]:
