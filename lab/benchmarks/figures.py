@@ -536,7 +536,6 @@ PLACES: dict[str, Callable[[], str]] = {
     "aligner": table("aligner.md", "python lab/benchmarks/aligner.py"),
     "saeki_future": table("saeki/future.md", "python lab/benchmarks/saeki/future.py"),
     "saeki_steps": table("saeki/steps.md", "python lab/benchmarks/saeki/steps.py"),
-    "saeki_cosine": table("saeki/cosine.md", "python lab/benchmarks/saeki/cosine.py"),
     "saeki_cosine_runs": table("saeki/runs/cosine.md", "python lab/benchmarks/saeki/cosine.py"),
     "mohan_frontier": table("mohan/frontier.md", "python lab/benchmarks/mohan/frontier.py out"),
     "mohan_latency": MOHAN_LATENCY,

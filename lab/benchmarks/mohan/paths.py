@@ -2,9 +2,8 @@
 
     python lab/benchmarks/mohan/paths.py --corpus corpus/ma --agent runs/agent-longer-0 --agent runs/agent-longer-1
 
-Reads runs, or published ones beside that of their speaker (``sayahead train publish``), or the voice mohan-lj, which
-has no log of its training; the corpus, any with the same frames, needs no sound. Writes paths.png, rewards.png,
-environment.json and environment.md into the folder of the results.
+Reads runs, or published ones beside that of their speaker (``sayahead train publish --unpack``); the corpus, any with
+the same frames, needs no sound. Writes paths.png, rewards.png, environment.json and environment.md.
 """
 
 from __future__ import annotations
@@ -19,9 +18,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.voices import installed_voices
 
 from sayahead_lab.eval.report.attention import policy_over_alignment
 from sayahead_lab.eval.report.drawing import COLOURS, canvas, legend, save
@@ -29,16 +26,12 @@ from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.curves import read_log
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.saved_run import load_trained
-from sayahead_lab.training.mohan.agent import AgentData, AgentTask
-from sayahead_lab.training.mohan.agent_network import Agent, AgentConfig
+from sayahead_lab.training.mohan.agent import AgentTask
+from sayahead_lab.training.mohan.agent_network import Agent
 from sayahead_lab.training.mohan.environment import Sentence
-from sayahead_lab.training.mohan.from_voice import read_agent, read_modified_tacotron
-from sayahead_lab.training.mohan.network import ModifiedTacotron
 from sayahead_lab.training.mohan.paths import compared, followed, policies
-from sayahead_lab.training.mohan.task import MohanTask
 
 OUT = Path("lab/benchmarks/results/mohan")
-RECIPES = Path(__file__).parents[2] / "recipes" / "mohan"
 NAMES = {
     "wait-end": "(a) wait until end",
     "wait-2-steps": "(b) wait 2 steps",
@@ -49,39 +42,17 @@ SMOOTHED = 5
 """Lines of a log whose mean is drawn."""
 
 
-class Shipped(AgentTask):
-    """The task of a voice's agent, with the voice's speaker in place of a run's."""
-
-    def __init__(self, folder: Path, corpus: Corpus) -> None:
-        speaking, deciding = (load_recipe(RECIPES / f"{name}.toml") for name in ("tts-small", "agent-small"))
-        self.config = from_mapping(AgentConfig, deciding.model, where="[model]")
-        self.data = from_mapping(AgentData, deciding.data, where="[data]")
-        self.corpus, self.speaking = corpus, MohanTask(speaking.model, speaking.data, corpus)
-        self.speaker = self.speaking.model().eval().requires_grad_(False)
-        read_modified_tacotron(self.speaker, folder, scaled=True)
-        normalize_as(corpus, self.speaker)
-
-
-def normalize_as(corpus: Corpus, speaker: ModifiedTacotron) -> None:
-    """Have a corpus's frames normalized as the speaker's were, not as those of this corpus would be."""
-    mean, deviation = tuple(speaker.mean.tolist()), tuple(speaker.std.tolist())
-    corpus.info = replace(corpus.info, mel_mean=mean, mel_std=deviation)
-
-
 def load(folder: Path, corpus: Path) -> tuple[AgentTask, Agent]:
-    """Task and agent of a run or a voice, on that corpus; ConfigError where it is no agent, or where frames differ."""
-    if (shipped := installed_voices().get(str(folder))) is not None:
-        task = Shipped(shipped, Corpus(corpus))
-        agent = task.model().eval()
-        read_agent(agent, shipped)
-        return task, agent
+    """Task and agent of a run, on that corpus; ConfigError where it is no agent, or where frames differ."""
     found, given = load_trained(folder), Corpus(corpus)
     task, agent, front = found.task, found.model, found.corpus.info.front_end
     if not isinstance(task, AgentTask) or not isinstance(agent, Agent):
         raise ConfigError(f"{folder} is a run of {found.recipe.task}, which is no agent.")
     if given.info.front_end != front:
         raise ConfigError(f"The frames of {corpus} are not those of {folder}: {given.info.front_end}, not {front}.")
-    normalize_as(given, task.speaker)
+    # Frames are normalized as the speaker's were, not as those of this corpus would be.
+    mean, deviation = tuple(task.speaker.mean.tolist()), tuple(task.speaker.std.tolist())
+    given.info = replace(given.info, mel_mean=mean, mel_std=deviation)
     task.corpus = task.speaking.corpus = given
     return task, agent
 
@@ -157,9 +128,7 @@ def table(rows: dict[str, dict[str, float]]) -> str:
 def main(given: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument(
-        "--agent", type=Path, action="append", required=True, help="an agent's run, or mohan-lj; several: seeds"
-    )
+    parser.add_argument("--agent", type=Path, action="append", required=True, help="an agent's run; several: seeds")
     parser.add_argument("--split", default="test", help="of the corpus")
     parser.add_argument("--sentences", type=int, default=100, help="of the split that are compared")
     parser.add_argument("--longest", type=int, default=600, help="frames of a sentence at most")
@@ -176,7 +145,7 @@ def main(given: Sequence[str] | None = None) -> None:
         for row in made.values():
             # Agents of different units are compared in nats.
             row["mse"] *= task.data.rewards.unit**2
-        whose = f"agent of {run}" if isinstance(task, Shipped) else f"agent, {title(load_recipe(run / 'recipe.toml'))}"
+        whose = f"agent, {title(load_recipe(run / 'recipe.toml'))}"
         rows |= {whose if name == "agent" else name: row for name, row in made.items()}
         if not number:
             front = task.corpus.info.front_end
@@ -187,8 +156,7 @@ def main(given: Sequence[str] | None = None) -> None:
             save(policy_over_alignment(drawn, hop_s=hop_s), arguments.out / "paths.png")
     (arguments.out / "environment.md").write_text(table(rows), encoding="utf-8")
     (arguments.out / "environment.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
-    if logged := [run for run in arguments.agent if (run / "log.jsonl").is_file()]:
-        rewards(logged, arguments.out / "rewards.png")
+    rewards(arguments.agent, arguments.out / "rewards.png")
     print(table(rows))
 
 

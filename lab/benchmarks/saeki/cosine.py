@@ -1,11 +1,11 @@
 """How near a contextual embedding comes to that of the true future (Saeki-a, Fig. 2), and a student to its teacher
 (Saeki-b, Fig. 3), by time step.
 
-    python lab/benchmarks/saeki/cosine.py saeki-lj -o lab/benchmarks/results/saeki
+    python lab/benchmarks/saeki/cosine.py archives/runs/saeki.tar.gz -o lab/benchmarks/results/saeki/runs
 
-The first argument is a voice of the kind saeki, an archive of ``sayahead train publish``, or a folder of runs: every
-Tacotron in it is measured, and every student. What a language model expects of sentences is read from files, by default
-from ``lab/benchmarks/results/saeki/futures``, each made by
+The first argument is an archive of ``sayahead train publish``, or a folder of runs: every Tacotron in it is measured,
+and every student. What a language model expects of sentences is read from files, by default from
+``lab/benchmarks/results/saeki/futures``, each made by
 
     sayahead train futures FOLDER/k-5.jsonl --texts test.csv --lm MODEL --count 200 --prefixes 6 --top-k 5
 
@@ -27,15 +27,12 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from sayahead.config import from_mapping
 from sayahead.contexts.baselines import RandomWords
 from sayahead.contexts.language_model import CLOSING
 from sayahead.errors import ConfigError
 from sayahead.text import Phonemizer
 from sayahead.text.english.normalizer import normalize
 from sayahead.types import Word
-from sayahead.voice import load_voice
-from sayahead.voices import installed_voices
 from torch import Tensor
 from torch.nn import functional
 
@@ -47,17 +44,13 @@ from sayahead_lab.training.corpus.teacher import spans
 from sayahead_lab.training.distilled.futures import read_futures
 from sayahead_lab.training.loop.checkpoint import has_checkpoint
 from sayahead_lab.training.loop.publish import opened
-from sayahead_lab.training.loop.recipe import load_recipe
 from sayahead_lab.training.loop.saved_run import Trained, load_trained
-from sayahead_lab.training.saeki.from_voice import read_tacotron
 from sayahead_lab.training.saeki.futures import Expected, Prefix, last_segment
-from sayahead_lab.training.saeki.network import Tacotron, TacotronConfig
+from sayahead_lab.training.saeki.network import Tacotron
 from sayahead_lab.training.saeki.student import embeddings
 
 ROOT = Path(__file__).parents[2]
 FUTURES = ROOT / "benchmarks" / "results" / "saeki" / "futures"
-RECIPE = ROOT / "recipes" / "saeki" / "tacotron-longer.toml"
-"""What a voice's Tacotron was made with: its sizes, and how much of past and future it was shown."""
 STEPS = 8
 """Time steps that are told apart; segments of two words."""
 RANDOM, NONE, MEAN = "random words", "no future", "the mean embedding, whatever the text"
@@ -121,7 +114,7 @@ class Network:
     """A Tacotron and how it reads."""
 
     name: str
-    """Of its run, or its voice."""
+    """Of its run."""
     tacotron: Tacotron
     """With its contextual embedding network."""
     phonemizer: Phonemizer
@@ -159,7 +152,7 @@ class Student:
     """A student of a network."""
 
     name: str
-    """Of its run, or its voice."""
+    """Of its run."""
     teacher: Network
     """What it imitates."""
     truth: bool
@@ -191,25 +184,6 @@ def of_runs(folder: Path) -> tuple[list[Network], list[Student]]:
     if not networks:
         raise ConfigError(f"{folder} has no run of a Tacotron (saeki, saeki-guided).")
     return networks, students
-
-
-def of_voice(name: str) -> tuple[list[Network], list[Student]]:
-    """The network that a voice's graphs hold, and its student, if it has one."""
-    voice, recipe = load_voice(name), load_recipe(RECIPE)
-    phonemes, pad = voice.config.phonemes, int(voice.config.model["pad"])
-    sizes = {**recipe.model, "phonemes": 1 + max(pad, *phonemes.values())}
-    tacotron = read_tacotron(name, from_mapping(TacotronConfig, sizes, where=str(RECIPE)))
-    past, lookahead = int(recipe.data["past"]), int(recipe.data["lookahead"])
-    cutter = Cutter(pad=pad, space=phonemes.get(" ", -1), past=past, lookahead=lookahead)
-    network = Network(voice.config.name, tacotron, voice.phonemizer, cutter)
-    if voice.config.distilled is None:
-        return [network], []
-    student = voice.context("distilled")
-
-    def read(texts: Sequence[Sequence[str]]) -> Tensor:
-        return torch.tensor(np.array([student.predict(words).embedding for words in texts], np.float32))
-
-    return [network], [Student(f"the student of {network.name}", network, False, read)]
 
 
 def row(own: Tensor, meant: Tensor, found: Sequence[Moment], control: Tensor | None) -> dict[str, Any]:
@@ -306,17 +280,13 @@ def draw(rows: dict[str, Any], title: str, path: Path) -> None:
 
 def main(given: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("source", help="a voice, an archive of runs, or a folder of runs")
+    parser.add_argument("source", type=Path, help="an archive of runs, or a folder of runs")
     parser.add_argument("--futures", type=Path, default=FUTURES, help="folder of k-1.jsonl, k-5.jsonl, ...")
     parser.add_argument("-o", "--out", type=Path, required=True, help="folder for tables and plots")
     arguments = parser.parse_args(given)
     torch.set_num_threads(1)
-    source = Path(arguments.source)
-    if arguments.source in installed_voices() or (source / "voice.json").is_file():
-        made = measured(*of_voice(arguments.source), arguments.futures)
-    else:
-        with opened(source) as folder:
-            made = measured(*of_runs(folder), arguments.futures)
+    with opened(arguments.source) as folder:
+        made = measured(*of_runs(folder), arguments.futures)
     arguments.out.mkdir(parents=True, exist_ok=True)
     (arguments.out / "cosine.json").write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
     (arguments.out / "cosine.md").write_text(tables(made), encoding="utf-8")

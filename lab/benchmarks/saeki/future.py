@@ -1,7 +1,8 @@
 """Does the future reach the sound? What a segment's mel, length and pitch owe to its true future, and to others.
 
-    python lab/benchmarks/saeki/future.py CORPUS saeki-lj VOICE -o lab/benchmarks/results/saeki/future.json --count 100
+    python lab/benchmarks/saeki/future.py CORPUS RUN [RUN ...] -o lab/benchmarks/results/saeki/future.json
 
+Each RUN is one of a Tacotron (saeki, saeki-guided), of which a voice is made with the vocoder of ma-lj.
 CORPUS is one of the default voice with a test split. Every second word begins a segment, as it is spoken; its past is
 the true one. Contexts: the true future, random words, a language model's (``--lm``, greedy), no future, and neither
 past nor future. Measured by teacher forcing: the mean change of the log mel against the true future's, in nats, and the
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -29,9 +31,10 @@ from sayahead.voice import load_voice
 from sayahead_lab.training.corpus.segments import NOTHING, Cutter, Numbers, Piece
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.recipe import load_recipe
-from sayahead_lab.training.saeki.from_voice import read_tacotron
+from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.saeki.futures import Expected, Prefix
 from sayahead_lab.training.saeki.task import SaekiTask, inputs
+from sayahead_lab.training.voice import make_voice
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "saeki" / "tacotron-longer.toml"
 WORDS, FRAME_MS = 2, 12.5
@@ -39,18 +42,17 @@ Row = dict[str, dict[str, float]]
 
 
 class Voice:
-    """A voice of the kind saeki, its parts within reach."""
+    """A voice of a run, its parts within reach; ``folder`` is where it is written."""
 
-    def __init__(self, name: str, corpus: Corpus) -> None:
-        recipe = load_recipe(RECIPE)
-        self.name, self.lookahead = name, int(recipe.data["lookahead"])
-        self.task = SaekiTask(recipe.model, recipe.data, corpus)
-        # Its embeddings come from the voice's graphs, whatever the strides that these have.
-        self.model = read_tacotron(name, self.task.config, contextual=False)
+    def __init__(self, path: Path, corpus: Corpus, folder: Path) -> None:
+        recipe, run = load_recipe(RECIPE), load_trained(path)
+        self.name, self.lookahead = run.recipe.name, int(recipe.data["lookahead"])
+        self.task, self.model = SaekiTask(recipe.model, recipe.data, corpus), run.model.tacotron
+        make_voice(run, "ma-lj", folder, name=self.name)
         # Frames are normalized as the voice's were, not as those of this corpus would be.
         mean, deviation = tuple(self.model.mean.tolist()), tuple(self.model.std.tolist())
         corpus.info = replace(corpus.info, mel_mean=mean, mel_std=deviation)
-        synthesizer: Any = load_voice(name).synthesizer
+        synthesizer: Any = load_voice(folder).synthesizer
         self.acoustic, self.vocoder = synthesizer._acoustic, synthesizer._vocoder
         settings = self.acoustic._model
         space = corpus.info.phonemes.get(" ", -1)
@@ -176,7 +178,7 @@ def tables(made: dict[str, Any]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("voices", nargs="+")
+    parser.add_argument("runs", type=Path, nargs="+")
     parser.add_argument("-o", "--out", type=Path, required=True)
     parser.add_argument("--lm")
     parser.add_argument("--split", default="test")
@@ -196,8 +198,9 @@ def main() -> None:
     contexts = ["truth", *(["language model"] if model else []), "random words", "no future", "no past, no future"]
     guesses: dict[tuple[int, int], tuple[str, ...]] = {}
     made: dict[str, Any] = {"split": arguments.split, "sentences": len(numbers), "voices": {}}
-    for name in arguments.voices:
-        voice, rows = Voice(name, corpus), list[Row]()
+    for run in arguments.runs:
+        with tempfile.TemporaryDirectory() as folder:
+            voice, rows = Voice(run, corpus, Path(folder)), list[Row]()
         for n in numbers:
 
             def futures(piece: Piece, context: str, n: int = n, voice: Voice = voice) -> Numbers:
@@ -216,8 +219,8 @@ def main() -> None:
 
             rows.append(measure(voice, n, items, futures, contexts))
             if len(rows) % 20 == 0:
-                print(f"{name}: {len(rows)} of {len(numbers)}", flush=True)
-        made["voices"][Path(name).name] = summary(rows)
+                print(f"{voice.name}: {len(rows)} of {len(numbers)}", flush=True)
+        made["voices"][voice.name] = summary(rows)
         # A voice has changed what the corpus says of the mel's scale.
         corpus = Corpus(corpus.path)
     arguments.out.parent.mkdir(parents=True, exist_ok=True)

@@ -233,6 +233,9 @@ def test_an_archive_of_runs_is_checked_unpacked_and_begun_with(
     start = replace(recipe, train=replace(recipe.train, start=str(archive), learning_rate=1e-9))
     train(start, corpus, tmp_path / "next", note=lines.append)
     assert f"Beginning with {archive} after its step 3." in lines
+    named = replace(start, train=replace(start.train, start=f"{archive}/toy"))
+    train(named, corpus, tmp_path / "named", note=lines.append)
+    assert f"Beginning with {archive}/toy after its step 3." in lines
     assert main([*publish, "--unpack", str(archive), "-o", str(tmp_path / "release")]) == 0
     unpacked, meant = (load_trained(tmp_path / name) for name in ("release/toy", "run"))
     begun = load_trained(tmp_path / "next")

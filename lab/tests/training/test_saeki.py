@@ -33,8 +33,6 @@ from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.loop.task import Settings
-from sayahead_lab.training.saeki.export import export
-from sayahead_lab.training.saeki.from_voice import read_tacotron
 from sayahead_lab.training.saeki.guided import Guided, GuidedTask
 from sayahead_lab.training.saeki.hidden import HiddenTask, write_hidden
 from sayahead_lab.training.saeki.network import Tacotron, TacotronConfig, Texts, generate
@@ -343,40 +341,6 @@ def test_guided_training_moves_the_context_network_alone(corpus: Corpus, teacher
     moved_on = task.loss(fresh, same, 0)[1]
     assert moved_on["similarity"] == pytest.approx(1, abs=1e-5)
     assert moved_on["similarity_fixed"] < 0.999
-
-
-def test_a_voice_s_tacotron_is_read_back_from_its_graphs(tmp_path: Path) -> None:
-    tiny_saeki(tmp_path / "one")
-    model = read_tacotron(str(tmp_path / "one"), CONFIG)
-    (tmp_path / "two").mkdir()
-    export(model, tmp_path / "two", frame_s=0.0125, past=32)
-    for name in ("encoder", "memory", "decoder", "postnet", "context"):
-        one, two = (OnnxGraph(tmp_path / folder / f"{name}.onnx") for folder in ("one", "two"))
-        shown = {
-            "encoder": {"ids": ids(9)},
-            "memory": {"states": noise(5, 24), "embedding": noise(1, 16)},
-            "decoder": {
-                "frame": noise(1, 240),
-                "context": noise(1, 40),
-                "attention": noise(2, 32),
-                "decoder": noise(2, 24),
-                "rows": noise(4, 40),
-                "keys": noise(4, 12),
-                "seen": noise(4, 10),
-            },
-            "postnet": {"frames": noise(6, 80)},
-            "context": {"past": noise(9, 24), "future": noise(5, 24), "there": np.ones((2, 1), np.float32)},
-        }[name]
-        for value, other in zip(one(**shown).values(), two(**shown).values(), strict=True):
-            assert np.allclose(value, other, atol=1e-5), name
-    with pytest.raises(ConfigError, match="other sizes than the encoder"):
-        read_tacotron(str(tmp_path / "one"), replace(CONFIG, embedding=32))
-    strided = replace(CONFIG, context=replace(CONFIG.context, strides=(2, 2, 1)))
-    with pytest.raises(ConfigError, match=r"than the context .* strides \(2, 2, 1\) instead of \(2, 1, 2\)"):
-        read_tacotron(str(tmp_path / "one"), strided)
-    fresh = read_tacotron(str(tmp_path / "one"), CONFIG, contextual=False)
-    assert not torch.equal(fresh.contextual.attention.tokens, model.contextual.attention.tokens)
-    assert torch.equal(fresh.encoder.embedding.weight, model.encoder.embedding.weight)
 
 
 def noise(*shape: int) -> Any:

@@ -16,7 +16,7 @@ from lab_support.tones import tones_corpus
 from numpy.typing import NDArray
 from sayahead.errors import ConfigError
 from sayahead.voices import installed_voices, read_config
-from support import tiny, tiny_mohan
+from support import tiny
 
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.checkpoint import load_checkpoint
@@ -32,11 +32,6 @@ from sayahead_lab.training.ma.task import DeepVoice3Task
 from sayahead_lab.training.mel import export as mel_export
 from sayahead_lab.training.mel.from_voice import read_melvocoder
 from sayahead_lab.training.mel.network import MelVocoder
-from sayahead_lab.training.mohan import export as mohan_export
-from sayahead_lab.training.mohan.from_voice import read_modified_tacotron
-from sayahead_lab.training.mohan.network import ModifiedTacotron
-from sayahead_lab.training.saeki import export as saeki_export
-from sayahead_lab.training.saeki.from_voice import read_tacotron
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 MA: dict[str, Any] = {**tiny.SIZES, "weight_norm": False}
@@ -87,44 +82,20 @@ def test_the_mel_vocoder_is_read_back_with_its_mean(tmp_path: Path) -> None:
         read_melvocoder(model, installed_voices()["mohan-lj"])
 
 
-def test_the_modified_tacotron_is_read_back_from_its_graphs(tmp_path: Path) -> None:
-    (tmp_path / "one").mkdir()
-    (tmp_path / "two").mkdir()
-    mohan_export.export(tiny_mohan.tacotron(), tmp_path / "one", frame_s=0.0125)
-    model = ModifiedTacotron(tiny_mohan.CONFIG)
-    read_modified_tacotron(model, tmp_path / "one")
-    paths, _ = mohan_export.export(model, tmp_path / "two", frame_s=0.0125)
-    check_same(tmp_path / "one", tmp_path / "two", [path.name for path in paths])
-
-
-@pytest.mark.parametrize(
-    ("voice", "recipe"),
-    [
-        ("ma-lj", "ma/dv3-small"),
-        ("ma-lj", "ma/melvocoder"),
-        ("mohan-lj", "mohan/tts-small"),
-        ("saeki-lj", "saeki/tacotron-longer"),
-    ],
-)
-def test_the_shipped_voices_fit_the_recipes_they_were_made_with(voice: str, recipe: str, tmp_path: Path) -> None:
-    folder, settings = installed_voices()[voice], load_recipe(RECIPES / f"{recipe}.toml")
+@pytest.mark.parametrize("recipe", ["ma/dv3-small", "ma/melvocoder"])
+def test_the_shipped_voice_fits_the_recipes_it_was_made_with(recipe: str, tmp_path: Path) -> None:
+    folder, settings = installed_voices()["ma-lj"], load_recipe(RECIPES / f"{recipe}.toml")
     config, corpus, maker = read_config(folder), tones_corpus(tmp_path), task_maker(settings.task)
-    info = replace(corpus.info, phonemes=read_config(installed_voices()["ma-lj"]).phonemes)
-    corpus.info = info
+    corpus.info = replace(corpus.info, phonemes=config.phonemes)
     task: Any = maker({**settings.model, **maker.found_in_voice(config)}, settings.data, corpus)
     model = task.model()
-    scaled = model.tacotron if settings.task == "saeki" else model
-    fresh = scaled.mean.clone()
+    fresh = model.mean.clone()
     task.read_voice(model, folder, config)
     # The vocoder's frames are the voice's, those of an acoustic model its new corpus's.
-    assert torch.equal(scaled.mean, fresh) is (settings.task != "mel")
+    assert torch.equal(model.mean, fresh) is (settings.task != "mel")
     (tmp_path / "out").mkdir()
     if settings.task == "mel":
         paths, _ = mel_export.export(model, tmp_path / "out")
-    elif settings.task == "mohan":
-        paths, _ = mohan_export.export(model, tmp_path / "out", frame_s=0.0125)
-    elif settings.task == "saeki":
-        paths, _ = saeki_export.export(model.tacotron, tmp_path / "out", frame_s=0.0125, past=32)
     else:
         paths, _ = ma_export.export(model, tmp_path / "out", frame_s=0.0125)
     check_same(folder, tmp_path / "out", [path.name for path in paths])
@@ -212,22 +183,27 @@ def test_parts_drawn_anew_are_those_of_a_run_without_a_start(corpus: Corpus, tmp
         train(wrong, corpus.path, tmp_path / "wrong", device="cpu")
 
 
-def test_a_part_drawn_anew_may_have_other_sizes_than_the_voice_has(tmp_path: Path) -> None:
-    folder, settings = installed_voices()["saeki-lj"], load_recipe(RECIPES / "saeki/tacotron-small.toml")
-    anew = ("tacotron.contextual",)
-    config, corpus = read_config(folder), tones_corpus(tmp_path)
-    corpus.info = replace(corpus.info, phonemes=config.phonemes)
+@pytest.mark.parametrize("recipe", ["mohan/tts-longer", "saeki/tacotron-longer"])
+def test_the_published_runs_fit_the_recipes_that_begin_with_them(corpus: Corpus, recipe: str, tmp_path: Path) -> None:
+    settings = load_recipe(RECIPES / f"{recipe}.toml")
+    start = find_start(str(RECIPES.parents[1] / settings.train.start), task_maker(settings.task))
+    assert start.state is not None
+    assert start.info is not None
+    other = changed(corpus, tmp_path / "other", phonemes=dict(start.info.phonemes), pad=start.info.pad)
+    task: Any = task_maker(settings.task)(settings.model, settings.data, other)
+    model = task.model()
+    begin(start, task, model, None, other.path, settings.train.anew)
+    for name, weight in model.state_dict().items():
+        # Frames are normalized as the new corpus's.
+        if not name.endswith(("mean", "std")) and not name.startswith(settings.train.anew):
+            assert torch.equal(weight, start.state["model"][name].to(weight.dtype)), name
+
+
+def test_a_part_drawn_anew_may_have_other_sizes_than_the_run_has(corpus: Corpus, tmp_path: Path) -> None:
+    settings, anew = load_recipe(RECIPES / "saeki/tacotron-small.toml"), ("tacotron.contextual",)
     task: Any = task_maker("saeki")(settings.model, settings.data, corpus)
     model = task.model()
     fresh = {name: weight.clone() for name, weight in model.tacotron.contextual.state_dict().items()}
-    begin(Start(folder, {}), task, model, None, tmp_path, anew)
-    for name, weight in model.tacotron.contextual.state_dict().items():
-        assert torch.equal(weight, fresh[name]), name
-    shipped = read_tacotron(str(folder), model.tacotron.config, contextual=False)
-    assert torch.equal(model.tacotron.encoder.embedding.weight, shipped.encoder.embedding.weight)
-    with pytest.raises(ConfigError, match="other sizes than the context of the voice"):
-        begin(Start(folder, {}), task, model, None, tmp_path)
-    # So with a run.
     narrow = {**settings.model, "context": {"filters": [16, 48], "strides": [2, 2]}}
     plain: Any = task_maker("saeki")(narrow, {}, corpus).model()
     state = {"model": plain.state_dict(), "ema": None, "counters": {"step": 1}}

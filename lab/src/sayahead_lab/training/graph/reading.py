@@ -11,17 +11,9 @@ import numpy as np
 import onnx
 import torch
 from onnx import numpy_helper
-from sayahead.errors import ConfigError
-from sayahead.voices import VoiceConfig
 from sayahead.voices.install.onnx.graph import Array
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import is_parametrized
-
-
-def check_kind(config: VoiceConfig, kind: str) -> None:
-    """ConfigError for a voice of another kind than the one that is needed."""
-    if config.kind != kind:
-        raise ConfigError(f"The voice {config.name} is of the kind {config.kind!r}, but one of {kind!r} is needed.")
 
 
 class Constants:
@@ -32,8 +24,6 @@ class Constants:
         kept = {one.name: one for one in graph.initializer if one.data_type != onnx.TensorProto.INT64}
         used = [name for node in graph.node for name in node.input if name in kept]
         self._arrays = iter([numpy_helper.to_array(kept[name]) for name in used])
-        self.strides = [tuple(value.ints) for node in graph.node for value in node.attribute if value.name == "strides"]
-        """Those of the graph's convolutions that say some."""
 
     def next(self) -> Array:
         """The next weights in float32; those in int8 times their scales."""
@@ -61,13 +51,3 @@ def put_dense(layer: nn.Module, constants: Constants) -> None:
     else:
         put(layer.weight, weight)
     put(layer.bias, bias)
-
-
-def put_step(layer: nn.LSTM | nn.LSTMCell, constants: Constants) -> None:
-    """Set a recurrent layer that is computed step by step: one matrix, and the sum of both biases."""
-    inner, outer, first, second = layer.parameters()
-    both = constants.next().T
-    put(inner, both[:, : inner.shape[1]])
-    put(outer, both[:, inner.shape[1] :])
-    put(first, constants.next())
-    second.zero_()

@@ -6,7 +6,7 @@ steps of a sentence in one pass (``streams.py``), and learns to say the same.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ class HeartMemory(HeartPrefixes):
                 "folder, or leave fixed_context out."
             )
 
-    def read_voice(self, model: Heart, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
+    def read_voice(self, model: Heart, folder: Path, config: VoiceConfig) -> None:
         """See Task."""
         ranges = load_ranges(Path(self.streaming.ranges)) if self.streaming.ranges else None
         load_shipped(model, folder, heart_weights(), ranges)

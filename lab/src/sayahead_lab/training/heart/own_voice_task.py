@@ -8,7 +8,7 @@ of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -87,7 +87,7 @@ class HeartVoiceTask(Task[HeartVoice]):
         """See Task."""
         self.lessons.check_start(voice=voice)
 
-    def read_voice(self, model: HeartVoice, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
+    def read_voice(self, model: HeartVoice, folder: Path, config: VoiceConfig) -> None:
         """See Task."""
         name = "decoder.onnx"
         packaged = packaged_voices()["heart"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
@@ -30,8 +30,8 @@ class Settings:
     steps: int
     """Optimizer steps of the run; ``--minutes`` may end it before."""
     start: str = ""
-    """Folder of another run of the same model, or a voice, whose weights this run starts from; empty: fresh
-    weights."""
+    """Folder of another run of the same model, a published one by its archive, or a voice, whose weights this run
+    starts from; empty: fresh weights."""
     anew: tuple[str, ...] = ()
     """Parts of the model, or single weights, that are drawn anew all the same, by their names in it; with ``start``."""
     learning_rate: float = 1e-3
@@ -112,14 +112,11 @@ class Task(ABC, Generic[M]):
         """ConfigError where the data wants another start: whether a new run begins with a ``voice``. By default any."""
         return
 
-    def read_voice(self, model: M, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
-        """Set the model's weights to those of a voice's graphs; ConfigError where they cannot be read back.
-
-        The parts ``anew`` are drawn anew afterwards: they need not be read, nor have the voice's sizes.
-        """
+    def read_voice(self, model: M, folder: Path, config: VoiceConfig) -> None:
+        """Set the model's weights to those of a voice's graphs; ConfigError where they cannot be read back."""
         raise ConfigError(
             f"[train] start names the voice {config.name}, but no weights of {type(model).__name__} can be read back "
-            "from a voice: name the folder of a run."
+            "from a voice: name the folder of a run, or an archive of runs."
         )
 
     def samples(self, model: M, folder: Path) -> None:

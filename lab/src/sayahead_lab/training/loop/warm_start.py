@@ -1,4 +1,4 @@
-"""Starting a run from the weights of another run, or of a voice's graphs."""
+"""Starting a run from the weights of another run, in its folder or an archive, or of a voice's graphs."""
 
 from __future__ import annotations
 
@@ -37,11 +37,15 @@ class Start:
 
 
 def find_start(name: str, task: TaskMaker) -> Start:
-    """The run or voice of that name or folder, or the run in an archive; ConfigError where there is none."""
+    """The run or voice of that name or folder; ConfigError where there is none.
+
+    ``ARCHIVE`` is the only run of the task in an archive, and ``ARCHIVE/RUN`` the one of that name.
+    """
     path = Path(name)
-    if path.is_file() and is_archive(path):
-        with opened(path) as release:
-            return replace(find_run(only_run(path, release, task)), path=path)
+    archive, inner = (path, "") if path.is_file() else (path.parent, path.name)
+    if archive.is_file() and is_archive(archive):
+        with opened(archive) as release:
+            return replace(find_run(release / inner if inner else only_run(archive, release, task)), path=path)
     if not checkpoints.has_checkpoint(path) and not path.is_file():
         folder = path if (path / "voice.json").is_file() else installed_voices().get(name)
         if folder is not None:
@@ -62,14 +66,14 @@ def find_run(path: Path) -> Start:
 def only_run(archive: Path, folder: Path, task: TaskMaker) -> Path:
     """The folder of the one run of a task among those of an archive; ConfigError where there are none or several."""
     runs = [path.parent for path in sorted(folder.glob(f"*/{checkpoints.NAME}"))]
-    known = [run for run in runs if task_maker(checkpoints.load_checkpoint(run)["recipe"]["task"]) is task]
-    if len(known) != 1:
+    fitting = [run for run in runs if task_maker(checkpoints.load_checkpoint(run)["recipe"]["task"]) is task]
+    if len(fitting) != 1:
         names = ", ".join(run.name for run in runs) or "none"
         raise ConfigError(
-            f"{archive} holds {len(known)} runs of the recipe's task (all: {names}): unpack it with sayahead train "
-            "publish --unpack, and name a run's folder."
+            f"{archive} holds {len(fitting)} runs of the recipe's task (all: {names}): name one of them, as in "
+            f"{archive}/RUN."
         )
-    return known[0]
+    return fitting[0]
 
 
 def taken_over(start: Start | None, state: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -128,7 +132,7 @@ def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path, a
         config = read_config(start.path)
         if isinstance(corpus := getattr(task, "corpus", None), Corpus):
             check_voice(config.phonemes, config.sample_rate, config.hop_length, corpus, config.name)
-        task.read_voice(model, start.path, config, anew)
+        task.read_voice(model, start.path, config)
         return f"Beginning with the voice {config.name}."
     fresh = model.state_dict()
     kept = {name for name, weight in model.named_parameters() if not weight.requires_grad}

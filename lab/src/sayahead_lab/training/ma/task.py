@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from sayahead_lab.training.corpus.batches import Share, by_length, decoder_steps, tensors
 from sayahead_lab.training.corpus.segments import AttentionPath, first_id, path_of
 from sayahead_lab.training.corpus.store import Corpus, Item, check_mels, count_ids
-from sayahead_lab.training.graph.reading import check_kind
 from sayahead_lab.training.loop.pictures import shown, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
@@ -82,9 +81,9 @@ class DeepVoice3Task(Task[DeepVoice3]):
         """See Task: the rate of the keys' positions."""
         return {key: value for key, value in config.model.get("acoustic", {}).items() if key == "key_rate"}
 
-    def read_voice(self, model: DeepVoice3, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
-        """See Task."""
-        check_kind(config, "ma")
+    def read_voice(self, model: DeepVoice3, folder: Path, config: VoiceConfig) -> None:
+        if config.kind != "ma":
+            raise ConfigError(f"The voice {config.name} is of the kind {config.kind!r}, but one of 'ma' is needed.")
         read_deepvoice3(model, folder)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,7 +96,7 @@ class MelVocoderTask(Task[MelVocoder]):
             raise ConfigError(f"[data] start is {self.data.start!r}, but must be heart or random.")
         return model
 
-    def read_voice(self, model: MelVocoder, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
+    def read_voice(self, model: MelVocoder, folder: Path, config: VoiceConfig) -> None:
         """See Task."""
         read_melvocoder(model, folder)
 

@@ -6,7 +6,7 @@ A step is a batch of episodes: the agent's paths through them, drawn by its prob
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,15 @@ import numpy as np
 import torch
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
-from sayahead.voices import VoiceConfig
 from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.batches import Share, by_length
 from sayahead_lab.training.corpus.store import Corpus
-from sayahead_lab.training.graph.reading import check_kind
 from sayahead_lab.training.loop.pictures import shown
 from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
 from sayahead_lab.training.mohan.environment import Episodes, RewardConfig, Sentence, walk
-from sayahead_lab.training.mohan.from_voice import read_agent
 from sayahead_lab.training.mohan.network import ModifiedTacotron
 from sayahead_lab.training.mohan.paths import followed, policies
 from sayahead_lab.training.mohan.reinforce import Learning, Sampled, outcome, reinforce
@@ -63,11 +60,6 @@ class AgentTask(Task[Agent]):
         """See Task."""
         speaking = self.speaking.config
         return Agent(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels)
-
-    def read_voice(self, model: Agent, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
-        """See Task; the baseline stays fresh."""
-        check_kind(config, "mohan")
-        read_agent(model, folder)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: sentences of like length together; ids (B, P), frames (B, S, F), and how many of both count."""

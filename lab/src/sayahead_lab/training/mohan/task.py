@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,17 +13,14 @@ from numpy.typing import NDArray
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.text.english.spelling import final_mark, ids, spelled
-from sayahead.voices import VoiceConfig
 from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.batches import Share, by_length, decoder_steps, padded, tensors
 from sayahead_lab.training.corpus.store import Corpus, Item, check_mels
-from sayahead_lab.training.graph.reading import check_kind
 from sayahead_lab.training.loop.pictures import shown, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, stop_error
-from sayahead_lab.training.mohan.from_voice import read_modified_tacotron
 from sayahead_lab.training.mohan.network import Decoded, ModifiedTacotron, ModifiedTacotronConfig, generate
 
 Numbers = NDArray[np.int64]
@@ -120,13 +117,6 @@ class MohanTask(Task[ModifiedTacotron]):
     def model(self) -> ModifiedTacotron:
         """See Task."""
         return ModifiedTacotron(self.config).scaled(self.corpus.info)
-
-    def read_voice(
-        self, model: ModifiedTacotron, folder: Path, config: VoiceConfig, anew: Collection[str] = ()
-    ) -> None:
-        """See Task."""
-        check_kind(config, "mohan")
-        read_modified_tacotron(model, folder)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: items of like length together; all but what does not go into equal shares is there once."""

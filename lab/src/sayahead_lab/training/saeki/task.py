@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -12,7 +12,6 @@ import torch
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.types import Floats
-from sayahead.voices import VoiceConfig
 from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.batches import POOL, Share, dealt, decoder_steps, padded, tensors
@@ -22,7 +21,6 @@ from sayahead_lab.training.loop.pictures import shown, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, guided_attention, stop_error
-from sayahead_lab.training.saeki.from_voice import read_tacotron
 from sayahead_lab.training.saeki.network import Decoded, Tacotron, TacotronConfig, Taught, Texts, generate
 
 
@@ -90,13 +88,6 @@ class SaekiTask(Task[HasTacotron]):
     def model(self) -> HasTacotron:
         """See Task."""
         return Speaking(self.config, self.corpus)
-
-    def read_voice(self, model: HasTacotron, folder: Path, config: VoiceConfig, anew: Collection[str] = ()) -> None:
-        """See Task; mean and deviation of the mel bands stay the corpus's."""
-        contextual = "tacotron.contextual" not in anew
-        shipped = read_tacotron(str(folder), self.config, contextual=contextual)
-        for part in ("encoder", "decoder", "postnet", *(("contextual",) if contextual else ())):
-            model.tacotron.get_submodule(part).load_state_dict(shipped.get_submodule(part).state_dict())
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: a pass has one window of each item, of like length together, and a share of whole sentences."""
