@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 import sayahead
+from sayahead import VoiceError, extensions
+from sayahead.cli import main
 
 ROOT = Path(__file__).parents[1]
 MOST_BYTES = 15_000_000
@@ -53,3 +55,21 @@ def test_a_notice_names_files_that_are_there(folder: str) -> None:
     paths = re.findall(r"\b(?:src|web)/[\w./-]*\w", notice.read_text(encoding="utf-8"))
     assert paths
     assert [path for path in paths if not (notice.parent / path).exists()] == []
+
+
+@pytest.mark.parametrize("package", extensions.OURS)
+def test_what_another_package_brings_says_how_to_install_it(package: str) -> None:
+    folder = extensions.OURS[package]
+    assert f"pip install ./{folder}. Elsewhere: pip install {package}." in extensions.not_installed("That", package)
+    if (ROOT / "lab").is_dir():
+        assert f'name = "{package}"' in (ROOT / folder / "pyproject.toml").read_text(encoding="utf-8")
+
+
+def test_a_missing_command_names_its_package(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(extensions, "entry_points", lambda group: {})
+    assert main(["train", "--help"]) == 1
+    assert "sayahead train is part of sayahead-lab, which is not installed" in capsys.readouterr().err
+    with pytest.raises(VoiceError, match="is part of sayahead-voices-papers"):
+        sayahead.load_voice("ma-lj")

@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 from sayahead.errors import ConfigError
 
 T = TypeVar("T")
+OURS = {"sayahead-lab": "lab", "sayahead-voices-papers": "voices/papers"}
+"""The other packages of this repository and their folders in it."""
 
 
 @functools.cache
@@ -82,3 +84,11 @@ def folders(group: str) -> list[Path]:
     """The folders of the packages that the entry points of a group name; none of them is imported."""
     specs = (importlib.util.find_spec(point.module) for point in entry_points(group).values())
     return [Path(place) for spec in specs if spec is not None for place in spec.submodule_search_locations or ()]
+
+
+def not_installed(what: str, package: str) -> str:
+    """The error about a command or a voice of another package of ours: how to install it."""
+    return (
+        f"{what} is part of {package}, which is not installed. In a checkout: pip install ./{OURS[package]}. "
+        f"Elsewhere: pip install {package}."
+    )

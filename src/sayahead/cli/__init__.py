@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from sayahead.extensions import Extensible
+from sayahead.extensions import Extensible, not_installed
 
 COMMANDS: Extensible[Any] = Extensible(
     "sayahead.commands", {name: f"sayahead.cli.{name}" for name in ("say", "serve", "mcp", "read", "voices", "doctor")}
@@ -125,8 +125,7 @@ def command(words: list[str]) -> int:
         if " " in words[0]:
             return complain(f"{words[0]!r} is not a command. To speak it: sayahead say {words[0]!r}", WRONG)
         if words[0] in ELSEWHERE:
-            package = ELSEWHERE[words[0]]
-            return complain(f"sayahead {words[0]} comes with a package: pip install {package}.", FAILED)
+            return complain(not_installed(f"sayahead {words[0]}", ELSEWHERE[words[0]]), FAILED)
         return complain(f"There is no command {words[0]!r}{near(words[0], COMMANDS)}. See: sayahead --help", WRONG)
     module, name, words = COMMANDS[words[0]], words[0], words[1:]
     if words and words[0] in getattr(module, "PARTS", {}):

