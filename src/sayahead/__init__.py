@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from sayahead.engine.context import Prediction as Prediction
     from sayahead.engine.heard import Heard as Heard
     from sayahead.engine.keep_up import KeepUp as KeepUp
+    from sayahead.engine.options import Options as Options
+    from sayahead.engine.options import SessionOptions as SessionOptions
     from sayahead.engine.policy import READ as READ
     from sayahead.engine.policy import LetterPolicy as LetterPolicy
     from sayahead.engine.policy import LetterView as LetterView
@@ -40,7 +42,6 @@ if TYPE_CHECKING:
     from sayahead.types import AudioChunk as AudioChunk
     from sayahead.types import Word as Word
     from sayahead.types import WordTiming as WordTiming
-    from sayahead.voice import Options as Options
     from sayahead.voice import Voice as Voice
     from sayahead.voice import load_voice as load_voice
     from sayahead.voices import VoiceConfig as VoiceConfig
@@ -53,6 +54,7 @@ _HOMES = {
     "contexts.baselines": "RandomWords Truth",
     "contexts.language_model": "LanguageModel",
     "engine.context": "ContextPredictor NoContext Prediction",
+    "engine.options": "Options SessionOptions",
     "engine.policy": "READ LetterPolicy LetterView Policy Read Speak Steps View WordPolicy",
     "engine.heard": "Heard",
     "engine.keep_up": "KeepUp",
@@ -63,7 +65,7 @@ _HOMES = {
     "speech": "Speech play save",
     "text.lexicon": "Lexicon",
     "types": "AudioChunk Word WordTiming",
-    "voice": "Options Voice load_voice",
+    "voice": "Voice load_voice",
     "voices": "VoiceConfig installed_voices",
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names.split()}

@@ -15,6 +15,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
 from sayahead.errors import ConfigError, TextError
@@ -49,29 +50,36 @@ def hints_of_class(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(own, include_extras=True)
 
 
-def documented(kind: type) -> dict[str, str]:
-    """The docstrings of a dataclass's fields by name; none where its source is not there."""
-    try:
-        body: Any = ast.parse(inspect.cleandoc(inspect.getsource(kind))).body[0]
-    except (OSError, SyntaxError):
-        return {}
-    return {
-        field.target.id: inspect.cleandoc(text.value.value)
-        for field, text in itertools.pairwise(body.body)
-        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
-    }
-
-
-def check_bound(name: str, value: object, hint: Any, *, client: bool = False) -> None:
-    """ConfigError for a number beyond the Bound in its annotation; None is beyond none."""
-    bound = next((note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Bound)), None)
-    if bound is None or value is None:
-        return
+def check_bound(name: str, value: Any, hint: Any, *, client: bool = False) -> Any:
+    """The value, as a float or an int where its annotation has a Bound; ConfigError for one beyond that."""
+    bound = bound_of(hint)
+    if bound is None:
+        return value
     most = bound.client if client and bound.client is not None else bound.most
-    if int in (hint.__origin__, *typing.get_args(hint.__origin__)):
-        check_whole(name, value, int(bound.least), None if math.isinf(most) else int(most))
-    else:
-        check_number(name, value, bound.least, most)
+    kinds = {hint.__origin__, *typing.get_args(hint.__origin__)}
+    if value is None and types.NoneType in kinds:
+        return None
+    if int in kinds:
+        return check_whole(name, value, int(bound.least), None if math.isinf(most) else int(most))
+    return check_number(name, value, bound.least, most)
+
+
+def bound_of(hint: Any) -> Bound | None:
+    """The Bound in an annotation; None without one."""
+    return next((note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Bound)), None)
+
+
+def documented(kind: type) -> dict[str, str]:
+    """What the docstrings below a dataclass's own fields say, in a line each; empty where its source is not at hand."""
+    docs = dict[str, str]()
+    with contextlib.suppress(OSError):
+        tree = ast.parse(Path(inspect.getfile(kind)).read_text(encoding="utf-8"))
+        own = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind.__name__)
+        for field, note in itertools.pairwise(own.body):
+            match field, note:
+                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(text))):
+                    docs[name] = " ".join(text.split())
+    return docs
 
 
 def check_bounds(record: Any, where: str = "") -> None:
@@ -103,16 +111,18 @@ def convert(hint: Any, value: object, *, where: str) -> Any:
     if hint is Any:
         return value
     if typing.get_origin(hint) is typing.Annotated:
-        converted = convert(hint.__origin__, value, where=where)
-        check_bound(where, converted, hint)
-        return converted
+        return check_bound(where, convert(hint.__origin__, value, where=where), hint)
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return from_mapping(hint, value, where=where)
     if origin in (types.UnionType, typing.Union):
         if value is None and type(None) in arguments:
             return None
-        return convert(next(a for a in arguments if a is not type(None)), value, where=where)
+        first, *others = (kind for kind in arguments if kind is not type(None))
+        for kind in others:
+            with contextlib.suppress(ConfigError):
+                return convert(kind, value, where=where)
+        return convert(first, value, where=where)
     if origin is dict and isinstance(value, Mapping):
         return {str(key): convert(arguments[1], item, where=f"{where}.{key}") for key, item in value.items()}
     if origin is tuple and isinstance(value, list | tuple):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
@@ -20,6 +20,7 @@ from sayahead.engine.files import check_file, inside
 from sayahead.engine.keep_up import KeepUp, keep_up
 from sayahead.engine.letters import Letters
 from sayahead.engine.onnx import beside
+from sayahead.engine.options import Options, SessionOptions
 from sayahead.engine.policy import Policy, check_policy
 from sayahead.engine.sentence import Sentence, Words
 from sayahead.engine.session import Session
@@ -45,41 +46,6 @@ LOADED = (".onnx", ".npz")
 
 SHAPED = "shaped"
 """The kind of a voice that is another one with its pitch and formants changed."""
-
-
-class Options(TypedDict, total=False):
-    """What a caller may choose for one session; anything absent is the voice's default."""
-
-    policy: Policy | Spec
-    """When to speak: a policy, or the name of one with its options (``policies.POLICIES``)."""
-    context: ContextPredictor | Spec
-    """What stands in for the future: a predictor, or the name of one with its options (``contexts.CONTEXTS``)."""
-    hold_back_s: float
-    """Seconds of sound held back at the right end, 0 to 2; the voice's default depends on what a SPEAK sees."""
-    speed: float
-    """Speed, 0.5 to 2; 1 is the voice's own."""
-    volume: float
-    """Factor on the samples, 0 to 4."""
-    seed: int
-    """Seed of the noise in the sound."""
-    k2: int
-    """Ma's second lookahead: SPEAKs that must follow before frames become sound."""
-    delta: int | None
-    """Frames of right context for the second stage; None: all that it can use."""
-    keep_up: KeepUp | str | Mapping[str, Any] | bool | None
-    """Follow the pace of the text: a KeepUp, its options ("lag_s=2,most_speed=1.4"), or True for its defaults."""
-    speaker: str | int
-    """Name or number of a speaker, if the voice has several."""
-    pitch: float
-    """Semitones up or down, -12 to 12; for voices of source and filter, as the two that follow."""
-    pitch_range: float
-    """Factor on how far the pitch moves, 0 (monotonous) to 2."""
-    formants: float
-    """Factor on the resonances of the vocal tract, 0.7 to 1.4: below 1 it is longer, as a large man's."""
-    lexicon: Lexicon | Mapping[str, str] | str | Path | None
-    """How words and phrases are said: a Lexicon, a table such as {"Nguyen": "/ˈwɪn/"}, or the path of a file."""
-    markup: str
-    """What tags in the text are: "none", or "ssml"."""
 
 
 class Voice:
@@ -159,31 +125,30 @@ class Voice:
             raise ConfigError(f"context is {context!r}, which has no predict(words): pass a predictor, or its name.")
         return context  # type: ignore[no-any-return]
 
-    def session(self, **options: Unpack[Options]) -> Session:
-        """A new stream of speech; see Options. ConfigError for an unknown option or a wrong value."""
-        unknown = options.keys() - Options.__annotations__.keys()
-        if unknown:
-            name = sorted(unknown)[0]
-            raise ConfigError(f"session(): unknown option {name!r}{nearest(name, Options.__annotations__)}.")
-        volume = check_number("volume", options.get("volume", 1.0), 0.0, 4.0)
-        rendering, sentence = self._rendering(options), self._sentence(options)
-        volume *= self.config.gain
+    def session(self, record: SessionOptions | None = None, /, **options: Unpack[Options]) -> Session:
+        """A new stream of speech with SessionOptions: a record of them, or by name; what is named goes before.
+
+        ConfigError for an unknown option or a wrong value.
+        """
+        known = SessionOptions.__dataclass_fields__
+        if unknown := sorted(options.keys() - known.keys()):
+            raise ConfigError(f"session(): unknown option {unknown[0]!r}{nearest(unknown[0], known)}.")
+        chosen = replace(record or SessionOptions(), **options)
+        rendering, sentence = self._rendering(chosen), self._sentence(chosen)
         return Session(
-            self._synthesizer(options),
-            self._normalizer(options),
+            self._synthesizer(chosen),
+            self._normalizer(chosen),
             sentence,
             rendering=rendering,
-            volume=volume,
-            keep_up=self._keep_up(options.get("keep_up"), rendering.speed),
+            volume=chosen.volume * self.config.gain,
+            keep_up=self._keep_up(chosen.keep_up, rendering.speed),
         )
 
-    def _synthesizer(self, options: Options) -> AnySynthesizer:
+    def _synthesizer(self, options: SessionOptions) -> AnySynthesizer:
         """The voice's own, or one with the pitch and formants that a session wants."""
-        pitch = check_number("pitch", options.get("pitch", 0.0), -12.0, 12.0)
-        width = check_number("pitch_range", options.get("pitch_range", 1.0), 0.0, 2.0)
-        formants = check_number("formants", options.get("formants", 1.0), 0.7, 1.4)
         own, synthesizer = self.config.shape, self.loaded.synthesizer
-        shape = Shape(own.pitch + pitch, own.pitch_range * width, own.formants * formants)
+        width, formants = (1.0 if factor is None else factor for factor in (options.pitch_range, options.formants))
+        shape = Shape(own.pitch + (options.pitch or 0.0), own.pitch_range * width, own.formants * formants)
         if shape == own:
             return synthesizer
         if not isinstance(synthesizer, Shapeable):
@@ -191,7 +156,7 @@ class Voice:
         return synthesizer.shaped(shape)
 
     def pronunciations(self, lexicon: object = None) -> Pronunciations:
-        """A lexicon, or what Options take for one, as this voice says it; ConfigError for what it cannot say."""
+        """A lexicon, or what SessionOptions take for one, as this voice says it; ConfigError for what it cannot say."""
         if lexicon is None:
             return self._unlisted
         made = Lexicon.of(lexicon)
@@ -200,19 +165,17 @@ class Voice:
             self._lexicons[made] = known
         return known
 
-    def _normalizer(self, options: Options) -> Callable[[int], Normalizer]:
+    def _normalizer(self, options: SessionOptions) -> Callable[[int], Normalizer]:
         """What makes words of a session's text, from a place of it on."""
-        kind, speed = options.get("markup", "none"), float(options.get("speed", 1.0))
-        pronunciations, normalizer = self.pronunciations(options.get("lexicon")), self.loaded.normalizer
+        pronunciations, normalizer = self.pronunciations(options.lexicon), self.loaded.normalizer
         words = functools.partial(pronouncing, normalizer, pronunciations)
-        if kind == "none":
+        if options.markup == "none":
             return words
-        from sayahead.text.ssml.reader import Markup, Resources, check_markup
+        from sayahead.text.ssml.reader import Markup, Resources
         from sayahead.text.ssml.say_as import say_as_of
 
-        check_markup(kind)
         least, most = self.config.speed
-        speeds = (min(1.0, least / speed), max(1.0, most / speed))
+        speeds = (min(1.0, least / options.speed), max(1.0, most / options.speed))
         return Markup(Resources(words, pronunciations, say_as_of(self.config.language), speeds))
 
     def _keep_up(self, spec: object, speed: float) -> KeepUp | None:
@@ -224,17 +187,11 @@ class Voice:
             raise ConfigError(f"{self._whose}: keep_up: most_speed is {made.most_speed:g}, {bound}.")
         return made
 
-    def _rendering(self, options: Options) -> Rendering:
-        defaults = self.config.defaults
-        speed = check_number("speed", options.get("speed", 1.0), *self.config.speed)
-        seed = check_whole("seed", options.get("seed", 0), 0, 2**63 - 1)
-        k2 = check_whole("k2", options.get("k2", 0), 0, 16)
-        if (delta := options.get("delta")) is not None:
-            delta = check_whole("delta", delta, 0, 1000)
-        hold_back_s, blind_s = defaults.hold_back_s, defaults.blind_hold_back_s
-        if "hold_back_s" in options:
-            hold_back_s = blind_s = check_number("hold_back_s", options["hold_back_s"], 0.0, 2.0)
-        return Rendering(speed, hold_back_s, blind_s, seed, k2, delta, self._speaker(options.get("speaker")))
+    def _rendering(self, options: SessionOptions) -> Rendering:
+        defaults, held_s = self.config.defaults, options.hold_back_s
+        speed = check_number("speed", options.speed, *self.config.speed)
+        held = (defaults.hold_back_s, defaults.blind_hold_back_s) if held_s is None else (held_s, held_s)
+        return Rendering(speed, *held, options.seed, options.k2, options.delta, self._speaker(options.speaker))
 
     def _speaker(self, given: str | int | None) -> int:
         """The number of a speaker; the first one where none is given."""
@@ -248,10 +205,10 @@ class Voice:
             raise ConfigError(f"{self._whose} has no speaker {given!r}{nearest(str(given), speakers)}.")
         return number
 
-    def _sentence(self, options: Options) -> Sentence:
+    def _sentence(self, options: SessionOptions) -> Sentence:
         # ``policy`` has checked that it is of the kind that this voice reads.
-        policy: Any = self.policy(options.get("policy"))
-        context = self.context(options.get("context"))
+        policy: Any = self.policy(options.policy)
+        context = self.context(options.context)
         if self.loaded.speller is None:
             return Words(policy, self.phonemizer, context, openers=self.loaded.openers)
         if not isinstance(context, NoContext):

@@ -17,7 +17,7 @@ from sayahead.server import messages as m
 from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Settings
-from sayahead.server.synthesis.threads import Pool, Speaking, session_options
+from sayahead.server.synthesis.threads import Pool, Speaking
 from sayahead.server.voices import Voices
 from sayahead.text.lexicon import Lexicon
 
@@ -85,12 +85,21 @@ class Hub:
     def _chosen(self, options: m.Options) -> m.Options:
         """A client's options with a voice that is offered, its speaker, and the server's lexicon behind its own."""
         name, speaker = self.voices.find(options.voice, any_voice=options.any_voice, language=options.language)
-        options = replace(options, voice=name, speaker=speaker if options.speaker is None else options.speaker)
-        if self.lexicon is None or options.lexicon is None:
-            return options if options.lexicon else replace(options, lexicon=self.lexicon)
-        if (both := self._lexicons.get(options.lexicon)) is None:
-            both = self._lexicons[options.lexicon] = self.lexicon | options.lexicon
-        return replace(options, lexicon=both)
+        session, (least, most) = options.session, self.voices.configs[name].speed
+        speed = min(max(session.speed, least), most) if options.any_voice else session.speed
+        lexicon = self._with_own(session.lexicon)
+        who = speaker if session.speaker is None else session.speaker
+        session = replace(session, speed=speed, speaker=who, lexicon=lexicon)
+        return replace(options, voice=name, session=session)
+
+    def _with_own(self, lexicon: object) -> Lexicon | None:
+        """A client's lexicon before the server's."""
+        assert lexicon is None or isinstance(lexicon, Lexicon)
+        if self.lexicon is None or not lexicon:
+            return lexicon or self.lexicon
+        if (both := self._lexicons.get(lexicon)) is None:
+            both = self._lexicons[lexicon] = self.lexicon | lexicon
+        return both
 
     def check(self, options: m.Options) -> None:
         """VoiceError or ConfigError for options that an utterance cannot take, as far as a voice's description, or the
@@ -98,7 +107,7 @@ class Hub:
         options = self._chosen(options)
         voice = self.voices.loaded.get(str(options.voice))
         if voice is not None:
-            voice.session(**session_options(voice, options))
+            voice.session(options.session)
 
     async def speaking(self, options: m.Options) -> Speaking:
         """A new text to be spoken. VoiceError for an unknown voice, ConfigError for options that it cannot take."""

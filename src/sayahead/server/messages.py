@@ -11,12 +11,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from sayahead.config import Spec
 from sayahead.engine.heard import Heard
-from sayahead.engine.keep_up import KeepUp
+from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError, SayaheadError, VoiceError
 from sayahead.server.synthesis.formats import AudioFormat
-from sayahead.text.lexicon import Lexicon
 
 
 class GoneError(SayaheadError):
@@ -35,26 +33,8 @@ class Options:
     """Whether an unknown name means the default voice: clients of other services name those services' voices."""
     format: AudioFormat = field(default_factory=AudioFormat)
     """How the audio is sent."""
-    speed: float = 1.0
-    """Pace, 1 is the voice's own; with ``any_voice``, clamped to what the voice can do."""
-    policy: Spec | None = None
-    """When to speak; None: as the voice's own policy says."""
-    context: Spec | None = None
-    """What stands in for the text to come; None: the voice's own."""
-    keep_up: KeepUp | None = None
-    """How it follows the pace of its text; None: not."""
-    volume: float = 1.0
-    """Factor on the samples."""
-    seed: int = 0
-    """Fixes the noise in the sound."""
-    speaker: str | int | None = None
-    """Name or number of a speaker, if the voice has several."""
-    pitch: float | None = None
-    """Semitones up or down; this and what follows None: as the voice is."""
-    pitch_range: float | None = None
-    """Factor on how far the pitch moves."""
-    formants: float | None = None
-    """Factor on the resonances of the vocal tract."""
+    session: SessionOptions = field(default_factory=SessionOptions)
+    """How the text is spoken; with ``any_voice``, the speed is clamped to what the voice can do."""
     frame_s: float | None = None
     """Longest chunk of bare samples in one Audio event; None: as synthesised. Formats with frames of their own are not
     cut."""
@@ -62,10 +42,6 @@ class Options:
     """Seconds without text after which the utterance fails; None: the server's."""
     breath_s: float | None = None
     """Seconds without text after which all of it is spoken and the sentence goes on; 0: never, None: the server's."""
-    lexicon: Lexicon | None = None
-    """How words are said, before the server's own lexicon."""
-    markup: str = "none"
-    """What tags in the text are: none, or ssml."""
     sole: bool = False
     """Whether the connection ends when the utterance fails."""
     file: bool = False

@@ -24,13 +24,13 @@ from sayahead.server.operation.access import Caller
 from sayahead.server.protocols.alignment import source_words
 from sayahead.server.protocols.dictionaries import Dictionaries
 from sayahead.server.synthesis.formats import AudioFormat
-from sayahead.server.synthesis.offers import choices
+from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name
 
 # Cartesia lets a connection idle this long.
 IDLE_S = 300.0
-OPTIONS = m.Options(any_voice=True, frame_s=0.5, idle_s=IDLE_S, markup="ssml")
+OPTIONS = m.Options(any_voice=True, frame_s=0.5, idle_s=IDLE_S)
 ENCODINGS = {"pcm_s16le": "pcm_s16le", "pcm_f32le": "pcm_f32le", "pcm_mulaw": "mulaw", "pcm_alaw": "alaw"}
 
 
@@ -137,8 +137,8 @@ def options_of(
     language = data["language"] if isinstance(data.get("language"), str) else None
     named = data.get("pronunciation_dict_id")
     lexicon = None if named is None else dictionaries.get(named).latest[1]
-    options = replace(OPTIONS, voice=voice, language=language, format=form, speed=speed, volume=volume, lexicon=lexicon)
-    return replace(options, **choices(tuning))
+    session = session_of(tuning, speed=speed, volume=volume, lexicon=lexicon, markup="ssml")
+    return replace(OPTIONS, voice=voice, language=language, format=form, session=session)
 
 
 def format_of(form: dict[str, Any], containers: Collection[str]) -> AudioFormat:

@@ -22,7 +22,7 @@ from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, j
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
 from sayahead.server.synthesis.formats import AudioFormat
-from sayahead.server.synthesis.offers import choices
+from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, compact, text_frame, whole
 
@@ -47,8 +47,8 @@ class Deepgram(SocketProtocol):
     def __init__(self, hub: Hub, query: Mapping[str, str]) -> None:
         """ConfigError for a query with values that are unknown or out of range."""
         self._voice = hub.voices.name(query.get("model"), any_voice=True)
-        form, speed = format_of(query), speed_of(query)
-        self._options = replace(OPTIONS, voice=self._voice, format=form, speed=speed, **choices(query))
+        form, session = format_of(query), session_of(query, speed=speed_of(query))
+        self._options = replace(OPTIONS, voice=self._voice, format=form, session=session)
         self._id = str(uuid.uuid4())
         # Whether a text is open, and whether some of it waits for a Flush.
         self._open, self._waits, self._count = False, False, 0
@@ -181,8 +181,8 @@ def routes(hub: Hub) -> list[BaseRoute]:
     async def sound(request: Request, caller: Caller) -> ASGIApp:
         query = request.query_params
         text = text_of(hub, await json_body(hub, request), "text")
-        form, speed = packed_format_of(query), speed_of(query)
-        options = m.Options(voice=query.get("model"), any_voice=True, format=form, speed=speed, **choices(query))
+        form, session = packed_format_of(query), session_of(query, speed=speed_of(query))
+        options = m.Options(voice=query.get("model"), any_voice=True, format=form, session=session)
         return SpeechResponse(hub, caller, "deepgram", text, options, wrapping=Sound(form), failure=failure)
 
     return [WebSocketRoute("/v1/speak", speak), Route("/v1/speak", sound, methods=["POST"])]

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from starlette.websockets import WebSocket
 
 from sayahead.config import nearest
+from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.server import messages as m
 from sayahead.server.http import RequestError, Sound, SpeechResponse, Wrapping, answers, json_body, text_of
@@ -23,7 +24,7 @@ from sayahead.server.protocols import dictionaries
 from sayahead.server.protocols.alignment import Aligner, Alignment
 from sayahead.server.protocols.dictionaries import Dictionaries
 from sayahead.server.synthesis.formats import AudioFormat
-from sayahead.server.synthesis.offers import choices
+from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name, whole
 from sayahead.text.lexicon import Lexicon
@@ -68,10 +69,11 @@ def audio_format(name: str | None) -> AudioFormat:
     return form
 
 
-def speed_of(settings: object) -> float:
-    """The pace in ``voice_settings``; the other settings have no meaning here."""
-    speed = number(settings.get("speed")) if isinstance(settings, dict) else None
-    return speed if speed is not None and speed > 0 else 1.0
+def spoken(query: Mapping[str, str], settings: object, **own: Any) -> SessionOptions:
+    """The options of a session in ``voice_settings`` and in the query, and the protocol's own."""
+    given: dict[str, Any] = settings if isinstance(settings, dict) else {}
+    speed = number(given.get("speed"))
+    return session_of({**query, **given}, speed=speed if speed is not None and speed > 0 else 1.0, **own)
 
 
 class Multi(SocketProtocol):
@@ -106,13 +108,12 @@ class Multi(SocketProtocol):
         return data
 
     def _options(self, settings: object) -> m.Options:
-        form, speed = audio_format(self._query.get("output_format")), speed_of(settings)
+        form, language = audio_format(self._query.get("output_format")), self._query.get("language_code")
         seed = min(whole(self._query.get("seed")) or 0, 2**32 - 1)
-        language = self._query.get("language_code")
-        tags = "ssml" if self._query.get("enable_ssml_parsing", "").lower() == "true" else "none"
+        own = {"markup": "ssml"} if self._query.get("enable_ssml_parsing", "").lower() == "true" else {}
+        session = spoken(self._query, settings, seed=seed, lexicon=self._lexicon, **own)
         options = replace(OPTIONS, voice=self._voice, language=language, idle_s=self.idle_s, sole=self.sole)
-        options = replace(options, markup=tags, lexicon=self._lexicon)
-        return replace(options, format=form, speed=speed, seed=seed, **choices(self._query))
+        return replace(options, format=form, session=session)
 
     def read(self, message: str | bytes) -> Iterable[m.Command]:
         data = self._parse(message)
@@ -276,12 +277,12 @@ def routes(hub: Hub) -> list[BaseRoute]:
     async def speech(request: Request, caller: Caller) -> ASGIApp:
         body = await json_body(hub, request)
         text, form = text_of(hub, body, "text"), audio_format(request.query_params.get("output_format"))
-        voice, speed, seed = request.path_params["voice"], speed_of(body.get("voice_settings")), body.get("seed")
-        seed = seed % 2**32 if isinstance(seed, int) else 0
-        named, language = choices(request.query_params), body.get("language_code")
-        named["language"] = language if isinstance(language, str) else None
-        options = replace(OPTIONS, voice=voice, format=form, speed=speed, seed=seed, markup="ssml", **named)
-        options = replace(options, lexicon=kept.lexicon(body.get("pronunciation_dictionary_locators")))
+        voice, language, seed = request.path_params["voice"], body.get("language_code"), body.get("seed")
+        language, seed = language if isinstance(language, str) else None, seed % 2**32 if isinstance(seed, int) else 0
+        lexicon = kept.lexicon(body.get("pronunciation_dictionary_locators"))
+        own = {"seed": seed, "markup": "ssml", "lexicon": lexicon}
+        session = spoken(request.query_params, body.get("voice_settings"), **own)
+        options = replace(OPTIONS, voice=voice, language=language, format=form, session=session)
         wrapping: Wrapping = Timed() if request.url.path.endswith("with-timestamps") else Sound(form)
         return SpeechResponse(hub, caller, "elevenlabs", text, options, wrapping=wrapping, failure=failure)
 

@@ -15,6 +15,7 @@ from urllib.parse import unquote
 
 import grpc
 
+from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError, SayaheadError
 from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
@@ -284,13 +285,12 @@ def whole_options(given: Any, name: str) -> m.Options:
     audio = given.audio_config
     pitch = in_range("pitch", audio.pitch, *PITCH)
     gain = 10 ** (in_range("volume_gain_db", audio.volume_gain_db, *VOLUME_DB) / 20)
-    return replace(
-        options_of(given, audio, given.input),
-        format=format_of(name, audio),
-        pitch=min(max(pitch, -MOST_PITCH), MOST_PITCH) or None,
-        volume=min(gain, MOST_VOLUME),
-        markup="ssml" if given.input.HasField("ssml") else "none",
-    )
+    own = {
+        "pitch": min(max(pitch, -MOST_PITCH), MOST_PITCH) or None,
+        "volume": min(gain, MOST_VOLUME),
+        "markup": "ssml" if given.input.HasField("ssml") else "none",
+    }
+    return replace(options_of(given, audio, given.input, **own), format=format_of(name, audio))
 
 
 def stream_options(config: Any) -> m.Options:
@@ -303,14 +303,15 @@ def stream_options(config: Any) -> m.Options:
     return replace(options_of(config, audio, config), format=form)
 
 
-def options_of(given: Any, audio: Any, phrases: Any) -> m.Options:
-    """What both calls may choose, but the format. ConfigError for what is out of range."""
+def options_of(given: Any, audio: Any, phrases: Any, **own: Any) -> m.Options:
+    """What both calls may choose, but the format, and a call's own. ConfigError for what is out of range."""
+    speed = in_range("speaking_rate", audio.speaking_rate or 1.0, *SPEED)
+    lexicon = lexicon_of(phrases.custom_pronunciations.pronunciations)
     return m.Options(
         voice=given.voice.name or None,
         language=given.voice.language_code or None,
         any_voice=True,
-        speed=in_range("speaking_rate", audio.speaking_rate or 1.0, *SPEED),
-        lexicon=lexicon_of(phrases.custom_pronunciations.pronunciations),
+        session=SessionOptions(speed=speed, lexicon=lexicon, **own),
         frame_s=FRAME_S,
         sole=True,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from starlette.responses import JSONResponse
@@ -14,7 +15,7 @@ from sayahead.errors import ConfigError
 from sayahead.server import messages as m
 from sayahead.server.hub import Hub
 from sayahead.server.synthesis.formats import AudioFormat
-from sayahead.server.synthesis.offers import choices
+from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, text_frame, whole
 
@@ -36,9 +37,8 @@ class Jambonz(SocketProtocol):
         self._rate = whole(query.get("sampleRate")) or RATE
         form = AudioFormat("pcm_s16le", self._rate)
         form.check()
-        self._options = m.Options(
-            voice=query.get("voice"), any_voice=True, format=form, frame_s=0.02, idle_s=IDLE_S, **choices(query)
-        )
+        options = m.Options(query.get("voice"), query.get("language"), any_voice=True, format=form)
+        self._options = replace(options, session=session_of(query), frame_s=0.02, idle_s=IDLE_S)
 
     def greeting(self) -> Iterable[str]:
         """What the samples will be."""

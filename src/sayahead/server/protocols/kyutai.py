@@ -18,7 +18,7 @@ from sayahead.server import messages as m
 from sayahead.server.hub import Hub
 from sayahead.server.protocols.alignment import source_words
 from sayahead.server.synthesis.formats import AudioFormat
-from sayahead.server.synthesis.offers import choices
+from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MessageError, whole
 
@@ -52,8 +52,8 @@ class Kyutai(SocketProtocol):
             raise ConfigError(f"format {name[:80]!r} is unknown{nearest(name[:80], FORMATS)}.")
         form, self._packed = FORMATS[name]
         form.check()
-        seed = (whole(query.get("seed")) or 0) % 2**32
-        self._options = replace(OPTIONS, voice=query.get("voice"), format=form, seed=seed, **choices(query))
+        session = session_of(query, seed=(whole(query.get("seed")) or 0) % 2**32)
+        self._options = replace(OPTIONS, voice=query.get("voice"), format=form, session=session)
 
     def greeting(self) -> Iterable[bytes]:
         """Ready."""

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from sayahead.config import check_number, convert, nearest
-from sayahead.engine.keep_up import keep_up
+from sayahead.config import Bound, from_mapping, nearest
 from sayahead.server import messages as m
 from sayahead.server.hub import Hub
 from sayahead.server.synthesis.formats import ENCODINGS, RATES, AudioFormat
-from sayahead.server.synthesis.offers import choices, offers
+from sayahead.server.synthesis.offers import Choice, offers
 from sayahead.server.websocket import SocketProtocol, serve_socket
 from sayahead.server.wire import MOST_NAME, MessageError, compact, mark_of, number, text_frame, utterance_name
-from sayahead.text.lexicon import Lexicon
-from sayahead.text.ssml.reader import check_markup
 
 FRAME_S = 0.08
 # More is granted only up to limits.idle_most_s.
@@ -29,8 +26,8 @@ KINDS = (
 ).split()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Choice:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SessionUpdate(Choice):
     """What ``session`` in a session.update may hold, for all utterances that begin later."""
 
     voice: str | None = None
@@ -43,65 +40,17 @@ class Choice:
     """Samples per second; None: the voice's own."""
     bit_rate: int | None = None
     """Bits per second, if the encoding has a choice."""
-    speed: float = 1.0
-    """Pace."""
-    policy: Any = None
-    """When to speak: a name, with options or without, or an object with a name; None: the voice's own."""
-    context: Any = None
-    """What stands in for the text to come, in the same form."""
-    keep_up: Any = None
-    """Follow the pace of the text: true, or an object with lag_s, most_speed and the like; None: not."""
-    volume: float = 1.0
-    """Factor on the samples."""
-    seed: int = 0
-    """Fixes the noise in the sound."""
-    speaker: str | int | None = None
-    """Name or number of a speaker, if the voice has several."""
-    pitch: float | None = None
-    """Semitones up or down, for voices of source and filter."""
-    pitch_range: float | None = None
-    """Factor on how far the pitch moves."""
-    formants: float | None = None
-    """Factor on the resonances of the vocal tract."""
-    idle_s: float | None = None
+    idle_s: Annotated[float | None, Bound(0.01, LONGEST_IDLE_S)] = None
     """Seconds without text after which an utterance fails."""
-    breath_s: float | None = None
+    breath_s: Annotated[float | None, Bound(0, 3600)] = None
     """Seconds without text after which all of it is spoken and the sentence goes on; 0: never."""
-
-    lexicon: dict[str, str] | None = None
-    """How words and phrases are said: {"Nguyen": "/ˈwɪn/", "SQL": "sequel"}."""
-
-    markup: str = "none"
-    """What tags in the text are: none, or ssml."""
 
     def options(self) -> m.Options:
         """As the driver takes it. ConfigError for what is unknown or out of range."""
         form = AudioFormat(self.encoding, self.sample_rate, self.bit_rate)
         form.check()
-        if self.breath_s is not None:
-            check_number("breath_s", self.breath_s, 0.0, 3600.0)
-        check_markup(self.markup)
-        if self.idle_s is not None:
-            check_number("idle_s", self.idle_s, 0.01, LONGEST_IDLE_S)
-        named = choices({"policy": self.policy, "context": self.context})
-        names = (
-            "voice",
-            "language",
-            "speed",
-            "volume",
-            "seed",
-            "speaker",
-            "pitch",
-            "pitch_range",
-            "formants",
-            "idle_s",
-            "breath_s",
-            "markup",
-        )
-        shared = {name: getattr(self, name) for name in names}
-        lexicon = Lexicon.of(self.lexicon) if self.lexicon else None
-        named["keep_up"] = keep_up(self.keep_up)
-        return m.Options(format=form, frame_s=FRAME_S, lexicon=lexicon, **shared, **named)
+        options = m.Options(self.voice, self.language, format=form, session=self.session(), frame_s=FRAME_S)
+        return dataclasses.replace(options, idle_s=self.idle_s, breath_s=self.breath_s)
 
 
 class Native(SocketProtocol):
@@ -110,7 +59,7 @@ class Native(SocketProtocol):
     name: ClassVar[str] = "native"
 
     def __init__(self, hub: Hub) -> None:
-        self._hub, self._choices, self._options = hub, dict[str, Any](), Choice().options()
+        self._hub, self._choices, self._options = hub, dict[str, Any](), SessionUpdate().options()
 
     def greeting(self) -> Iterable[str]:
         """session.created, with the limits in force."""
@@ -195,7 +144,7 @@ class Native(SocketProtocol):
         if not isinstance(session, dict):
             raise MessageError("session.update needs session, an object.")
         merged = self._choices | session
-        choice: Choice = convert(Choice, merged, where="session")
+        choice = from_mapping(SessionUpdate, merged, where="session")
         voice = self._hub.voices.name(choice.voice, language=choice.language)
         options = choice.options()
         self._hub.check(options)

@@ -17,7 +17,7 @@ from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, j
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
 from sayahead.server.synthesis.formats import AudioFormat
-from sayahead.server.synthesis.offers import choices
+from sayahead.server.synthesis.offers import session_of
 from sayahead.server.wire import compact, number
 from sayahead.voices import VoiceConfig
 
@@ -93,7 +93,8 @@ def speech_options(hub: Hub, body: dict[str, Any]) -> m.Options:
         FORMATS[kind].check()
     except ConfigError as error:
         raise bad("response_format", str(error)) from error
-    return m.Options(voice=voice, language=language, any_voice=True, format=FORMATS[kind], speed=speed, **choices(body))
+    session = session_of(body, speed=speed)
+    return m.Options(voice=voice, language=language, any_voice=True, format=FORMATS[kind], session=session)
 
 
 def bad(field: str, message: str) -> RequestError:

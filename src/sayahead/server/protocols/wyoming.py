@@ -20,6 +20,7 @@ from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.operation.access import Caller, share_of
 from sayahead.server.operation.connection import Allowance
 from sayahead.server.operation.settings import ProtocolSettings, Settings, there
+from sayahead.server.synthesis.offers import session_of
 from sayahead.server.wire import MessageError, json_object
 
 log = logging.getLogger("sayahead.server")
@@ -154,14 +155,18 @@ class Wyoming:
         self._count += 1
         self._name, self._streamed, self._started = str(self._count), streamed, False
         self._quiet.clear()
-        voice, speaker = self._voice(data.get("voice"))
+        asked = voice if isinstance(voice := data.get("voice"), dict) else {}
+        voice, speaker = self._voice(asked)
         self._rate = self._hub.voices.configs[voice].sample_rate
+        try:
+            session = session_of(asked, speaker=speaker)
+        except ConfigError as error:
+            raise MessageError(str(error)) from error
         idle_s = self._hub.limits.idle_most_s
-        return m.Open(self._name, m.Options(voice=voice, speaker=speaker, frame_s=FRAME_S, idle_s=idle_s, sole=True))
+        return m.Open(self._name, m.Options(voice, session=session, frame_s=FRAME_S, idle_s=idle_s, sole=True))
 
-    def _voice(self, wanted: object) -> tuple[str, str | None]:
+    def _voice(self, asked: dict[str, Any]) -> tuple[str, str | None]:
         """The voice of that name, or the first of that language, or the default one; and its speaker, if named."""
-        asked = wanted if isinstance(wanted, dict) else {}
         name, language, speaker = (
             asked[key] if isinstance(asked.get(key), str) else None for key in ("name", "language", "speaker")
         )

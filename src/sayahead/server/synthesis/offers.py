@@ -1,17 +1,21 @@
-"""Policies and contexts that clients may ask for by name, with bounds on what they cost the server."""
+"""What clients may ask for: options of a session, policies and contexts by name, within bounds on what they cost."""
 
 from __future__ import annotations
 
 import types
 import typing
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from sayahead.config import Bound, Spec, check_bound, hints_of, named, nearest, trait
+from sayahead.config import Bound, Spec, check_bound, from_mapping, hints_of, named, nearest, plain, trait
 from sayahead.contexts import CONTEXTS
+from sayahead.engine.keep_up import keep_up
+from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError
 from sayahead.extensions import Extensible
 from sayahead.policies import POLICIES
+from sayahead.text.lexicon import Lexicon
 
 TABLES: dict[str, Extensible[Any]] = {"policy": POLICIES, "context": CONTEXTS}
 UNBOUNDED = Bound(0, 100)
@@ -53,6 +57,36 @@ def check_option(name: str, value: object, hint: Any) -> None:
     check_bound(name, value, hint, client=True)
 
 
-def choices(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The policy and the context in a message or a query, as fields of ``messages.Options``."""
-    return {what: offered(what, data.get(what)) for what in TABLES}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice(SessionOptions):
+    """SessionOptions as messages have them: things by name, tables instead of files."""
+
+    policy: Any = None
+    context: Any = None
+    keep_up: Any = None
+    lexicon: dict[str, str] | None = None
+
+    def session(self, **own: Any) -> SessionOptions:
+        """What a session takes, with what its protocol has fields of its ``own`` for. ConfigError for what is not
+        offered."""
+        options = {name: getattr(self, name) for name in CHOICES} | {"keep_up": keep_up(self.keep_up)}
+        options |= {what: offered(what, options[what]) for what in TABLES}
+        options["lexicon"] = Lexicon.of(self.lexicon) if self.lexicon else None
+        if "speed" in own:
+            # Other services' speeds go further: what the voice can do is what it gets.
+            own["speed"] = min(max(own["speed"], SLOWEST), FASTEST)
+        return SessionOptions(**options | own)
+
+
+SLOWEST, FASTEST = 0.1, 10.0
+CHOICES = tuple(field.name for field in fields(SessionOptions))
+
+
+def session_of(data: Mapping[str, Any], **own: Any) -> SessionOptions:
+    """The options of a session in a message, a body or a query, which may have others beside them; see Choice.
+
+    Numbers may be written as text. ConfigError for a value that is unknown or out of range.
+    """
+    given = {name: value for name in CHOICES if name not in own and (value := data.get(name)) is not None}
+    given = {name: plain(value) if isinstance(value, str) else value for name, value in given.items()}
+    return from_mapping(Choice, given, where="session").session(**own)

@@ -22,7 +22,7 @@ from sayahead.server import messages as m
 from sayahead.server.synthesis.formats import encoder
 from sayahead.sound.pcm import audible
 from sayahead.types import WordTiming
-from sayahead.voice import Options, Voice
+from sayahead.voice import Voice
 
 T = TypeVar("T")
 MOMENT_S = 0.1
@@ -56,7 +56,7 @@ class Speaking:
         """ConfigError for options that the voice cannot take."""
         self.sample_rate = voice.sample_rate
         """Samples per second of the words' times."""
-        self.session = voice.session(**session_options(voice, options))
+        self.session = voice.session(options.session)
         """Takes the text, while no ``pull`` is under way."""
         self._encoder = encoder(options.format, source_rate=voice.sample_rate)
         self._pool, self._over = pool, False
@@ -94,30 +94,6 @@ class Speaking:
         self._computed_s = 0.0
         took_s = time.perf_counter() - start
         return EncodedChunk(data, samples, words, loud, start - request, took_s, computed_s)
-
-
-def session_options(voice: Voice, options: m.Options) -> Options:
-    """``Voice.session``'s options for what a client chose."""
-    speed = options.speed
-    if options.any_voice:
-        least, most = voice.config.speed
-        speed = min(max(speed, least), most)
-    chosen: Options = {"speed": speed, "volume": options.volume, "seed": options.seed}
-    if options.keep_up is not None:
-        chosen["keep_up"] = options.keep_up
-    if options.policy is not None:
-        chosen["policy"] = options.policy
-    if options.context is not None:
-        chosen["context"] = options.context
-    if options.speaker is not None:
-        chosen["speaker"] = options.speaker
-    for name in ("pitch", "pitch_range", "formants"):
-        if getattr(options, name) is not None:
-            chosen[name] = getattr(options, name)
-    chosen["markup"] = options.markup
-    if options.lexicon is not None:
-        chosen["lexicon"] = options.lexicon
-    return chosen
 
 
 class Pool:

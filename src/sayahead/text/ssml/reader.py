@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from sayahead.config import nearest
 from sayahead.errors import ConfigError
 from sayahead.text import Normalizer
 from sayahead.text.pronouncing import Pronunciations
@@ -24,7 +23,7 @@ from sayahead.types import Word
 
 log = logging.getLogger("sayahead")
 
-KINDS = ("none", "ssml")
+
 """What a text's tags are: not looked at here, or SSML."""
 
 _SENTENCES = frozenset("p s paragraph sentence speak".split())
@@ -375,10 +374,3 @@ class Marked:
 
 
 _PLAIN, _TAIL = re.compile(r"[^<&\[]+"), re.compile(r"\S*\Z")
-
-
-def check_markup(kind: object) -> str:
-    """A kind of markup; ConfigError for an unknown one."""
-    if kind not in KINDS:
-        raise ConfigError(f"markup is {kind!r}{nearest(str(kind), KINDS)}.")
-    return str(kind)

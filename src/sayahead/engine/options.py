@@ -1,0 +1,86 @@
+"""What a caller may choose for one session: the record that Python, the command line, clients and documents go by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+from sayahead.config import Bound, Spec, check_bound, hints_of, nearest
+from sayahead.engine.context import ContextPredictor
+from sayahead.engine.keep_up import KeepUp, keep_up
+from sayahead.engine.policy import Policy
+from sayahead.errors import ConfigError
+from sayahead.text.lexicon import Lexicon
+
+MARKUPS = ("none", "ssml")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionOptions:
+    """What a caller may choose for one session; what is left out is as the voice has it.
+
+    A word in an annotation is what the command line calls the value. ConfigError for a value out of its bounds; what a
+    voice alone can tell, such as its speeds and speakers, it checks when the session begins.
+    """
+
+    policy: Annotated[Policy | Spec | None, "NAME"] = None
+    """When to speak: a policy, or the name of one with its options, such as ``learned:price=2,words_per_min=120``."""
+    context: Annotated[ContextPredictor | Spec | None, "NAME"] = None
+    """What stands in for the words to come: a predictor, or the name of one, such as ``random:count=3``."""
+    hold_back_s: Annotated[float | None, Bound(0, 2)] = None
+    """Sound held back at the right end until more text arrives; the voice's own depends on what a SPEAK sees."""
+    k2: Annotated[int, Bound(0, 16)] = 0
+    """Chunks that must be spoken after one before it becomes sound, the second lookahead of Ma et al."""
+    delta: Annotated[int | None, Bound(0, 1000)] = None
+    """Frames of right context that the vocoder may use; all that it can if left out."""
+    speed: Annotated[float, Bound(0.1, 10)] = 1.0
+    """Pace: 2 is twice as fast. Most voices go from 0.5 to 2."""
+    volume: Annotated[float, Bound(0, 4)] = 1.0
+    """Factor on the samples: 0.5 is half as loud."""
+    seed: Annotated[int, Bound(0, 2**63 - 1)] = 0
+    """Seed of the noise in the sound."""
+    speaker: str | int | None = None
+    """Name or number of a speaker, if the voice has several; the first one if left out."""
+    pitch: Annotated[float | None, Bound(-12, 12), "SEMITONES"] = None
+    """Semitones up, or down where negative; like the two that follow, for voices of source and filter."""
+    pitch_range: Annotated[float | None, Bound(0, 2)] = None
+    """Factor on how far the pitch moves: livelier, or flatter below 1; 0 is monotonous."""
+    formants: Annotated[float | None, Bound(0.7, 1.4)] = None
+    """Factor on the resonances of the vocal tract: a shorter one, or a longer one below 1, as a large man's."""
+    keep_up: Annotated[KeepUp | Spec | bool | None, "OPTIONS"] = None
+    """Whether to follow the pace of the text: on, or options such as ``lag_s=2,most_speed=1.4``."""
+    lexicon: Annotated[Lexicon | Mapping[str, str] | str | Path | None, "FILE"] = None
+    """How words are said: a Lexicon, a table such as ``{"Nguyen": "/ˈwɪn/", "SQL": "sequel"}``, or a file of them."""
+    markup: str = "none"
+    """What tags in the text are: ``none``, or ``ssml``."""
+
+    def __post_init__(self) -> None:
+        hints = hints_of(type(self))
+        for field in fields(self):
+            if (value := getattr(self, field.name)) is not field.default:
+                object.__setattr__(self, field.name, check_bound(field.name, value, hints[field.name]))
+        keep_up(self.keep_up)
+        if self.markup not in MARKUPS:
+            raise ConfigError(f"markup is {self.markup!r}{nearest(str(self.markup), MARKUPS)}.")
+
+
+class Options(TypedDict, total=False):
+    """The fields of SessionOptions as keyword arguments, for type checkers."""
+
+    policy: Policy | Spec | None
+    context: ContextPredictor | Spec | None
+    hold_back_s: float | None
+    k2: int
+    delta: int | None
+    speed: float
+    volume: float
+    seed: int
+    speaker: str | int | None
+    pitch: float | None
+    pitch_range: float | None
+    formants: float | None
+    keep_up: KeepUp | Spec | bool | None
+    lexicon: Lexicon | Mapping[str, str] | str | Path | None
+    markup: str
