@@ -14,6 +14,7 @@ from support.servers import Running, free_port, serving, toy_voice
 from websockets.asyncio.client import connect
 
 from sayahead.client import Client, ServerError
+from sayahead.engine.options import SessionOptions
 from sayahead.engine.session import Session
 from sayahead.errors import VoiceError
 from sayahead.server.voices import Voices
@@ -27,9 +28,10 @@ class Noted(Voice):
 
     opened: Opened
 
-    def session(self, **options: Any) -> Session:
-        self.opened.append((self.config.name, options.get("speaker")))
-        return super().session(**options)
+    def session(self, record: SessionOptions | None = None, /, **options: Any) -> Session:
+        assert record is not None
+        self.opened.append((self.config.name, record.speaker))
+        return super().session(record, **options)
 
 
 def noted(opened: Opened, name: str, language: str, speakers: tuple[str, ...] = ()) -> Voice:

@@ -12,12 +12,12 @@ import pytest
 from support.servers import Running, serving, toy_voice
 from websockets.asyncio.client import connect
 
-from sayahead import Voice, load_voice
+from sayahead import KeepUp, SessionOptions, Voice, load_voice
 from sayahead.client import Client, ServerError
 from sayahead.engine.policy import Read, Speak, View
 from sayahead.errors import ConfigError
 from sayahead.extensions import Extensible
-from sayahead.server.synthesis.offers import TABLES, offered, offers
+from sayahead.server.synthesis.offers import TABLES, offered, offers, session_of
 from sayahead.types import Floats
 
 TEXT = "Hello there, how are you today? I am fine. "
@@ -111,10 +111,10 @@ def test_another_packages_policy_is_offered_with_numbers_within_bounds(monkeypat
         offered("policy", "mirror")
 
 
-def requests(policy: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def requests(policy: str | None = None, **choice: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Path and body of a request of each protocol that is answered with 16-bit samples at 8 kHz."""
-    query = "" if policy is None else f"&policy={policy}"
-    choice = {} if policy is None else {"policy": policy}
+    choice = choice if policy is None else {"policy": policy, **choice}
+    query = "".join(f"&{name}={value}" for name, value in choice.items())
     form = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 8000}
     yield "/tts/bytes", {"transcript": TEXT, "output_format": form, "generation_config": choice}
     yield f"/v1/speak?encoding=linear16&container=none&sample_rate=8000{query}", {"text": TEXT}
@@ -132,6 +132,28 @@ def test_other_protocols_carry_a_policy(server: Running) -> None:
         answer = httpx.post(server.http + path, json=body)
         assert answer.status_code == 400
         assert "did you mean 'learned'" in answer.text
+
+
+def test_other_protocols_carry_any_option(server: Running) -> None:
+    local = toy_voice().synthesize(TEXT, hold_back_s=0.2, k2=1)
+    assert not np.array_equal(local, toy_voice().synthesize(TEXT))
+    for path, body in requests(hold_back_s=0.2, k2=1):
+        answer = httpx.post(server.http + path, json=body)
+        assert np.abs(np.frombuffer(answer.content, "<i2") / np.float32(32767) - local).max() < 1e-4, path
+    for path, body in requests(k2=17):
+        answer = httpx.post(server.http + path, json=body)
+        assert answer.status_code == 400
+        assert "k2 is 17, but must be a whole number from 0 to 16" in answer.text
+
+
+def test_options_of_a_query_are_text_and_files_are_not_read() -> None:
+    query = {"pitch": "-2.5", "k2": "3", "speaker": "low", "keep_up": "on", "markup": "ssml", "voice": "x", "seed": "9"}
+    options = session_of(query, seed=1, speed=20.0)
+    assert options == SessionOptions(
+        pitch=-2.5, k2=3, speaker="low", keep_up=KeepUp(), markup="ssml", seed=1, speed=10.0
+    )
+    with pytest.raises(ConfigError, match="lexicon: expected dict"):
+        session_of({"lexicon": "/etc/passwd"})
 
 
 def test_openai_carries_a_policy(server: Running) -> None:

@@ -1,0 +1,31 @@
+"""The record of a session's options, and what is made from it."""
+
+from __future__ import annotations
+
+import typing
+from typing import Any
+
+import pytest
+
+from sayahead import ConfigError, Options, SessionOptions
+from sayahead.config import documented
+
+
+def test_keyword_arguments_have_the_fields_of_the_record() -> None:
+    assert typing.get_type_hints(Options) == typing.get_type_hints(SessionOptions)
+    assert documented(SessionOptions).keys() == Options.__annotations__.keys()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"pitch": 13}, "pitch is 13, but must be a number from -12 to 12"),
+        ({"speed": None}, "speed is None, but must be a number"),
+        ({"seed": 0.5}, "seed is 0.5, but must be a whole number"),
+        ({"keep_up": "lag=2"}, "unknown option 'lag'"),
+        ({"markup": "html"}, "markup is 'html' .known: none, ssml"),
+    ],
+)
+def test_what_is_out_of_bounds_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        SessionOptions(**options)
