@@ -2,7 +2,7 @@
 
 python lab/examples/gymnasium_environment.py runs/tts-longer corpus/ma
 
-Needs Gymnasium: pip install sayahead-lab gymnasium.
+Needs Gymnasium: pip install ./lab gymnasium.
 """
 
 import sys
