@@ -13,10 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sayahead.engine.options import Options
 from sayahead.errors import SayaheadError
 from sayahead.server.synthesis.formats import AudioFormat, Encoder, encoder
 from sayahead.types import AudioChunk
-from sayahead.voice import Options, Voice, load_voice
+from sayahead.voice import Voice, load_voice
 
 Send = Callable[[str, bytes], None]
 """Takes a message as JSON, and the sound that belongs to it: 16-bit samples, little-endian; none where it has none."""

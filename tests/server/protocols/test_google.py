@@ -32,6 +32,7 @@ from sayahead.server.operation.settings import settings_of  # noqa: E402
 from sayahead.server.protocols import google_calls  # noqa: E402
 from sayahead.server.protocols import google_messages as messages  # noqa: E402
 from sayahead.server.protocols.google_calls import address_of, stream_options  # noqa: E402
+from sayahead.text.lexicon import Lexicon  # noqa: E402
 
 TEXT = "Hello there, how are you today? I am fine. "
 SERVICE = "/google.cloud.texttospeech.v1.TextToSpeech/"
@@ -159,9 +160,10 @@ def test_the_pace_and_words_of_ones_own(channel: Any) -> None:
         return {**CONFIG, "streaming_audio_config": audio, "custom_pronunciations": {"pronunciations": [phrase]}}
 
     options = stream_options(messages.new("StreamingSynthesizeConfig", **with_phrase(1)))
-    assert (options.voice, options.language, options.speed) == ("toy", "en-US", 0.5)
-    assert options.lexicon is not None
-    assert {word: (entry.said, entry.alphabet) for word, entry in options.lexicon.entries.items()} == {
+    session = options.session
+    assert (options.voice, options.language, session.speed) == ("toy", "en-US", 0.5)
+    assert isinstance(session.lexicon, Lexicon)
+    assert {word: (entry.said, entry.alphabet) for word, entry in session.lexicon.entries.items()} == {
         "Nguyen": ("ˈwɪn", "ipa")
     }
     assert Stream(channel, config(**with_phrase(2))).failure() == (
