@@ -116,7 +116,8 @@ def hurt(path: Path, damage: str) -> None:
         path.write_bytes(data[: {"cut": len(data) // 2, "bit": len(data), "empty": 0}[damage]])
 
 
-TASKS["toy"] = (__name__ if __name__ != "__main__" else "toytask", "ToyTask")
+TOY: Any = ToyTask
+TASKS["toy"] = TOY
 
 if __name__ == "__main__":
     from sayahead.cli import main

@@ -23,7 +23,7 @@ from sayahead_lab.training.loop.checkpoint import load_checkpoint
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.saved_run import load_trained
-from sayahead_lab.training.loop.task import Settings, task_maker
+from sayahead_lab.training.loop.task import TASKS, Settings
 from sayahead_lab.training.loop.warm_start import Start, begin, find_start
 from sayahead_lab.training.ma import export as ma_export
 from sayahead_lab.training.ma.from_voice import read_deepvoice3
@@ -85,7 +85,7 @@ def test_the_mel_vocoder_is_read_back_with_its_mean(tmp_path: Path) -> None:
 @pytest.mark.parametrize("recipe", ["ma/dv3-small", "ma/melvocoder"])
 def test_the_shipped_voice_fits_the_recipes_it_was_made_with(recipe: str, tmp_path: Path) -> None:
     folder, settings = installed_voices()["ma-lj"], load_recipe(RECIPES / f"{recipe}.toml")
-    config, corpus, maker = read_config(folder), tones_corpus(tmp_path), task_maker(settings.task)
+    config, corpus, maker = read_config(folder), tones_corpus(tmp_path), TASKS[settings.task]
     corpus.info = replace(corpus.info, phonemes=config.phonemes)
     task: Any = maker({**settings.model, **maker.found_in_voice(config)}, settings.data, corpus)
     model = task.model()
@@ -186,11 +186,11 @@ def test_parts_drawn_anew_are_those_of_a_run_without_a_start(corpus: Corpus, tmp
 @pytest.mark.parametrize("recipe", ["mohan/tts-longer", "saeki/tacotron-longer"])
 def test_the_published_runs_fit_the_recipes_that_begin_with_them(corpus: Corpus, recipe: str, tmp_path: Path) -> None:
     settings = load_recipe(RECIPES / f"{recipe}.toml")
-    start = find_start(str(RECIPES.parents[1] / settings.train.start), task_maker(settings.task))
+    start = find_start(str(RECIPES.parents[1] / settings.train.start), TASKS[settings.task])
     assert start.state is not None
     assert start.info is not None
     other = changed(corpus, tmp_path / "other", phonemes=dict(start.info.phonemes), pad=start.info.pad)
-    task: Any = task_maker(settings.task)(settings.model, settings.data, other)
+    task: Any = TASKS[settings.task](settings.model, settings.data, other)
     model = task.model()
     begin(start, task, model, None, other.path, settings.train.anew)
     for name, weight in model.state_dict().items():
@@ -201,11 +201,11 @@ def test_the_published_runs_fit_the_recipes_that_begin_with_them(corpus: Corpus,
 
 def test_a_part_drawn_anew_may_have_other_sizes_than_the_run_has(corpus: Corpus, tmp_path: Path) -> None:
     settings, anew = load_recipe(RECIPES / "saeki/tacotron-small.toml"), ("tacotron.contextual",)
-    task: Any = task_maker("saeki")(settings.model, settings.data, corpus)
+    task: Any = TASKS["saeki"](settings.model, settings.data, corpus)
     model = task.model()
     fresh = {name: weight.clone() for name, weight in model.tacotron.contextual.state_dict().items()}
     narrow = {**settings.model, "context": {"filters": [16, 48], "strides": [2, 2]}}
-    plain: Any = task_maker("saeki")(narrow, {}, corpus).model()
+    plain: Any = TASKS["saeki"](narrow, {}, corpus).model()
     state = {"model": plain.state_dict(), "ema": None, "counters": {"step": 1}}
     digest = hashlib.sha256((corpus.path / "corpus.json").read_bytes()).hexdigest()
     run = Start(tmp_path, {}, {**state, "corpus": {"fingerprint": digest}})
@@ -219,7 +219,7 @@ def test_a_part_drawn_anew_may_have_other_sizes_than_the_run_has(corpus: Corpus,
 
 def test_a_voice_that_cannot_be_begun_with_is_an_error(corpus: Corpus, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="has no checkpoint"):
-        find_start(str(tmp_path / "nowhere"), task_maker("ma"))
+        find_start(str(tmp_path / "nowhere"), TASKS["ma"])
     recipe = replace(ma(corpus, "heart"), task="aligner", model={"channels": 8, "hidden": 12, "blocks": 2})
     with pytest.raises(ConfigError, match=r"heart, but no weights of Aligner|heart reads other phonemes"):
         train(recipe, corpus.path, tmp_path / "out", device="cpu")

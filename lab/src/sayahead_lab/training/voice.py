@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import json
 import shutil
 import tempfile
@@ -11,9 +10,10 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sayahead.errors import ConfigError
+from sayahead.extensions import Extensible
 from sayahead.policies.learned import LearnedConfig, Network
 from sayahead.vocoders import Borrowed
 from sayahead.voice import load_voice
@@ -40,29 +40,30 @@ BEGUN = """The voice "{name}", {license}{see}.
 Begun with the voice "heart": hibari-tts 0.2.1, Copyright 2026 Maureese Williams, Apache-2.0, distilled from Kokoro-82M
 (voice af_heart) by hexgrad, Apache-2.0; the phoneme symbols are Kokoro's.
 """
-ACOUSTICS = {
-    "ma": ("sayahead_lab.training.ma.export", "PART"),
-    "saeki": ("sayahead_lab.training.saeki.export", "PART"),
-    "saeki-guided": ("sayahead_lab.training.saeki.export", "GUIDED"),
-    "mohan": ("sayahead_lab.training.mohan.export", "PART"),
-}
-"""Acoustic models by their task: module and ``Acoustic``."""
-VOCODERS = {
-    "mel": ("sayahead_lab.training.mel.export", "PART"),
-    "clarinet": ("sayahead_lab.training.clarinet.export", "PART"),
-    "wavernn": ("sayahead_lab.training.wavernn.export", "PART"),
-    "waveglow": ("sayahead_lab.training.waveglow.export", "PART"),
-}
-"""Vocoders of mel frames by their task: module and ``Part``."""
+ACOUSTICS: Extensible[Acoustic[Any]] = Extensible(
+    "sayahead_lab.acoustics",
+    {
+        "ma": "sayahead_lab.training.ma.export:PART",
+        "saeki": "sayahead_lab.training.saeki.export:PART",
+        "saeki-guided": "sayahead_lab.training.saeki.export:GUIDED",
+        "mohan": "sayahead_lab.training.mohan.export:PART",
+    },
+)
+"""Acoustic models by their task."""
+VOCODERS: Extensible[Part[Any]] = Extensible(
+    "sayahead_lab.vocoders",
+    {name: f"sayahead_lab.training.{name}.export:PART" for name in ("mel", "clarinet", "wavernn", "waveglow")},
+)
+"""Vocoders of mel frames by their task."""
+P = TypeVar("P", bound=Part[Any])
 
 
-def part(run: Run, parts: Mapping[str, tuple[str, str]], what: str) -> Any:
+def part(run: Run, parts: Extensible[P], what: str) -> P:
     """A run's model as a stage of a voice; ConfigError where it is of another kind."""
     task = run.recipe.task
     if task not in parts:
         raise ConfigError(f"{run.recipe.name} is a run of {task}, which is not {what} ({', '.join(sorted(parts))}).")
-    module, attribute = parts[task]
-    return getattr(importlib.import_module(module), attribute)
+    return parts[task]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def second_stage(vocoder: Run | str, front: FrontEnd) -> SecondStage:
         table = asdict(Borrowed(vocoder, digests))
         title = f"the vocoder of the voice {vocoder}"
         return SecondStage(title, title, True, lambda _: ([], table))
-    second: Part[Any] = part(vocoder, VOCODERS, "a vocoder")
+    second = part(vocoder, VOCODERS, "a vocoder")
     info = vocoder.corpus.info
     if info.front_end != front:
         raise ConfigError(
@@ -127,7 +128,7 @@ def make_voice(
     ``vocoder``: a run, or the name of a voice that lends its vocoder. ``student``, ``policy``, ``agent``: see
     ``extras``.
     """
-    first: Acoustic[Any] = part(acoustic, ACOUSTICS, "an acoustic model")
+    first = part(acoustic, ACOUSTICS, "an acoustic model")
     info = acoustic.corpus.info
     front, teacher = info.front_end, info.source.get("kind") == "teacher"
     second = second_stage(vocoder, front)

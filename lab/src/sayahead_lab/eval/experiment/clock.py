@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 from sayahead.errors import ConfigError
+from sayahead.extensions import Extensible
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +140,19 @@ class WordEnds:
         return [Arrival(word, at_s) for word, at_s in zip(words, self.ends_s, strict=True)]
 
 
-CLOCKS: dict[str, Callable[..., TextClock]] = {
-    "all-at-once": AllAtOnce,
-    "tokens": Tokens,
-    "reader": Reader,
-    "typist": Typist,
-    "word-ends": WordEnds,
-}
+CLOCKS: Extensible[Callable[..., TextClock]] = Extensible(
+    "sayahead_lab.clocks",
+    {
+        name: f"sayahead_lab.eval.experiment.clock:{kind}"
+        for name, kind in {
+            "all-at-once": "AllAtOnce",
+            "tokens": "Tokens",
+            "reader": "Reader",
+            "typist": "Typist",
+            "word-ends": "WordEnds",
+        }.items()
+    },
+)
 """The text clocks by the names that experiments use; a clock's options are its fields."""
 
 

@@ -26,7 +26,7 @@ from sayahead_lab.training.loop.parallel import Ranks, ahead, emulates_bfloat16,
 from sayahead_lab.training.loop.recipe import Recipe, as_toml, first_difference, recipe_from
 from sayahead_lab.training.loop.saved_run import DESCRIPTION, check_corpus, corpus_record, load_weights, published
 from sayahead_lab.training.loop.schedule import Budget, Counters, Interrupt, Outcome, ema_decay
-from sayahead_lab.training.loop.task import Batch, Task, task_maker
+from sayahead_lab.training.loop.task import TASKS, Batch, Task
 from sayahead_lab.training.loop.warm_start import begin, find_start, taken_over, validated
 
 BAD_STEPS = 20
@@ -105,7 +105,7 @@ class Run:
         self.budget, self.interrupt, self.settings = budget, interrupt, recipe.train
         self.progress: Teller = silent
         self.note: Teller = silent
-        maker = task_maker(recipe.task)
+        maker = TASKS[recipe.task]
         self.corpus = maker.open(folder)
         if self.settings.batch_size % ranks.count:
             raise ConfigError(f"A batch of {self.settings.batch_size} cannot be shared by {ranks.count} processes.")

@@ -15,7 +15,7 @@ from torch import nn
 from sayahead_lab.training.corpus.store import Corpus, CorpusInfo, read_info
 from sayahead_lab.training.loop.checkpoint import load_checkpoint
 from sayahead_lab.training.loop.recipe import Recipe, recipe_from
-from sayahead_lab.training.loop.task import TASKS, M, Task, task_maker
+from sayahead_lab.training.loop.task import TASKS, M, Task
 
 T = TypeVar("T", bound=Task[Any])
 DESCRIPTION = "corpus.json"
@@ -59,7 +59,7 @@ def load_trained(path: Path, *, ema: bool = True, corpus: Path | None = None) ->
     folder = corpus or Path(state["corpus"]["folder"] or own)
     if corpus is None and not (folder / DESCRIPTION).is_file():
         folder = own
-    maker = task_maker(recipe.task)
+    maker = TASKS[recipe.task]
     opened = maker.open(folder)
     if isinstance(opened, Corpus):
         opened.info = described(state, opened, own, str(path))
@@ -95,7 +95,8 @@ def load_run_of(task: type[T], model: type[M], path: Path, corpus: Path | None =
     run = load_trained(path, corpus=corpus)
     if isinstance(run.task, task) and isinstance(run.model, model):
         return run
-    wanted = ", ".join(name for name, (_, maker) in TASKS.items() if maker == task.__name__)
+    kind: Any = task
+    wanted = ", ".join(name for name, maker in TASKS.items() if maker is kind)
     raise ConfigError(f"{path} is a run of the task {run.recipe.task}, but one of {wanted} is needed here.")
 
 

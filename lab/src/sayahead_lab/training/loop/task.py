@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
+from sayahead.extensions import Extensible
 
 if TYPE_CHECKING:
     from sayahead.voices import VoiceConfig
@@ -142,27 +142,30 @@ class TaskMaker(Protocol):
         ...
 
 
-TASKS = {
-    "heart": ("sayahead_lab.training.heart.task", "HeartPrefixes"),
-    "heart-memory": ("sayahead_lab.training.heart.memory", "HeartMemory"),
-    "heart-voice": ("sayahead_lab.training.heart.own_voice_task", "HeartVoiceTask"),
-    "heart-student": ("sayahead_lab.training.heart.student", "HeartStudent"),
-    "ma": ("sayahead_lab.training.ma.task", "DeepVoice3Task"),
-    "mel": ("sayahead_lab.training.mel.task", "MelVocoderTask"),
-    "wavenet": ("sayahead_lab.training.clarinet.teacher", "WaveNetTask"),
-    "clarinet": ("sayahead_lab.training.clarinet.task", "ClariNetTask"),
-    "saeki": ("sayahead_lab.training.saeki.task", "SaekiTask"),
-    "saeki-guided": ("sayahead_lab.training.saeki.guided", "GuidedTask"),
-    "saeki-student": ("sayahead_lab.training.saeki.student", "StudentTask"),
-    "saeki-hidden": ("sayahead_lab.training.saeki.hidden", "HiddenTask"),
-    "waveglow": ("sayahead_lab.training.waveglow.task", "WaveGlowTask"),
-    "mohan": ("sayahead_lab.training.mohan.task", "MohanTask"),
-    "mohan-agent": ("sayahead_lab.training.mohan.agent", "AgentTask"),
-    "wavernn": ("sayahead_lab.training.wavernn.task", "WaveRNNTask"),
-    "aligner": ("sayahead_lab.training.aligner.task", "AlignerTask"),
-    "learned": ("sayahead_lab.training.learned.task", "LearnedTask"),
-}
-"""Module and class of each recipe's ``task``; only the one needed is imported."""
+TASKS: Extensible[TaskMaker] = Extensible(
+    "sayahead_lab.tasks",
+    {
+        "heart": "sayahead_lab.training.heart.task:HeartPrefixes",
+        "heart-memory": "sayahead_lab.training.heart.memory:HeartMemory",
+        "heart-voice": "sayahead_lab.training.heart.own_voice_task:HeartVoiceTask",
+        "heart-student": "sayahead_lab.training.heart.student:HeartStudent",
+        "ma": "sayahead_lab.training.ma.task:DeepVoice3Task",
+        "mel": "sayahead_lab.training.mel.task:MelVocoderTask",
+        "wavenet": "sayahead_lab.training.clarinet.teacher:WaveNetTask",
+        "clarinet": "sayahead_lab.training.clarinet.task:ClariNetTask",
+        "saeki": "sayahead_lab.training.saeki.task:SaekiTask",
+        "saeki-guided": "sayahead_lab.training.saeki.guided:GuidedTask",
+        "saeki-student": "sayahead_lab.training.saeki.student:StudentTask",
+        "saeki-hidden": "sayahead_lab.training.saeki.hidden:HiddenTask",
+        "waveglow": "sayahead_lab.training.waveglow.task:WaveGlowTask",
+        "mohan": "sayahead_lab.training.mohan.task:MohanTask",
+        "mohan-agent": "sayahead_lab.training.mohan.agent:AgentTask",
+        "wavernn": "sayahead_lab.training.wavernn.task:WaveRNNTask",
+        "aligner": "sayahead_lab.training.aligner.task:AlignerTask",
+        "learned": "sayahead_lab.training.learned.task:LearnedTask",
+    },
+)
+"""The class of each recipe's ``task``."""
 RENAMED = {"deepvoice3": "ma", "melvocoder": "mel"}
 """Names of tasks in recipes and checkpoints of earlier versions."""
 
@@ -173,10 +176,3 @@ def task_name(name: str, where: str) -> str:
     if name not in TASKS:
         raise ConfigError(f"{where}: task {name!r} is unknown{nearest(name, TASKS)}.")
     return name
-
-
-def task_maker(name: str) -> TaskMaker:
-    """The class of a task by its name."""
-    module, attribute = TASKS[name]
-    maker: TaskMaker = getattr(importlib.import_module(module), attribute)
-    return maker

@@ -19,7 +19,7 @@ from sayahead_lab.training.layers import Scaled
 from sayahead_lab.training.loop import checkpoint as checkpoints
 from sayahead_lab.training.loop.publish import opened
 from sayahead_lab.training.loop.saved_run import DESCRIPTION, check_corpus, check_fits, load_weights
-from sayahead_lab.training.loop.task import Task, TaskMaker, task_maker
+from sayahead_lab.training.loop.task import TASKS, Task, TaskMaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def find_run(path: Path) -> Start:
 def only_run(archive: Path, folder: Path, task: TaskMaker) -> Path:
     """The folder of the one run of a task among those of an archive; ConfigError where there are none or several."""
     runs = [path.parent for path in sorted(folder.glob(f"*/{checkpoints.NAME}"))]
-    fitting = [run for run in runs if task_maker(checkpoints.load_checkpoint(run)["recipe"]["task"]) is task]
+    fitting = [run for run in runs if TASKS[checkpoints.load_checkpoint(run)["recipe"]["task"]] is task]
     if len(fitting) != 1:
         names = ", ".join(run.name for run in runs) or "none"
         raise ConfigError(
