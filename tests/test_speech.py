@@ -15,7 +15,7 @@ import pytest
 from support.servers import toy_voice
 
 import sayahead
-from sayahead import AudioChunk, Heard
+from sayahead import AudioChunk, Flush, Heard, Revision
 from sayahead.errors import ConfigError, SessionError, TextError
 from sayahead.sound.device import Player
 from sayahead.types import Floats
@@ -327,6 +327,29 @@ def test_what_is_no_text_is_refused_at_once(text: Any) -> None:
             call(text)
     with pytest.raises(TextError, match=rf"synthesize\(\) takes text, not {kind}"):
         toy_voice().synthesize(text)
+
+
+def test_text_may_be_flushed_and_revised_between_its_pieces() -> None:
+    items = ["One two. ", "Thre", Revision(9, "Four"), Flush.END, "Five."]
+    speech, sinks = toy_voice().speak(items), Kept()
+    chunks = list(speech.into(sinks, live=False))
+    assert [word.text for word in speech.words] == ["One", "two.", "Four.", "Five."]
+    assert speech.text == "One two. FourFive."
+    assert np.array_equal(np.concatenate(sinks.samples), np.concatenate([chunk.samples for chunk in chunks]))
+
+
+class Kept:
+    """A sink that keeps what it gets."""
+
+    def __init__(self) -> None:
+        self.samples: list[Floats] = []
+
+    def write(self, samples: Floats) -> None:
+        self.samples.append(samples)
+
+    def drain(self) -> None: ...
+
+    def close(self) -> None: ...
 
 
 def test_a_piece_that_is_no_text_is_named() -> None:

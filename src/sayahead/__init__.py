@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sayahead.engine.policy import Steps as Steps
     from sayahead.engine.policy import View as View
     from sayahead.engine.policy import WordPolicy as WordPolicy
+    from sayahead.engine.session import Flush as Flush
+    from sayahead.engine.session import Revision as Revision
     from sayahead.engine.session import Session as Session
     from sayahead.errors import ConfigError as ConfigError
     from sayahead.errors import SayaheadError as SayaheadError
@@ -58,7 +60,7 @@ _HOMES = {
     "engine.policy": "READ LetterPolicy LetterView Policy Read Speak Steps View WordPolicy",
     "engine.heard": "Heard",
     "engine.keep_up": "KeepUp",
-    "engine.session": "Session",
+    "engine.session": "Flush Revision Session",
     "errors": "ConfigError SayaheadError SessionError TextError VoiceError",
     "policies.characters": "WaitEnd WaitKSteps",
     "policies.fixed": "Independent LookaheadK Opportunistic WaitAll",

@@ -7,25 +7,35 @@ import math
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from sayahead.config import check_number, check_text, check_whole, describe
 from sayahead.engine.heard import Heard
-from sayahead.engine.session import Session
+from sayahead.engine.session import Item, Session
 from sayahead.errors import ConfigError, SessionError, TextError
 from sayahead.sound.device import Player
-from sayahead.sound.files import FORMATS
+from sayahead.sound.files import FORMATS, Sink
 from sayahead.types import AudioChunk, Floats, WordTiming
 
 if TYPE_CHECKING:
     import asyncio
 
+T = TypeVar("T")
 IDLE_S = 0.6
 """Seconds without text after which everything so far is spoken, with a breath."""
 RATES = (1000, 192_000)
 """Fewest and most samples per second of what is played or saved."""
+
+
+@runtime_checkable
+class Device(Sink, Protocol):
+    """A sink that plays, as ``sound.device.Player``."""
+
+    def played(self) -> int:
+        """Samples that were heard."""
+        ...
 
 
 class Playback:
@@ -66,10 +76,11 @@ class Speech:
     """
 
     def __init__(
-        self, session: Session, text: str | Iterable[str] | AsyncIterable[str], *, idle_s: float | None = IDLE_S
+        self, session: Session, text: str | Iterable[Item] | AsyncIterable[Item], *, idle_s: float | None = IDLE_S
     ) -> None:
-        """``idle_s``: with ``async for``, seconds without text after which the voice takes a breath; None: never.
+        """A ``text`` that comes in pieces may have a Flush or a Revision between them.
 
+        ``idle_s``: with ``async for``, seconds without text after which the voice takes a breath; None: never.
         TextError if ``text`` is neither text nor an iterable.
         """
         if idle_s is not None:
@@ -80,7 +91,7 @@ class Speech:
         # What `for` goes through, once there is one; whether `async for` has begun.
         self._spoken: Iterator[AudioChunk] | None = None
         self._begun = False
-        self._player: Player | None = None
+        self._player: Device | None = None
         self._playback, self._told = Playback(), False
         # Has `async for` look again, which may be waiting for text; from any thread.
         self._wake: Callable[[], object] = lambda: None
@@ -89,6 +100,11 @@ class Speech:
     def sample_rate(self) -> int:
         """Samples per second of its chunks."""
         return self._session.sample_rate
+
+    @property
+    def text(self) -> str:
+        """All text that has come, as it was revised."""
+        return self._session.text
 
     def flush(self, *, end: bool = False) -> None:
         """Speak all text so far now, for example before a tool call. ``end`` ends its sentence, too."""
@@ -152,14 +168,26 @@ class Speech:
         if not self._session.cancelled:
             raise SessionError("This text has been spoken, and its sound is not kept: call speak() again.")
 
-    def _speak(self, text: Iterable[str], tell: Callable[[], None]) -> Iterator[AudioChunk]:
-        for fragment in text:
+    def into(self, sink: Sink, *, live: bool = True) -> Iterator[AudioChunk]:
+        """The chunks, each once it is written to a sink; ``live``: whether somebody listens while it speaks.
+
+        Of a sink that can tell how many samples it has ``played``, these are what was heard.
+        """
+        if live and isinstance(sink, Device):
+            self._player = sink
+        for chunk in self._iterated(self._tell if live else lambda: None):
+            sink.write(chunk.samples)
+            yield chunk
+
+    def _speak(self, text: Iterable[Item], tell: Callable[[], None]) -> Iterator[AudioChunk]:
+        for item in text:
             if self._session.finished:
                 return
+            self._session.take(item)
             tell()
-            self._session.push(fragment)
             yield from self._chunks()
         self._session.finish()
+        tell()
         yield from self._chunks()
 
     def _chunks(self) -> Iterator[AudioChunk]:
@@ -180,7 +208,7 @@ class Speech:
         self._begun = True
         session: Any = self._session
         loop, woken, source = asyncio.get_running_loop(), asyncio.Event(), aiter(asynchronous(self._text))
-        waiting: asyncio.Future[str] | None = None
+        waiting: asyncio.Future[Item] | None = None
         # When a breath is due.
         due = math.inf
         waking = asyncio.ensure_future(woken.wait())
@@ -206,7 +234,7 @@ class Speech:
                     waking = asyncio.ensure_future(woken.wait())
                 if came := waiting.done():
                     try:
-                        session.push(waiting.result())
+                        session.take(waiting.result())
                     except StopAsyncIteration:
                         session.finish()
                     waiting = None
@@ -228,14 +256,14 @@ class Speech:
         """Play on the sound device until the end or ``cancel``; returns what was heard. Needs the ``play`` extra."""
         import asyncio
 
-        self._player = Player(self.sample_rate)
+        self._player = player = Player(self.sample_rate)
         try:
             async for chunk in self:
-                await asyncio.to_thread(self._player.write, chunk.samples)
-            await asyncio.to_thread(self._player.drain)
+                await asyncio.to_thread(player.write, chunk.samples)
+            await asyncio.to_thread(player.drain)
             return self.heard()
         finally:
-            self._player.close()
+            player.close()
 
     def save(self, path: str | Path) -> None:
         """Speak into a ``.wav`` or ``.flac`` file. ConfigError for other extensions, or if the text is asynchronous."""
@@ -243,7 +271,7 @@ class Speech:
         save(path, self._iterated(lambda: None), self.sample_rate)
 
 
-def fragments_of(text: object) -> Iterable[str] | AsyncIterable[str]:
+def fragments_of(text: object) -> Iterable[Any] | AsyncIterable[Any]:
     """A text, or what gives pieces of one, as an iterable of them; TextError for anything else."""
     if isinstance(text, str):
         return [text]
@@ -254,7 +282,7 @@ def fragments_of(text: object) -> Iterable[str] | AsyncIterable[str]:
     return text
 
 
-async def asynchronous(text: Iterable[str] | AsyncIterable[str]) -> AsyncIterator[str]:
+async def asynchronous(text: Iterable[T] | AsyncIterable[T]) -> AsyncIterator[T]:
     """A text's fragments, from an iterable of either kind."""
     if isinstance(text, AsyncIterable):
         async for fragment in text:

@@ -23,7 +23,7 @@ from sayahead.engine.onnx import beside
 from sayahead.engine.options import Options, SessionOptions
 from sayahead.engine.policy import Policy, check_policy
 from sayahead.engine.sentence import Sentence, Words
-from sayahead.engine.session import Session
+from sayahead.engine.session import Item, Session
 from sayahead.engine.stages import Shapeable
 from sayahead.engine.synthesizer import AnySynthesizer
 from sayahead.errors import ConfigError, VoiceError
@@ -215,12 +215,12 @@ class Voice:
             raise ConfigError(f"The voice {self.config.name!r} reads characters and takes no context: leave it out.")
         return Letters(policy, self.loaded.speller)
 
-    def stream(self, fragments: Iterable[str], **options: Unpack[Options]) -> Iterator[AudioChunk]:
+    def stream(self, fragments: Iterable[Item], **options: Unpack[Options]) -> Iterator[AudioChunk]:
         """Chunks of speech, each as soon as the fragments read so far allow it."""
         return iter(self.speak(fragments, **options))
 
     def astream(
-        self, fragments: AsyncIterable[str], *, idle_s: float | None = IDLE_S, **options: Unpack[Options]
+        self, fragments: AsyncIterable[Item], *, idle_s: float | None = IDLE_S, **options: Unpack[Options]
     ) -> AsyncIterator[AudioChunk]:
         """The same as ``stream``, for asyncio; synthesis runs in a worker thread.
 
@@ -230,7 +230,7 @@ class Voice:
 
     def speak(
         self,
-        text: str | Iterable[str] | AsyncIterable[str],
+        text: str | Iterable[Item] | AsyncIterable[Item],
         *,
         idle_s: float | None = IDLE_S,
         **options: Unpack[Options],

@@ -13,7 +13,8 @@ from sayahead.errors import ConfigError, SayaheadError
 if TYPE_CHECKING:
     from mcp.server import MCPServer
 
-    from sayahead.cli.narrator import Narrator, Output
+    from sayahead.cli.narrator import Narrator
+    from sayahead.speech import Device
 
 HELP = "give agents a voice: tools speak, stop and voices, over MCP"
 EPILOG = """An MCP client starts it, for example:
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def device(kind: str, sample_rate: int) -> Output:
+def device(kind: str, sample_rate: int) -> Device:
     """Where the sound goes."""
     from sayahead.sound.device import Player, require_miniaudio
 

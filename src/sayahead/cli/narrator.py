@@ -9,25 +9,15 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from sayahead.engine.heard import Heard
 from sayahead.errors import SessionError
 from sayahead.sound.speaker_lock import turn
-from sayahead.speech import Speech
-from sayahead.types import Floats
+from sayahead.speech import Device, Speech
 from sayahead.voice import Voice
 
 NOTHING = Heard(0, 0, "", 0.0)
-
-
-class Output(Protocol):
-    """Where sound is played, as ``sound.device.Player``."""
-
-    def write(self, samples: Floats) -> None: ...
-    def drain(self) -> None: ...
-    def played(self) -> int: ...
-    def close(self) -> None: ...
 
 
 @dataclass(slots=True)
@@ -50,13 +40,13 @@ class Narrator:
     MOST = 64
     """Texts that may wait."""
 
-    def __init__(self, voices: Callable[[str], Voice], output: Callable[[int], Output]) -> None:
+    def __init__(self, voices: Callable[[str], Voice], output: Callable[[int], Device]) -> None:
         """``voices`` loads a voice by name; ``output`` opens the sound device for a sample rate."""
         self._voices, self._output = voices, output
         self._jobs: queue.Queue[Job | None] = queue.Queue(self.MOST)
         self._lock = threading.Lock()
         self._epoch = 0
-        self._current: tuple[Job, Speech | None, Output | None] | None = None
+        self._current: tuple[Job, Speech | None, Device | None] | None = None
         self._thread = threading.Thread(target=self._run, name="narrator", daemon=True)
         self._thread.start()
 
@@ -123,10 +113,9 @@ class Narrator:
         with self._lock:
             self._current = job, speech, output
         with contextlib.closing(output):
-            for chunk in speech:
+            for _ in speech.into(output):
                 if job.stopped:
                     break
-                output.write(chunk.samples)
             if not job.stopped:
                 output.drain()
-            return speech.cancel(output.played() / speech.sample_rate)
+            return speech.cancel()

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import io
 import logging
+import math
 import re
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sayahead.cli import number
 from sayahead.cli.console import Console, Display
+from sayahead.cli.options import add_options, given
 from sayahead.cli.text_source import Source, Typed, keys
 from sayahead.config import named
 from sayahead.contexts import CONTEXTS
+from sayahead.engine.options import SessionOptions
+from sayahead.engine.session import Flush, Item, Revision, Session
 from sayahead.errors import ConfigError
 from sayahead.policies import POLICIES
-from sayahead.speech import IDLE_S, Playback, early_s
+from sayahead.speech import IDLE_S, Speech, early_s
 
 if TYPE_CHECKING:
     from sayahead.engine.context import ContextPredictor
-    from sayahead.engine.session import Session
     from sayahead.sound.files import Sink
-    from sayahead.types import WordTiming
     from sayahead.voice import Voice
 
 SSML_HELP = "the text has SSML tags: <break>, <phoneme>, <sub>, <say-as>, <prosody rate>, <p>, <s>"
@@ -40,8 +44,8 @@ EPILOG = """examples:
   sayahead say --raw 'Hello!' | aplay -q -f S16_LE -r 24000
   sayahead say                                    type, and hear each line
 """
-# Options that go to the session as they are.
-NUMBERS = ("speed", "volume", "seed", "k2", "delta", "speaker", "pitch", "pitch_range", "formants", "lexicon")
+TIMING = ("policy", "context", "hold_back_s", "k2", "delta")
+"""Options about when to speak."""
 # Long texts are taken in piece by piece, so that their length does not delay the first sound.
 PIECE = 256
 
@@ -62,39 +66,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-q", "--quiet", action="store_true", help="show nothing but errors")
     add = parser.add_argument_group("voice").add_argument
     add("--voice", default="heart", metavar="NAME", help="name or folder (see: sayahead voices; default: heart)")
-    add("--speed", type=float, metavar="X", help="pace: 2 is twice as fast (default: 1)")
-    add("--speaker", metavar="NAME", help="a speaker's name or number, if the voice has several (default: the first)")
-    add("--pitch", type=float, metavar="SEMITONES", help="higher, or lower where negative (default: 0)")
-    add("--pitch-range", type=float, metavar="X", help="livelier, or flatter below 1 (default: 1)")
-    add("--formants", type=float, metavar="X", help="a shorter vocal tract, or a longer one below 1 (default: 1)")
-    keeping = "follow the pace of the text: on, or lag_s=2,most_speed=1.4 (default: off)"
-    add("--keep-up", metavar="OPTIONS", help=keeping)
-    add("--volume", type=float, metavar="X", help="loudness: 0.5 is half (default: 1)")
-    add("--lexicon", metavar="FILE", help=LEXICON_HELP)
-    add("--ssml", action="store_true", help=SSML_HELP)
-    add("--seed", type=int, metavar="N", help="another number gives slightly different noise (default: 0)")
+    names = {field.name for field in fields(SessionOptions)}
+    add_options(add, names - {*TIMING, "markup"}, lexicon=LEXICON_HELP)
+    add("--ssml", dest="markup", action="store_const", const="ssml", help=SSML_HELP)
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
     policies = f"{', '.join(POLICIES)}; with options: learned:price=2,words_per_min=120"
-    add("--policy", metavar="NAME", help=policies)
-    add(
-        "-k",
-        "--k1",
-        "--lookahead",
-        dest="lookahead",
-        type=number(int, 0),
-        metavar="N",
-        help="words of lookahead, the policy's option k: how many must follow before a word is spoken",
-    )
-    add(
-        "--hold-back",
-        type=number(float, 0.0, 2000.0),
-        metavar="MS",
-        help="milliseconds of sound held back until more text arrives",
-    )
-    add("--k2", type=int, metavar="N", help="spoken chunks that must follow before one becomes sound (Ma's k2)")
-    add("--delta", type=int, metavar="N", help="frames of right context that the vocoder may use")
     contexts = f"what stands in for words to come: {', '.join(CONTEXTS)}; with options: random:count=3"
-    add("--context", metavar="NAME", help=contexts)
+    add_options(add, TIMING, policy=policies, context=contexts)
+    lookahead = "words of lookahead, the policy's option k: how many must follow before a word is spoken"
+    add("-k", "--k1", "--lookahead", dest="lookahead", type=number(int, 0), metavar="N", help=lookahead)
     add("--lm", metavar="NAME", help="language model, a name or folder of transformers': --context lm:model=NAME")
 
 
@@ -115,143 +95,121 @@ def run(arguments: argparse.Namespace) -> int:
             # Who types hears a word when it is finished, not when the next one is.
             arguments.lookahead = arguments.lookahead or 0
         session = voice.session(**session_options(arguments, voice))
-        speaker = Speaker(session, console)
+        speaker = Speaker(session, console, source, arguments.idle)
         stack.callback(speaker.report, target(arguments))
         if arguments.timings is not None:
-            stack.callback(keep_timings(arguments.timings, speaker, voice.sample_rate))
+            stack.callback(keep_timings(arguments.timings, speaker.speech, voice.sample_rate))
         if arguments.queue:
             from sayahead.sound.speaker_lock import turn
 
             stack.enter_context(turn())
-        speaker.sink = open_sink(arguments, voice.sample_rate, console)
-        speaker.live = arguments.output in (None, "-")
-        stack.callback(speaker.sink.close)
-        by_key = typed and arguments.interactive and stack.enter_context(keys(sys.stdin.fileno()))
-        if by_key:
+        sink = open_sink(arguments, voice.sample_rate, console)
+        stack.callback(sink.close)
+        speaker.by_line, speaker.by_key = typed, typed and arguments.interactive
+        speaker.by_key = speaker.by_key and stack.enter_context(keys(sys.stdin.fileno()))
+        if speaker.by_key:
             console.note("Type: each word is spoken as you finish it; until then it can be deleted. Ctrl-D ends.")
         elif typed:
             console.note("Type, and press Enter to hear each line; Ctrl-D ends.")
         if arguments.interactive and not arguments.quiet:
-            speaker.display = Display(console, getattr(speaker.sink, "played", None))
+            speaker.display = Display(console, getattr(sink, "played", None))
             stack.callback(speaker.display.close)
         with contextlib.suppress(BrokenPipeError):
-            speaker.run(source, idle_s=arguments.idle, by_line=typed, by_key=by_key)
+            speaker.run(sink, live=arguments.output in (None, "-"))
     return 0
 
 
 class Speaker:
-    """One text on its way through a session into a sink."""
+    """A text from a source on its way into a sink, and what is shown of it."""
 
-    sink: Sink
+    by_line = by_key = False
+    """Whether each line is a text of its own, or each key is followed: somebody types."""
+    display: Display | None = None
 
-    def __init__(self, session: Session, console: Console) -> None:
-        self._session, self._console = session, console
-        self.display: Display | None = None
-        self.words: list[WordTiming] = []
-        self._seconds, self._read = 0.0, 0
-        self._first_s: float | None = None
+    def __init__(self, session: Session, console: Console, source: Source, idle_s: float | None) -> None:
+        self.speech = Speech(session, self._items())
+        self._fragments = source.fragments(idle_s, functools.partial(early_s, session))
+        self._console, self._seconds = console, 0.0
+        self._begun, self._first_s = 0.0, math.nan
         self._outcome = ""
-        self._playback = Playback()
-        self.live = True
-        """Whether somebody listens while it speaks."""
 
-    def run(self, source: Source, *, idle_s: float | None, by_line: bool, by_key: bool) -> None:
+    def run(self, sink: Sink, *, live: bool) -> None:
         """Speak all of the source, each piece of sound as soon as it is made."""
         try:
-            if by_key:
-                self._follow_keys(source, idle_s)
-            else:
-                self._speak(source, idle_s, by_line)
-            self._session.finish()
-            self._pull()
-            self.sink.drain()
+            for chunk in self.speech.into(sink, live=live):
+                if math.isnan(self._first_s):
+                    self._first_s = time.perf_counter() - self._begun
+                self._seconds += chunk.duration_s
+                if self.display is not None:
+                    self.display.add_words(chunk.words)
+                else:
+                    self._console.progress(self._figures())
+            sink.drain()
             self._outcome = "done"
         except (KeyboardInterrupt, SystemExit):
             self._outcome = "stopped"
             raise
 
-    def _speak(self, source: Source, idle_s: float | None, by_line: bool) -> None:
-        for fragment in source.fragments(idle_s, self._early_s):
-            if not fragment:
-                if fragment is None:
-                    self._session.flush(end=False)
-                self._pull()
+    def _items(self) -> Iterator[Item]:
+        typed = Typed()
+        for fragment in self._fragments:
+            self._begun = time.perf_counter()
+            if fragment is None:
+                yield Flush.BREATH
+            if self.by_key:
+                pressed, ends, _ = typed.characters(fragment).partition("\x04")
+                yield from self._pressed(pressed)
+                if ends:
+                    break
                 continue
-            self._read += len(fragment)
-            for piece in pieces(fragment, by_line=by_line):
+            if fragment == "":
+                # What waits for its time is looked at again.
+                yield ""
+            for piece in pieces(fragment or "", by_line=self.by_line):
                 if self.display is not None:
                     self.display.add_text(piece)
-                self._session.push(piece)
-                if by_line and piece.endswith("\n"):
-                    self._session.flush()
-                self._pull()
+                yield piece
+                if self.by_line and piece.endswith("\n"):
+                    yield Flush.END
+        self._begun = time.perf_counter()
 
-    def _follow_keys(self, source: Source, idle_s: float | None) -> None:
-        """Speak what is typed; Backspace, Ctrl-W and Ctrl-U take back what was not spoken."""
-        typed = Typed()
-        for fragment in source.fragments(idle_s, self._early_s):
-            if fragment is None:
-                self._session.flush(end=False)
-            pressed, ends, _ = typed.characters(fragment).partition("\x04")
-            for key in pressed:
-                self._press(key)
-            if self.display is not None:
-                self.display.replace_text(self._session.text)
-            self._pull()
-            if ends:
-                return
+    def _pressed(self, keys: str) -> Iterator[Item]:
+        """What is typed; Backspace, Ctrl-W and Ctrl-U take back what was not spoken."""
+        text = ""
+        for key in keys:
+            erased = {"\x7f": r".", "\b": r".", "\x17": r"\S*\s*", "\x15": r"[^\n]*"}.get(key)
+            if erased is not None:
+                before = self.speech.text
+                rest = re.sub(rf"(?:{erased})\Z", "", before + text, count=1, flags=re.DOTALL)
+                text = rest[len(before) :]
+                if len(rest) < len(before):
+                    yield Revision(len(rest), "")
+            elif key in "\r\n":
+                yield self._shown(text + "\n")
+                yield Flush.END
+                text = ""
+            elif key.isprintable() or key == "\t":
+                text += key
+        yield self._shown(text)
 
-    def _press(self, key: str) -> None:
-        text = self._session.text
-        erased = {"\x7f": r".", "\b": r".", "\x17": r"\S*\s*", "\x15": r"[^\n]*"}.get(key)
-        if erased is not None:
-            rest = re.sub(rf"(?:{erased})\Z", "", text, count=1, flags=re.DOTALL)
-            self._session.revise(len(rest), "")
-        elif key in "\r\n":
-            self._session.push("\n")
-            self._session.flush()
-        elif key.isprintable() or key == "\t":
-            self._session.push(key)
-            self._read += 1
-
-    def _early_s(self) -> float:
-        return early_s(self._session)
-
-    def _tell(self) -> None:
-        """Tell the session how much has been heard; of a pipe, what a player in real time would have played."""
-        if self._session.keeps_up and self.live:
-            played = getattr(self.sink, "played", None)
-            now_s = (
-                self._playback.played_s(time.monotonic()) if played is None else played() / self._session.sample_rate
-            )
-            self._session.played(now_s)
-
-    def _pull(self) -> None:
-        begun = time.perf_counter()
-        self._tell()
-        for chunk in self._session.chunks():
-            if self._first_s is None:
-                self._first_s = time.perf_counter() - begun
-            if self.display is not None:
-                self.display.add_words(chunk.words)
-            self._playback.give(chunk.duration_s, time.monotonic())
-            self.sink.write(chunk.samples)
-            self.words.extend(chunk.words)
-            self._seconds += chunk.duration_s
-            if self.display is None:
-                self._console.progress(self._figures())
+    def _shown(self, typed: str) -> str:
+        """Text that was typed, once it is on the display."""
+        if self.display is not None:
+            self.display.replace_text(self.speech.text + typed)
+        return typed
 
     def _figures(self) -> str:
-        first = f", first sound {1000 * self._first_s:.0f} ms after its text" if self._first_s is not None else ""
-        return f"{self._seconds:.1f} s, {len(self.words)} word{'s' * (len(self.words) != 1)}{first}"
+        words = len(self.speech.words)
+        first = "" if math.isnan(self._first_s) else f", first sound {1000 * self._first_s:.0f} ms after its text"
+        return f"{self._seconds:.1f} s, {words} word{'s' * (words != 1)}{first}"
 
     def report(self, target: str) -> None:
         """The summary, in place of the progress line; nothing after an error, which says more."""
         self._console.progress("")
-        if self.words and self._outcome:
+        if self.speech.words and self._outcome:
             self._console.note(f"{target}: {self._figures()}{', stopped' * (self._outcome == 'stopped')}")
         elif self._outcome == "done":
-            why = "the text has no words that can be spoken" if self._read else "the text is empty"
+            why = "the text has no words that can be spoken" if self.speech.text else "the text is empty"
             self._console.warn(f"Nothing to say: {why}.")
 
 
@@ -341,26 +299,23 @@ def target(arguments: argparse.Namespace) -> str:
     return arguments.output or "Spoken"
 
 
-def keep_timings(path: Path, speaker: Speaker, sample_rate: int) -> Callable[[], None]:
+def keep_timings(path: Path, speech: Speech, sample_rate: int) -> Callable[[], None]:
     """A function that writes the word times; the file is opened now, so that a wrong path fails before any sound."""
     from sayahead.sound.files import open_output
     from sayahead.sound.subtitles import write_timings
 
     open_output(path).close()
-    return lambda: write_timings(path, speaker.words, sample_rate=sample_rate)
+    return lambda: write_timings(path, speech.words, sample_rate=sample_rate)
 
 
 def session_options(arguments: argparse.Namespace, voice: Voice) -> Any:
     """Options of Voice.session; those not given are absent."""
-    options = {name: getattr(arguments, name) for name in (*NUMBERS, "keep_up")}
-    if arguments.hold_back is not None:
-        options["hold_back_s"] = arguments.hold_back / 1000
+    options = given(arguments)
     if arguments.policy is not None or arguments.lookahead is not None:
         more = {} if arguments.lookahead is None else {"k": arguments.lookahead}
         options["policy"] = voice.policy(arguments.policy or "lookahead", **more)
-    options["markup"] = "ssml" if arguments.ssml else None
     options["context"] = chosen_context(arguments, voice)
-    return {name: value for name, value in options.items() if value is not None}
+    return options
 
 
 def chosen_context(arguments: argparse.Namespace, voice: Voice) -> ContextPredictor | None:

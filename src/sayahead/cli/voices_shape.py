@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from sayahead.cli.options import add_options, given
+
 HELP = "make a voice of an installed one by changing its pitch and formants"
 EPILOG = """examples:
   sayahead say --pitch -5 --formants 0.85 'Is this it?'          try it first
@@ -19,9 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("name", metavar="NAME", help="what the new voice is called")
     add("--from", dest="base", default="heart", metavar="VOICE", help="the voice that is shaped (default: heart)")
-    add("--pitch", type=float, default=0.0, metavar="SEMITONES", help="higher, or lower where negative (default: 0)")
-    add("--pitch-range", type=float, default=1.0, metavar="X", help="livelier, or flatter below 1 (default: 1)")
-    add("--formants", type=float, default=1.0, metavar="X", help="a shorter vocal tract, or a longer one below 1")
+    add_options(add, ("pitch", "pitch_range", "formants"))
     add("--description", metavar="TEXT", help="one line about it")
     add("--replace", action="store_true", help="take the place of a voice of this name")
 
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from sayahead.types import Shape
     from sayahead.voices.install.shaped import shape_voice
 
-    shape = Shape(arguments.pitch, arguments.pitch_range, arguments.formants)
+    shape = Shape(**given(arguments))
     options = {"description": arguments.description, "replace": arguments.replace}
     added = shape_voice(arguments.base, arguments.name, shape, **options)
     print(f"Added {added.config.name}: {added.config.description}. Hear it: sayahead voices try {added.config.name}")

@@ -32,7 +32,7 @@ class SessionOptions:
     hold_back_s: Annotated[float | None, Bound(0, 2)] = None
     """Sound held back at the right end until more text arrives; the voice's own depends on what a SPEAK sees."""
     k2: Annotated[int, Bound(0, 16)] = 0
-    """Chunks that must be spoken after one before it becomes sound, the second lookahead of Ma et al."""
+    """Chunks that must be spoken after one before it becomes sound: the second lookahead in Ma's paper."""
     delta: Annotated[int | None, Bound(0, 1000)] = None
     """Frames of right context that the vocoder may use; all that it can if left out."""
     speed: Annotated[float, Bound(0.1, 10)] = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -28,6 +28,20 @@ class Flush(Enum):
 
     END = "the sentence ends"
     BREATH = "the sentence goes on"
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """What can stand between pieces of text that come: from a character of the text so far on, it is now another."""
+
+    at: int
+    """The first character that changes."""
+    text: str
+    """All text from there on."""
+
+
+Item = str | Flush | Revision
+"""What a text that is still being written may consist of."""
 
 
 class Session:
@@ -93,6 +107,16 @@ class Session:
         if fragment:
             self._transcript.write(fragment)
             self._inbox.append(fragment)
+
+    def take(self, item: Item) -> None:
+        """Push a piece of text, or flush or revise the text so far."""
+        match item:
+            case Flush():
+                self.flush(end=item is Flush.END)
+            case Revision(at, text):
+                self.revise(at, text)
+            case _:
+                self.push(item)
 
     @property
     def text(self) -> str:
