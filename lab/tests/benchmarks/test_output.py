@@ -22,10 +22,10 @@ def paths(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("paths")
 def test_a_table_is_told_and_kept_in_a_folder_that_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tell: Any = importlib.import_module("tell")
-    tell.tell(["| a |", "| 1 |"], tmp_path / "new" / "table.md")
+    output: Any = importlib.import_module("output")
+    output.tell(["| a |", "| 1 |"], tmp_path / "new" / "table.md")
     assert capsys.readouterr().out == (tmp_path / "new" / "table.md").read_text() == "| a |\n| 1 |\n"
-    tell.tell(["| a |"], None)
+    output.tell(["| a |"], None)
     assert capsys.readouterr().out == "| a |\n"
 
 
