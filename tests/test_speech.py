@@ -330,10 +330,10 @@ def test_what_is_no_text_is_refused_at_once(text: Any) -> None:
 
 
 def test_text_may_be_flushed_and_revised_between_its_pieces() -> None:
-    items = ["One two. ", "Thre", Revision(9, "Four"), Flush.END, "Five."]
+    items: list[str | Flush | Revision] = ["One two. ", "Thre", Revision(9, "Four"), Flush.END, "Five."]
     speech, sinks = toy_voice().speak(items), Kept()
     chunks = list(speech.into(sinks, live=False))
-    assert [word.text for word in speech.words] == ["One", "two.", "Four.", "Five."]
+    assert [word.text for word in speech.words] == ["One", "two.", "Four", "Five."]
     assert speech.text == "One two. FourFive."
     assert np.array_equal(np.concatenate(sinks.samples), np.concatenate([chunk.samples for chunk in chunks]))
 
