@@ -1,0 +1,1 @@
+"""Voices that come with the parrot."""

@@ -1,0 +1,127 @@
+"""Another package brings a policy, a context, a voice, a protocol, a command and a clock, by entry points alone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import wave
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+from sayahead.client import Client, ServerError
+
+TEXT = "Polly wants a cracker. Does she?"
+SPEAK = f"""
+import sys
+from sayahead import load_voice
+voice = load_voice("polly")
+sys.stdout.buffer.write(voice.synthesize({TEXT!r}, policy="parrot:words=2", context="echo:count=2").tobytes())
+"""
+MATRIX = """
+count = 1
+[[conditions]]
+name = "parrot"
+voice = "polly"
+policy = "parrot:words=2"
+context = "echo:count=2"
+[[clocks]]
+name = "beats"
+kind = "beats:beat_s=0.2"
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """The environment's variables with the package installed, built from its source as any other is."""
+    place = tmp_path_factory.mktemp("parrot")
+    shutil.copytree(Path(__file__).parent / "lab_support" / "parrot", place / "source")
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "--target", str(place / "site"), str(place / "source")], check=True, timeout=120)
+    paths = [str(place / "site"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def output(environment: Mapping[str, str], *arguments: str) -> bytes:
+    """What a Python prints; AssertionError if it fails."""
+    ended = subprocess.run([sys.executable, *arguments], capture_output=True, env=environment, timeout=120)
+    assert ended.returncode == 0, ended.stderr.decode()
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def spoken(environment: Mapping[str, str]) -> np.ndarray:
+    """The samples from Python."""
+    samples = np.frombuffer(output(environment, "-c", SPEAK), np.float32)
+    assert len(samples)
+    return samples
+
+
+def test_nothing_of_it_is_known_without_it() -> None:
+    ended = subprocess.run([sys.executable, "-c", SPEAK], capture_output=True, text=True, timeout=60)
+    assert "There is no voice 'polly'" in ended.stderr
+
+
+def test_the_command_line_knows_all_of_it(environment: Mapping[str, str], spoken: np.ndarray, tmp_path: Path) -> None:
+    assert output(environment, "-m", "sayahead", "squawk", "Polly") == b"Squawk, Polly!\n"
+    assert b"say who is there" in output(environment, "-m", "sayahead", "--help")
+    assert b"--parrot-port" in output(environment, "-m", "sayahead", "serve", "--help")
+    assert b"polly" in output(environment, "-m", "sayahead", "voices")
+    file, choice = tmp_path / "out.wav", ("--policy", "parrot:words=2", "--context", "echo:count=2")
+    output(environment, "-m", "sayahead", "say", "--voice", "polly", *choice, "-o", str(file), TEXT)
+    with wave.open(str(file)) as sound:
+        samples = np.frombuffer(sound.readframes(sound.getnframes()), np.int16) / np.float32(32767)
+    assert np.abs(samples - spoken).max() < 1e-4
+
+
+def test_an_experiment_knows_it(environment: Mapping[str, str], spoken: np.ndarray, tmp_path: Path) -> None:
+    (tmp_path / "matrix.toml").write_text(MATRIX, encoding="utf-8")
+    (tmp_path / "texts.csv").write_text(f"a|{TEXT}\n", encoding="utf-8")
+    texts = ("--texts", str(tmp_path / "texts.csv"), "-o", str(tmp_path / "out"))
+    output(environment, "-m", "sayahead", "eval", "run", str(tmp_path / "matrix.toml"), *texts)
+    with wave.open(str(tmp_path / "out" / "parrot" / "wav" / "a.wav")) as sound:
+        assert sound.getnframes() == len(spoken)
+    trace = json.loads((tmp_path / "out" / "parrot" / "beats.jsonl").read_text().splitlines()[0])
+    assert (trace["condition"], trace["clock"]) == ("parrot", "beats")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_the_server_knows_it(environment: Mapping[str, str], spoken: np.ndarray) -> None:
+    port, own = free_port(), free_port()
+    command = [sys.executable, "-m", "sayahead", "serve", "--voice", "polly", "--breath", "0", "--port", str(port)]
+    serving = {**environment, "SAYAHEAD_SERVE_PARROT_PORT": str(own)}
+    server = subprocess.Popen(command, env=serving, stderr=subprocess.PIPE, text=True)
+    assert server.stderr is not None
+    try:
+        for line in server.stderr:
+            if "to try it" in line:
+                break
+        assert httpx.get(f"http://127.0.0.1:{port}/parrot").text == "Hello from polly."
+        with socket.create_connection(("127.0.0.1", own)) as peer:
+            peer.sendall(TEXT.encode() + b"\n")
+            heard = b"".join(iter(lambda: peer.recv(65536), b""))
+        assert len(heard) == spoken.nbytes
+        assert np.abs(asyncio.run(native(port, "parrot:words=2")) - spoken).max() < 1e-4
+        with pytest.raises(ServerError, match="words is 9, but must be a whole number from 1 to 8"):
+            asyncio.run(native(port, "parrot:words=9"))
+    finally:
+        server.terminate()
+        server.communicate(timeout=30)
+
+
+async def native(port: int, policy: str) -> np.ndarray:
+    """What the native socket says under a policy."""
+    async with Client(f"ws://127.0.0.1:{port}", policy=policy, context="echo:count=2") as client:
+        return np.concatenate([chunk.samples async for chunk in client.stream([TEXT[:9], TEXT[9:]])])
