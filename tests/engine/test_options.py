@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 import typing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,3 +31,8 @@ def test_keyword_arguments_have_the_fields_of_the_record() -> None:
 def test_what_is_out_of_bounds_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         SessionOptions(**options)
+
+
+def test_the_document_has_the_options_of_the_record() -> None:
+    script = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "options.py"))
+    assert script["main"](["--check"]) == 0

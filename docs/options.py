@@ -1,0 +1,51 @@
+"""Write the options of a session into docs/server.md from their record, or check that they are there.
+
+    python docs/options.py [--check]
+
+The table stands between ``<!-- options -->`` and ``<!-- /options -->``. With ``--check`` nothing is written, and a
+document that differs ends the run with an error.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+from sayahead.cli.options import flag_of
+from sayahead.config import bound_of, documented, hints_of
+from sayahead.engine.options import SessionOptions
+
+DOCUMENT = Path(__file__).parent / "server.md"
+PLACE = re.compile(r"(?<=<!-- options -->\n).*?(?=<!-- /options -->)", re.DOTALL)
+FLAGS = {"markup": "--ssml"}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write or check the table; the exit code."""
+    check = "--check" in (sys.argv[1:] if arguments is None else arguments)
+    before = DOCUMENT.read_text(encoding="utf-8")
+    after = PLACE.sub(lambda _: table(), before)
+    if check and before != after:
+        print(f"The options in {DOCUMENT.name} are not those of the record: python docs/options.py", file=sys.stderr)
+        return 1
+    DOCUMENT.write_text(after, encoding="utf-8")
+    return 0
+
+
+def table() -> str:
+    """A row for each option."""
+    hints, docs = hints_of(SessionOptions), documented(SessionOptions)
+    rows = ["| option | `sayahead say` | values | default | |", "|---|---|---|---|---|"]
+    for field in fields(SessionOptions):
+        name, bound = field.name, bound_of(hints[field.name])
+        values = "" if bound is None else f"{bound.least:g} to {bound.most:g}" if bound.most < 1e6 else "0 and above"
+        usual = "" if field.default is None else f"`{field.default}`"
+        text = docs[name].replace("``", "`").rstrip(".")
+        rows.append(f"| `{name}` | `{FLAGS.get(name) or flag_of(name)}` | {values} | {usual} | {text} |")
+    return "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
