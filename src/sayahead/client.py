@@ -60,7 +60,7 @@ class Client:
     ) -> None:
         """``url``: a server, ws://HOST:PORT or as its page has it, http://HOST:PORT; or several: then one that is full,
         slow or gone is passed over for another, three times. ``session`` is what the server's session.update takes:
-        voice, policy, context, speed, keep_up, seed, idle_s, breath_s, sample_rate, volume, lexicon, markup."""
+        voice, language, sample_rate, idle_s, breath_s, and the fields of SessionOptions by name."""
         if session.get("encoding", "pcm_s16le") != "pcm_s16le":
             raise ConfigError("Client: encoding must be pcm_s16le, or left out.")
         given = [url] if isinstance(url, str) else url
