@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from support.toy import toy_session
 
 from sayahead import ConfigError, LanguageModel, LookaheadK, NoContext, Prediction, RandomWords, Truth
-from sayahead.text.english.common_words import COMMON_WORDS
+from sayahead.text.english.tables import COMMON_WORDS
 
 
 def test_no_context_predicts_nothing() -> None:

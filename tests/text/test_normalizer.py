@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.effort import examples
 
-from sayahead.text.english.last_words import LAST_WORDS
 from sayahead.text.english.normalizer import PIECE, Normalizer, normalize
+from sayahead.text.english.tables import LAST_WORDS
 from sayahead.types import Word
 
 

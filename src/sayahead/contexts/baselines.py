@@ -30,7 +30,7 @@ class RandomWords:
         check_bounds(self)
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        from sayahead.text.english.common_words import COMMON_WORDS
+        from sayahead.text.english.tables import COMMON_WORDS
 
         draw = np.random.default_rng([self.seed, zlib.crc32(" ".join(words).encode())])
         return Prediction(tuple(COMMON_WORDS[i] for i in draw.integers(len(COMMON_WORDS), size=self.count)))

@@ -10,8 +10,8 @@ import numpy as np
 from sayahead.cli import number
 from sayahead.cli.console import Console
 from sayahead.contexts.word_vectors import WordVectors, tokens_of
-from sayahead.text.english.common_words import COMMON_WORDS
 from sayahead.text.english.normalizer import normalize
+from sayahead.text.english.tables import COMMON_WORDS
 
 from sayahead_lab.training.distilled.vectors import Learning, learn, principal, read_vectors
 

@@ -9,7 +9,7 @@ import functools
 import re
 
 from sayahead.text.english.addresses import ENDINGS as ENDS_OF_NAMES
-from sayahead.text.english.last_words import ENDINGS, LAST_WORDS, NOT_LAST
+from sayahead.text.english.tables import ENDINGS, LAST_WORDS, NOT_LAST
 
 _MARKED = re.compile(r"[\"“*_(]*([A-Za-zÀ-ÖØ-öø-ÿ]+(?:['’-][A-Za-zÀ-ÖØ-öø-ÿ]+)*)([.,;:!?])")
 _SCHEMES = frozenset(

@@ -21,7 +21,7 @@ from sayahead.config import from_mapping
 from sayahead.contexts.word_vectors import WordVectors
 from sayahead.errors import ConfigError
 from sayahead.policies.learned import PRICES, Clues, Network, Reader
-from sayahead.text.english.common_words import COMMON_WORDS
+from sayahead.text.english.tables import COMMON_WORDS
 from sayahead.types import Floats
 from sayahead.voice import Voice, load_voice
 from sayahead.voices import located
