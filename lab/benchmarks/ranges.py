@@ -16,13 +16,15 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from sayahead.voices.write import write_voice
+
 from sayahead_lab.scripts import read_texts, strided
 from sayahead_lab.training.graph.builder import Range
 from sayahead_lab.training.heart.export import decoder_graph, export
 from sayahead_lab.training.heart.quantization import load_ranges, observe, save_ranges
 from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.saved_run import load_trained
-from sayahead_lab.training.voice import make_heart, write_voice
+from sayahead_lab.training.voice import make_heart
 
 FIRST = "m.dec_in"
 """The decoder's first layer; its columns' ranges begin so, too."""

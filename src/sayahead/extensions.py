@@ -80,10 +80,14 @@ def load(place: str) -> Any:
     return found
 
 
-def folders(group: str) -> list[Path]:
-    """The folders of the packages that the entry points of a group name; none of them is imported."""
-    specs = (importlib.util.find_spec(point.module) for point in entry_points(group).values())
-    return [Path(place) for spec in specs if spec is not None for place in spec.submodule_search_locations or ()]
+def folders(group: str) -> dict[Path, str]:
+    """The folders of the packages that a group's entry points name, and their distributions; none is imported."""
+    specs = {point: importlib.util.find_spec(point.module) for point in entry_points(group).values()}
+    return {
+        Path(place): point.module if point.dist is None else point.dist.name
+        for point, spec in specs.items()
+        for place in (spec and spec.submodule_search_locations) or ()
+    }
 
 
 def not_installed(what: str, package: str) -> str:

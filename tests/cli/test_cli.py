@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from support.command import Command, end, kept, spawned, start
 
-from sayahead import __version__
+from sayahead import __version__, extensions
 from sayahead.cli import COMMANDS
 from sayahead.cli.text_source import Typed
 from sayahead.sound.pcm import to_pcm16
@@ -432,10 +432,30 @@ def test_policies_and_context(sayahead: Command, tmp_path: Path) -> None:
 
 def test_voices(sayahead: Command) -> None:
     table = sayahead("voices")[0].decode().splitlines()
-    assert table[0].split() == ["name", "language", "speakers", "rate", "size", "licence", "description"]
+    assert table[0].split() == ["name", "language", "speakers", "rate", "size", "licence", "package", "description"]
     assert any(line.startswith("heart ") for line in table)
     rows = json.loads(sayahead("voices", "--json")[0])
     assert rows[0].keys() >= {"name", "language", "sample_rate", "bytes", "license", "description"}
+    packages = {row["name"]: row["package"] for row in rows}
+    assert packages["heart"] == packages["heart-low"] == "sayahead"
+    assert packages.get("ma-lj", "sayahead-voices-papers") == "sayahead-voices-papers"
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("train", "recipe.toml"), "sayahead train is part of sayahead-lab, which is not installed"),
+        (
+            ("say", "--voice", "ma-lj", "Hi."),
+            "The voice 'ma-lj' is part of sayahead-voices-papers, which is not installed",
+        ),
+    ],
+)
+def test_what_other_packages_bring_says_which_to_install(
+    sayahead: Command, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str
+) -> None:
+    monkeypatch.setattr(extensions, "entry_points", lambda group: {})
+    assert sentence in sayahead(*words, code=1 if words[0] == "train" else 2)[1]
 
 
 def test_doctor(sayahead: Command, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from support.whistled import whistled
 from sayahead import ConfigError, Voice, VoiceError, load_voice
 from sayahead.types import Floats, Shape
 from sayahead.vocoders.formants import MIDDLE_HZ, shaped_pitch, shaped_spectrum
-from sayahead.voices import read_config
+from sayahead.voices import installed_voices, read_config
 from sayahead.voices.install.shaped import shape_voice
 
 TEXT = "Printing differs from most of the arts. "
@@ -95,7 +95,10 @@ def test_frames_are_shaped_one_by_one() -> None:
 
 def test_a_shaped_voice_is_one_of_its_own(heart: Voice, tmp_path: Path) -> None:
     added = shape_voice("heart", "bass", Shape(pitch=-6.0, formants=0.85))
-    assert sum(file.stat().st_size for file in added.folder.iterdir()) < 10_000
+    names = {file.name for file in added.folder.iterdir()}
+    assert names == {"voice.json", "measured.json", "LICENSE", "NOTICE"}
+    base = installed_voices()["heart"]
+    assert all((added.folder / name).read_bytes() == (base / name).read_bytes() for name in ("LICENSE", "NOTICE"))
     bass = load_voice("bass")
     assert bass.config.language == "en-US"
     assert bass.config.shape == Shape(-6.0, 1.0, 0.85)

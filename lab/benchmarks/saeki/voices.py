@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 
 from sayahead.voices import installed_voices
+from sayahead.voices.write import change_voice
 
 from sayahead_lab.training.loop.checkpoint import has_checkpoint
 from sayahead_lab.training.loop.publish import opened
@@ -46,7 +47,7 @@ def make_independent(folder: Path) -> None:
     """Say in a voice's folder, which gives it its name, that its segments know nothing of each other."""
     table = json.loads((folder / "voice.json").read_text(encoding="utf-8"))
     table["model"]["acoustic"]["independent"], table["name"] = True, folder.name
-    (folder / "voice.json").write_text(json.dumps(table, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    change_voice(folder, table)
 
 
 def main(source: str, voices: Path) -> None:

@@ -1,16 +1,18 @@
-"""The command line: ``sayahead COMMAND ...``. Each command is a module with HELP, add_arguments and run."""
+"""The command line: ``sayahead COMMAND ...``. Each command is a module with HELP, add_arguments and run.
+
+It may have an EPILOG, and PARTS by name, which are commands themselves: ``sayahead voices add ...``.
+"""
 
 from __future__ import annotations
 
 import argparse
 import errno
-import importlib
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from sayahead.extensions import Extensible, not_installed
 
@@ -22,6 +24,19 @@ ELSEWHERE = dict.fromkeys(("train", "eval", "bench", "loadtest"), "sayahead-lab"
 """Commands that come with packages of their own, for the hint where they are missing."""
 
 WRONG, FAILED, INTERRUPTED, TERMINATED = 2, 1, 130, 143
+
+
+class Part(NamedTuple):
+    """A part of a command that has no module of its own."""
+
+    HELP: str
+    """One line, without a full stop."""
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    """Adds its options to a parser."""
+    run: Callable[[argparse.Namespace], int]
+    """Does it; the exit code."""
+    EPILOG: str | None = None
+    """What stands under the options in its help."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -129,10 +144,11 @@ def command(words: list[str]) -> int:
         return complain(f"There is no command {words[0]!r}{near(words[0], COMMANDS)}. See: sayahead --help", WRONG)
     module, name, words = COMMANDS[words[0]], words[0], words[1:]
     if words and words[0] in getattr(module, "PARTS", {}):
-        module, name, words = importlib.import_module(module.PARTS[words[0]]), f"{name} {words[0]}", words[1:]
+        module, name, words = module.PARTS[words[0]], f"{name} {words[0]}", words[1:]
     form = argparse.RawDescriptionHelpFormatter
     parser = Parser(prog=f"sayahead {name}", formatter_class=form, allow_abbrev=False)
     parser.description = module.HELP[:1].upper() + module.HELP[1:] + "."
+    parser.epilog = getattr(module, "EPILOG", None)
     module.add_arguments(parser)
     return int(module.run(parser.parse_all(words)))
 

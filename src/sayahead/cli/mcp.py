@@ -30,7 +30,6 @@ MOST_CHARACTERS = 20_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     add = parser.add_argument
     add("--voice", default="heart", metavar="NAME", help="the default voice, a name or folder (default: heart)")
     add(

@@ -46,7 +46,6 @@ class Reading:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     add = parser.add_argument
     add("text", nargs="*", metavar="TEXT", help="what to read; without it, standard input")
     add("-f", "--file", metavar="FILE", help="read a text file (UTF-8; - is standard input)")

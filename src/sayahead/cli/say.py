@@ -51,7 +51,6 @@ PIECE = 256
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     add = parser.add_argument_group("text").add_argument
     add("text", nargs="*", metavar="TEXT", help="text to say (default: standard input, spoken as it arrives)")
     add("-f", "--file", metavar="FILE", help="speak a text file (UTF-8; - is standard input)")

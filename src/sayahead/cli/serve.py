@@ -30,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         records: list[type] = [Settings, *declared()]
     except ImportError as error:
         raise missing(error) from error
-    parser.epilog = EPILOG
     add = parser.add_argument
     for record in records:
         told = documented(record)

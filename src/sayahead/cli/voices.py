@@ -1,13 +1,16 @@
-"""``sayahead voices``: the voices that ``--voice`` accepts; others are added, tried and removed."""
+"""``sayahead voices``: the voices that ``--voice`` accepts; others are added, shaped, tried, packed and removed."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+from sayahead.cli import Part
 
 HELP = "list the installed voices; add, shape, try and remove voices"
 EPILOG = """examples:
@@ -22,19 +25,32 @@ EPILOG = """examples:
 
 Added voices lie in SAYAHEAD_VOICES, by default in ~/.local/share/sayahead/voices.
 """
-PARTS = {
-    "add": "sayahead.cli.voices_add",
-    "remove": "sayahead.cli.voices_remove",
-    "shape": "sayahead.cli.voices_shape",
-    "try": "sayahead.cli.voices_try",
-    "catalogue": "sayahead.cli.voices_catalogue",
-    "pack": "sayahead.cli.voices_pack",
-}
-COLUMNS = ("name", "language", "speakers", "rate", "size", "cost", "licence", "description")
+ADD = """examples:
+  sayahead voices add en_US-joe-medium.onnx            with en_US-joe-medium.onnx.json beside it
+  sayahead voices add de_DE-thorsten-medium            by its name in: sayahead voices catalogue
+  sayahead voices add my-voice.zip --name mine
+  sayahead voices add https://example.org/voice.tar.gz --sha256 ...
+
+Only a name of the catalogue and an address are downloaded, and every download is checked by a digest.
+"""
+SHAPE = """examples:
+  sayahead say --pitch -5 --formants 0.85 'Is this it?'          try it first
+  sayahead voices shape bass --pitch -6 --formants 0.85
+  sayahead voices shape herald --from ma-lj --pitch 2 --pitch-range 1.3
+
+Only voices of source and filter have a shape: heart, and those with the mel vocoder.
+"""
+PACK = """examples:
+  sayahead voices pack voices/ma-clarinet -o ma-clarinet.tar.gz
+  sayahead voices add ma-clarinet.tar.gz
+
+Files that a voice of a package has too are left out: sayahead voices add takes them from there. The same voice gives
+the same archive, to the byte.
+"""
+COLUMNS = ("name", "language", "speakers", "rate", "size", "cost", "licence", "package", "description")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     parser.add_argument("--language", metavar="TAG", help="only voices of this language: de, or pt-BR")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -67,32 +83,33 @@ def describe(name: str, folder: Path) -> dict[str, Any]:
     from sayahead.voices import read_config
     from sayahead.voices.install.add import for_trade
     from sayahead.voices.install.trial import kept
+    from sayahead.voices.locations import package_of
 
+    row = {"name": name, "folder": str(folder), "package": package_of(folder) or None}
     try:
         config = read_config(folder)
     except VoiceError as error:
-        return {"name": name, "folder": str(folder), "error": str(error)}
-    fields = {key: getattr(config, key) for key in ("language", "sample_rate", "license", "description", "source")}
-    size = sum(file.stat().st_size for file in folder.iterdir())
+        return row | {"error": str(error)}
     measured = kept(folder)
-    cost = None if measured is None else round(measured.rtf, 3)
-    more = {
-        "kind": config.kind,
+    fields = ("language", "sample_rate", "license", "description", "source", "kind")
+    return row | {
+        **{key: getattr(config, key) for key in fields},
         "speakers": len(config.speakers) or 1,
         "commercial": for_trade(config.license),
-        "cost": cost,
+        "cost": None if measured is None else round(measured.rtf, 3),
+        "bytes": sum(file.stat().st_size for file in folder.iterdir()),
     }
-    return {"name": name, **fields, **more, "bytes": size, "folder": str(folder)}
 
 
 def line(row: dict[str, Any]) -> Sequence[str]:
     """A voice's row of the table."""
     if "error" in row:
-        return (row["name"], *["-"] * 6, row["error"])
+        return (row["name"], *["-"] * 7, row["error"])
     cost = "" if row["cost"] is None else f"{row['cost']:.2f}"
     licence = row["license"] + ("" if row["commercial"] else " *")
-    rate, size = f"{row['sample_rate']} Hz", f"{row['bytes'] / 1e6:.1f} MB"
-    return (row["name"], row["language"], str(row["speakers"]), rate, size, cost, licence, row["description"])
+    sizes = (f"{row['sample_rate']} Hz", f"{row['bytes'] / 1e6:.1f} MB", cost)
+    package = row["package"] or "added"
+    return (row["name"], row["language"], str(row["speakers"]), *sizes, licence, package, row["description"])
 
 
 def print_table(rows: Iterable[Sequence[str]]) -> None:
@@ -102,3 +119,162 @@ def print_table(rows: Iterable[Sequence[str]]) -> None:
     widths = [max(len(row[c]) for row in table) for c in columns]
     for row in table:
         print("  ".join(row[c].ljust(width) for c, width in zip(columns, widths, strict=True)).rstrip())
+
+
+def source_options(parser: argparse.ArgumentParser) -> None:
+    option = parser.add_argument
+    option("source", metavar="VOICE", help="FILE.onnx, FOLDER, ARCHIVE, URL, or a name of the catalogue")
+    option("--name", metavar="NAME", help="what it is called (default: its own name)")
+    option("--config", metavar="FILE", type=Path, help="the description of a .onnx (default: the same name and .json)")
+    option("--sha256", metavar="DIGEST", help="what the SHA-256 of a download must be")
+    option("--replace", action="store_true", help="take the place of a voice of this name")
+    option("-q", "--quiet", action="store_true", help="show nothing but errors")
+
+
+def add(arguments: argparse.Namespace) -> int:
+    """Add the voice and say what it is; the exit code."""
+    from sayahead.voices.install.add import add, for_trade
+
+    progress = None if arguments.quiet or not sys.stderr.isatty() else show
+    options = {key: getattr(arguments, key) for key in ("name", "config", "sha256", "replace")}
+    added = add(arguments.source, progress=progress, **options)
+    if arguments.quiet:
+        return 0
+    config, measured = added.config, added.measured
+    print(f"Added {config.name}: {config.description}")
+    print(f"It lies in {added.folder}. Licence: {config.license}.")
+    if not for_trade(config.license):
+        print("By its licence it is not for commercial use.")
+    print(f"Word by word, a second of speech takes {measured.rtf:.2f} s of one core here.")
+    if not measured.keeps_up:
+        print("That is too slow for real time: speak more words a step (--policy lookahead:words=4), or whole")
+        print("sentences (--policy wait-all).")
+    print(f"Hear it: sayahead voices try {config.name}")
+    return 0
+
+
+def show(name: str, done: int, total: int | None) -> None:
+    """How far a download is, on one line."""
+    of = f" of {total / 1e6:.1f}" if total else ""
+    end = "\n" if done == total else ""
+    print(f"\r{name}: {done / 1e6:.1f}{of} MB", end=end, file=sys.stderr, flush=True)
+
+
+def remove_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the voice's name")
+
+
+def remove(arguments: argparse.Namespace) -> int:
+    """Delete the voice's folder; the exit code."""
+    from sayahead.voices.install.add import remove
+
+    print(f"Removed {remove(arguments.name)}.")
+    return 0
+
+
+def shape_options(parser: argparse.ArgumentParser) -> None:
+    from sayahead.cli.options import add_options
+
+    option = parser.add_argument
+    option("name", metavar="NAME", help="what the new voice is called")
+    option("--from", dest="base", default="heart", metavar="VOICE", help="the voice that is shaped (default: heart)")
+    add_options(option, ("pitch", "pitch_range", "formants"))
+    option("--description", metavar="TEXT", help="one line about it")
+    option("--replace", action="store_true", help="take the place of a voice of this name")
+
+
+def shape(arguments: argparse.Namespace) -> int:
+    """Add the voice; the exit code."""
+    from sayahead.cli.options import given
+    from sayahead.types import Shape
+    from sayahead.voices.install.shaped import shape_voice
+
+    options = {"description": arguments.description, "replace": arguments.replace}
+    added = shape_voice(arguments.base, arguments.name, Shape(**given(arguments)), **options)
+    print(f"Added {added.config.name}: {added.config.description}. Hear it: sayahead voices try {added.config.name}")
+    return 0
+
+
+def try_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the voice's name or folder")
+    parser.add_argument("text", nargs="*", metavar="TEXT", help="another text than the sentence")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write FILE.wav instead of playing it")
+
+
+def try_it(arguments: argparse.Namespace) -> int:
+    """Speak the sentence; the exit code."""
+    from sayahead.cli import say
+    from sayahead.voices import located, read_config
+    from sayahead.voices.install.trial import sample
+
+    config = read_config(located(arguments.name))
+    parser = argparse.ArgumentParser()
+    say.add_arguments(parser)
+    text = " ".join(arguments.text) or sample(config.language)
+    output = ["-o", arguments.output] if arguments.output else []
+    return say.run(parser.parse_args(["--voice", arguments.name, *output, "--", text]))
+
+
+def catalogue_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("language", nargs="?", metavar="LANGUAGE", help="only this language: fr, pt-BR, or French")
+    parser.add_argument("--json", action="store_true", help="print JSON, with addresses and digests")
+
+
+def show_catalogue(arguments: argparse.Namespace) -> int:
+    """Print the catalogue; the exit code."""
+    from dataclasses import asdict
+
+    from sayahead.config import nearest
+    from sayahead.errors import ConfigError
+    from sayahead.voices.install.catalogue import archives, catalogue
+
+    wanted, entries = arguments.language, list(catalogue().values())
+    if wanted:
+        entries = [e for e in entries if speaks(e.language, wanted) or e.english.lower() == wanted.lower()]
+    if not entries:
+        known = sorted({entry.english for entry in catalogue().values()})
+        raise ConfigError(f"The catalogue has no voice for the language {wanted!r}{nearest(wanted, known)}.")
+    if arguments.json:
+        files = ({"files": {name: address for name, address, _ in e.downloads()}} for e in entries)
+        print(json.dumps([asdict(e) | more for e, more in zip(entries, files, strict=True)], indent=1))
+        return 0
+    rows = [(e.key, e.language, e.english, str(e.speakers), f"{e.size / 1e6:.0f} MB") for e in entries]
+    print_table([("name", "language", "", "speakers", "size"), *rows])
+    print("The licence of each is in its model card, which is downloaded and shown when the voice is added.")
+    if archives() and speaks("en-US", wanted or "en"):
+        print(f"Research voices of this version can be added by name, too: {', '.join(archives())}.")
+    return 0
+
+
+def pack_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("voice", metavar="VOICE", help="a voice's folder, or the name of an added one")
+    parser.add_argument("-o", "--out", metavar="FILE", type=Path, required=True, help="the archive: .tar.gz, .zip, ...")
+
+
+def pack(arguments: argparse.Namespace) -> int:
+    """Write the archive and say what it holds; the exit code."""
+    from sayahead.engine.files import sha256
+    from sayahead.voices import located
+    from sayahead.voices.install.add import pack
+
+    left = pack(located(arguments.voice), arguments.out)
+    print(f"{arguments.out}: {arguments.out.stat().st_size / 1e6:.1f} MB, SHA-256 {sha256(arguments.out)}")
+    if left:
+        print(f"Left out, as packaged voices have them: {', '.join(left)}.")
+    return 0
+
+
+PARTS = {
+    "add": Part(
+        "add a voice: a Piper voice's .onnx, a folder, an archive, an address, or a name of the catalogue",
+        source_options,
+        add,
+        ADD,
+    ),
+    "remove": Part("delete an added voice", remove_options, remove),
+    "shape": Part("make a voice of an installed one by changing its pitch and formants", shape_options, shape, SHAPE),
+    "try": Part("hear a voice say a sentence of its language", try_options, try_it),
+    "catalogue": Part("list public Piper voices that can be added by name", catalogue_options, show_catalogue),
+    "pack": Part("write a voice as an archive, to be passed on", pack_options, pack, PACK),
+}
+"""What follows ``sayahead voices``."""

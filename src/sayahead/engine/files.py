@@ -1,4 +1,4 @@
-"""Arrays in files whose bytes depend only on the arrays, so that a digest identifies them."""
+"""Files that a digest identifies: arrays whose bytes depend only on the arrays, and a voice's own files."""
 
 from __future__ import annotations
 
@@ -32,13 +32,18 @@ def inside(folder: Path, name: str) -> Path:
     return path
 
 
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's content, hexadecimal."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def check_file(path: Path, digest: str | None) -> None:
     """VoiceError if the file is missing or its SHA-256 differs from ``digest``."""
     if not path.is_file():
         raise VoiceError(f"{path} is missing: install the voice again.")
     if digest is not None:
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
-        if found != digest:
+        actual = sha256(path)
+        if actual != digest:
             raise VoiceError(
-                f"{path} is damaged: its SHA-256 is {found}, but voice.json says {digest}. Install the voice again."
+                f"{path} is damaged: its SHA-256 is {actual}, but voice.json says {digest}. Install the voice again."
             )

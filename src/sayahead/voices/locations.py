@@ -39,6 +39,13 @@ def packaged_voices() -> dict[str, Path]:
     return voices
 
 
+def package_of(folder: Path) -> str:
+    """The package that a voice's folder came with, as pip calls it; empty for a folder of the user's own."""
+    if folder.parent == FOLDER:
+        return "sayahead"
+    return extensions.folders("sayahead.voices").get(folder.parent, "")
+
+
 def added_voices() -> dict[str, Path]:
     """The voices in the user's folder, by name; none where it cannot be found or read."""
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import http.server
 import io
 import json
@@ -22,9 +21,11 @@ import pytest
 from support.command import Command
 from support.whistled import whistled
 
+from sayahead.engine.files import sha256
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.sound.loudness import loudness
 from sayahead.voice import load_voice
+from sayahead.voices.install import catalogue as module
 from sayahead.voices.install.add import add, for_trade, pack, remove
 from sayahead.voices.install.catalogue import catalogue, listing
 from sayahead.voices.install.trial import TARGET_LUFS, kept, sample
@@ -126,7 +127,7 @@ def test_a_name_is_taken_once_and_by_wish_again(silbo: Path) -> None:
 
 def test_a_download_is_what_was_promised(silbo: Path, tmp_path: Path) -> None:
     archive = packed(silbo, tmp_path / "silbo.zip")
-    digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+    digest = sha256(archive)
     progress = list[tuple[str, int, int | None]]()
     with served(tmp_path) as address:
         source = f"{address}/silbo.zip"
@@ -140,6 +141,31 @@ def test_a_download_is_what_was_promised(silbo: Path, tmp_path: Path) -> None:
         added = add(source, sha256=digest, progress=lambda *told: progress.append(told))
     assert added.config.name == "silbo"
     assert progress[-1] == ("silbo.zip", archive.stat().st_size, archive.stat().st_size)
+
+
+def test_an_archive_of_the_release_is_added_by_name(
+    silbo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digest = sha256(packed(silbo, tmp_path / "silbo.tar.gz"))
+    monkeypatch.setattr(module, "archives", lambda: {"silbo": digest})
+    with served(tmp_path) as address:
+        monkeypatch.setattr(module, "RELEASE", address)
+        assert module.downloads("silbo")[0][1] == f"{address}/silbo.tar.gz"
+        assert add("silbo").config.name == "silbo"
+        (tmp_path / "silbo.tar.gz").write_bytes(b"another")
+        with pytest.raises(VoiceError, match="not what was promised"):
+            add("silbo", replace=True)
+    assert "silbo" in installed_voices()
+
+
+def test_a_voice_whose_files_are_nowhere_says_where_they_are(tmp_path: Path) -> None:
+    own = tmp_path / "twin"
+    shutil.copytree(installed_voices()["heart"], own)
+    about = json.loads((own / "voice.json").read_text())
+    (own / "voice.json").write_text(json.dumps(about | {"name": "twin", "files": {"text.onnx": "0" * 64}}))
+    (own / "text.onnx").unlink()
+    with pytest.raises(VoiceError, match=r"lacks text\.onnx.* pip install sayahead-voices-papers"):
+        add(str(own))
 
 
 def evil(path: Path, name: str) -> Path:
@@ -180,7 +206,10 @@ def test_what_cannot_be_added_leaves_nothing(silbo: Path, tmp_path: Path, own_ho
 
 
 def test_only_added_voices_are_removed() -> None:
-    for name, message in (("heart", "came with sayahead"), ("nobody", "none was added")):
+    messages = {"heart": "came with sayahead and stays", "nobody": "none was added"}
+    if "ma-lj" in installed_voices():
+        messages["ma-lj"] = "goes with it: pip uninstall sayahead-voices-papers"
+    for name, message in messages.items():
         with pytest.raises(VoiceError, match=message):
             remove(name)
 

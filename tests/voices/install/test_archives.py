@@ -31,7 +31,7 @@ def test_a_voice_is_added_and_its_steps_are_the_whole(
     archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path / "voices"))
-    added = add(str(archive))
+    added = add(archive.name.removesuffix(".tar.gz"))
     assert f"{added.config.name}.tar.gz" == archive.name
     synthesizer = load_voice(added.folder).synthesizer
     assert isinstance(synthesizer, TwoStage)

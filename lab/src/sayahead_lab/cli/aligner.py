@@ -17,7 +17,6 @@ EPILOG = """One comes with the package; to train another:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     parser.add_argument("run_folder", metavar="RUN", type=Path, help="folder of a run of lab/recipes/aligner.toml")
     parser.add_argument("out", metavar="FOLDER", type=Path, help="where aligner.onnx and aligner.json go")
 

@@ -52,7 +52,6 @@ If it is stopped, the same command continues. docs/corpora.md describes the file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     add = parser.add_argument
     add("out", metavar="FOLDER", type=Path, help="where the corpus goes; existing parts are kept")
     for split in SPLITS:

@@ -31,7 +31,6 @@ STEPS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     count, column = number(int, 1), one_of("wer", "cer", "distillmos", "dnsmos")
     add = parser.add_argument
     add("step", metavar="run|score|report", type=one_of(*STEPS), help="what to do")

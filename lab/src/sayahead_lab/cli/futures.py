@@ -24,7 +24,6 @@ EPILOG = """For the recipes guided by a language model:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     add = parser.add_argument
     add("out", metavar="FILE.jsonl", type=Path, help="where the lines go; existing ones are kept")
     add("--texts", metavar="FILE", type=Path, required=True, help="lines of name|text")

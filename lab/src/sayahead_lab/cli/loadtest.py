@@ -33,7 +33,6 @@ BOUND_MS = 150.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     add = parser.add_argument
     add("--url", metavar="URL", help="a running server, such as ws://127.0.0.1:8000 (default: start one)")
     add("--key", metavar="KEY", help="its key")

@@ -56,7 +56,6 @@ A student, a policy or an agent can be added to an existing voice:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     add = parser.add_argument
     add("--acoustic", metavar="RUN", type=Path, help="the acoustic model's run or checkpoint, or a voice's name")
     add("--vocoder", metavar="RUN", type=Path, help="the vocoder's run, or a voice's name for its vocoder")

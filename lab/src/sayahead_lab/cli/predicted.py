@@ -21,7 +21,6 @@ interrupted corpus goes on where it was.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     add = parser.add_argument
     add("run_folder", metavar="RUN", type=Path, help="folder of the acoustic model's run (Deep Voice 3)")
     add("corpus", metavar="CORPUS", type=Path, help="the corpus with true mel and sound")

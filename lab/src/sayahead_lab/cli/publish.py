@@ -23,7 +23,6 @@ an archive, -o is a folder.
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     add = parser.add_argument
     add("runs", metavar="RUN", type=Path, nargs="*", help="folders of runs")
     where = "where a folder for each run, and SHA256SUMS, go; or an archive of these (.tar.gz, .zip)"

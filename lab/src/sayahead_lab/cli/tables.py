@@ -22,7 +22,6 @@ EPILOG = """For lab/recipes/heart/policy.toml, which trains a voice's policy:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     add = parser.add_argument
     add("out", metavar="FOLDER", type=Path, help="where the tables go")
     add("--train", metavar="FILE", type=Path, required=True, help="training texts: lines of name|text")

@@ -7,21 +7,26 @@ import logging
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 from sayahead.cli import FAILED, complain, number, one_of
 from sayahead.cli.console import Console, visible
+from sayahead.extensions import Extensible
 
 HELP = "make a corpus, train a model"
-PARTS = {
-    "aligner": "sayahead_lab.cli.aligner",
-    "corpus": "sayahead_lab.cli.corpus",
-    "voice": "sayahead_lab.cli.make_voice",
-    "futures": "sayahead_lab.cli.futures",
-    "predicted": "sayahead_lab.cli.predicted",
-    "publish": "sayahead_lab.cli.publish",
-    "tables": "sayahead_lab.cli.tables",
-    "vectors": "sayahead_lab.cli.vectors",
-}
+PARTS: Extensible[Any] = Extensible(
+    "sayahead.train",
+    {
+        "aligner": "sayahead_lab.cli.aligner",
+        "corpus": "sayahead_lab.cli.corpus",
+        "voice": "sayahead_lab.cli.make_voice",
+        "futures": "sayahead_lab.cli.futures",
+        "predicted": "sayahead_lab.cli.predicted",
+        "publish": "sayahead_lab.cli.publish",
+        "tables": "sayahead_lab.cli.tables",
+        "vectors": "sayahead_lab.cli.vectors",
+    },
+)
 """Subcommands, each a module of its own."""
 EPILOG = """First a corpus, then a model:
 
@@ -38,7 +43,6 @@ LINE_S = 30.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     parser.usage = "sayahead train RECIPE.toml [options]\n       sayahead train corpus ..."
     parser.add_argument("recipe", metavar="RECIPE.toml", type=Path, help="what to train, and how")
     add = parser.add_argument

@@ -26,7 +26,6 @@ EPILOG = """For the students' recipes:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = EPILOG
     add = parser.add_argument
     add("out", metavar="FOLDER", type=Path, help="where words.npz and axes.npy go")
     add("--texts", metavar="FILE", type=Path, required=True, help="lines of name|text: the words that matter")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,7 +16,8 @@ from sayahead.extensions import Extensible
 from sayahead.policies.learned import LearnedConfig, Network
 from sayahead.vocoders import Borrowed
 from sayahead.voice import load_voice
-from sayahead.voices import FOLDER, FORMAT, installed_voices, located, read_config
+from sayahead.voices import FOLDER, installed_voices, located, read_config
+from sayahead.voices.write import write_voice
 
 from sayahead_lab.training.corpus.teacher import voice_config
 from sayahead_lab.training.voice_parts import Acoustic, Part, Written
@@ -143,7 +143,6 @@ def make_voice(
     pad = {} if first.characters else {"pad": info.pad}
     hold_back = {"hold_back_s": first.hold_back_s, "blind_hold_back_s": first.hold_back_s}
     config = {
-        "format": FORMAT,
         "name": name,
         "language": "en-US",
         "description": description or f"American English; {first.title} and {second.title}, {front.sample_rate} Hz",
@@ -247,7 +246,7 @@ def make_heart(
     from sayahead_lab.training.hibari import assets
 
     try:
-        config = {"format": FORMAT, **tomllib.loads(settings.read_text(encoding="utf-8"))}
+        config = tomllib.loads(settings.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{settings} cannot be read as a voice's settings: {error}.") from error
     if student is not None and acoustic is None:
@@ -381,19 +380,3 @@ def notice_of(text: str, config: Mapping[str, Any], source: str) -> str:
     """A NOTICE for voice.json's name and licence: the text with what the voice was made of."""
     see = " (see LICENSE)" if config["license"] == "Apache-2.0" else ""
     return text.format(name=config["name"], license=config["license"], see=see, source=source)
-
-
-def write_voice(folder: Path, config: Mapping[str, Any], files: Iterable[Path], *, notice: str = "") -> None:
-    """Write voice.json with the digests of a voice's files, LICENSE where it is Apache-2.0, and NOTICE if there is one.
-
-    ``config``: all of voice.json but ``files``.
-    """
-    digests = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(files)}
-    head = {key: value for key, value in config.items() if key not in ("files", "phonemes")}
-    table = {**head, "files": digests, "phonemes": config["phonemes"]}
-    text = json.dumps(table, ensure_ascii=False, indent=1)
-    (folder / "voice.json").write_text(text + "\n", encoding="utf-8")
-    if config["license"] == "Apache-2.0":
-        (folder / "LICENSE").write_bytes((FOLDER / "heart" / "LICENSE").read_bytes())
-    if notice:
-        (folder / "NOTICE").write_text(notice, encoding="utf-8")

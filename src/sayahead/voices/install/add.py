@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -11,7 +10,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from sayahead.config import nearest
@@ -19,13 +17,14 @@ from sayahead.errors import ConfigError, VoiceError
 from sayahead.voice import load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 from sayahead.voices.install.archives import ENDINGS, is_archive, unpack, write_archive
-from sayahead.voices.install.catalogue import CARD, catalogue
+from sayahead.voices.install.catalogue import archives, catalogue, downloads
 from sayahead.voices.install.fetch import Digest, Progress, fetch, is_address
 from sayahead.voices.install.kokoro import add_kokoro, is_kokoro
 from sayahead.voices.install.onnx.graph import read_graph
 from sayahead.voices.install.trial import Measured, keep, measure
 from sayahead.voices.install.vits.voice import add_piper
-from sayahead.voices.locations import VARIABLE, added_voices, home, packaged_voices
+from sayahead.voices.locations import ELSEWHERE, VARIABLE, added_voices, home, package_of, packaged_voices
+from sayahead.voices.write import DESCRIPTION, PAPERS, change_voice, copy_files
 
 MADE = "voice"
 """The folder in a workplace that becomes the voice."""
@@ -115,9 +114,11 @@ def settle(work: Path, name: str | None, *, replace: bool) -> Added:
 
 
 def remove(name: str) -> Path:
-    """Delete an added voice; the folder that it had. VoiceError for one that is not there or came with the package."""
+    """Delete an added voice; the folder that it had. VoiceError if there is none, or it came with a package."""
     if name in packaged_voices():
-        raise VoiceError(f"The voice {name!r} came with sayahead and stays.")
+        package = package_of(packaged_voices()[name])
+        how = "stays" if package == "sayahead" else f"goes with it: pip uninstall {package}"
+        raise VoiceError(f"The voice {name!r} came with {package} and {how}.")
     voices = added_voices()
     if name not in voices:
         raise VoiceError(f"There is no added voice {name!r}{nearest(name, voices) if voices else ': none was added'}.")
@@ -143,11 +144,12 @@ def place(source: str, work: Path, sha256: str | None, progress: Progress | None
     path = Path(source).expanduser()
     if path.exists():
         return path
-    if source in catalogue():
-        for name, address, digest in catalogue()[source].downloads():
-            fetch(address, work / name, digest, progress)
-        return work / f"{source}.onnx"
-    known = nearest(source, catalogue())
+    files = downloads(source)
+    for name, address, digest in files:
+        fetch(address, work / name, digest, progress)
+    if files:
+        return work / files[0][0]
+    known = nearest(source, [*catalogue(), *archives()])
     raise ConfigError(
         f"There is no file or folder {source!r}, and no voice of this name in the catalogue{known}: "
         "sayahead voices catalogue lists them."
@@ -187,15 +189,17 @@ def copy(found: Path, folder: Path) -> None:
     if not found.is_dir():
         make(found, None, folder)
         return
-    config = read_config(found)
+    config, packaged = read_config(found), packaged_files()
     folder.mkdir()
-    others = ("voice.json", "LICENSE", "NOTICE", CARD)
-    for name in (*config.files, *others):
-        path = found / name
-        if path.is_file() and not path.is_symlink() and path.name == name:
-            shutil.copyfile(path, folder / name)
-        elif name in config.files and not path.exists() and (lent := packaged_files().get(config.files[name])):
-            shutil.copyfile(lent, folder / name)
+    copy_files(found, folder, (*config.files, DESCRIPTION, *PAPERS))
+    for name, digest in config.files.items():
+        if not (folder / name).exists() and not (found / name).exists():
+            if digest not in packaged:
+                raise VoiceError(
+                    f"The voice {config.name} lacks {name}, which is a packaged voice's: install that package first, "
+                    f"such as pip install {ELSEWHERE['ma-lj']}."
+                )
+            shutil.copyfile(packaged[digest], folder / name)
 
 
 def packaged_files() -> dict[str, Path]:
@@ -217,9 +221,7 @@ def pack(voice: Path, archive: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / config.name
         folder.mkdir()
-        for name in (*config.files, "voice.json", "LICENSE", "NOTICE", CARD):
-            if name not in left and (voice / name).is_file():
-                shutil.copyfile(voice / name, folder / name)
+        copy_files(voice, folder, (*(config.files.keys() - left), DESCRIPTION, *PAPERS))
         write_archive(Path(work), archive)
     return left
 
@@ -231,13 +233,14 @@ def checked_name(folder: Path, name: str | None, *, replace: bool) -> str:
     if not NAME.fullmatch(name):
         raise ConfigError(f"{name!r} is no name for a voice: letters, digits and . _ + - make one (--name).")
     if name in packaged_voices():
-        raise ConfigError(f"{name!r} is the name of a voice that came with sayahead: choose another (--name).")
+        package = package_of(packaged_voices()[name])
+        raise ConfigError(f"{name!r} is the name of a voice that came with {package}: choose another (--name).")
     if name in installed_voices() and not replace:
         raise ConfigError(
             f"There is a voice {name!r} already: choose another name (--name), or replace it (--replace)."
         )
     if name != own:
-        rewrite(folder, {"name": name})
+        change_voice(folder, {"name": name})
     return name
 
 
@@ -248,12 +251,5 @@ def finished(folder: Path, name: str) -> Measured:
     if measured.lufs == float("-inf"):
         raise VoiceError(f"The voice {name!r} loads, but a sentence of its language is silent: it was not added.")
     if voice.config.gain == 1.0:
-        rewrite(folder, {"gain": round(measured.gain, 4)})
+        change_voice(folder, {"gain": round(measured.gain, 4)})
     return measured
-
-
-def rewrite(folder: Path, changes: dict[str, Any]) -> None:
-    """Change fields of a voice's description."""
-    path = folder / "voice.json"
-    about = json.loads(path.read_text(encoding="utf-8")) | changes
-    path.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,4 +1,7 @@
-"""The catalogue: public Piper voices with their languages, sizes, addresses and digests. Nothing is fetched unasked."""
+"""The catalogue: public Piper voices, and this version's own archives, with their addresses and digests.
+
+Nothing is downloaded unless it is asked for.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from sayahead import __version__
 from sayahead.errors import ConfigError
 from sayahead.voices.install.fetch import Digest
 
 BASE = "https://huggingface.co/rhasspy/piper-voices/resolve/main/"
 """Where the voices are published."""
 CARD = "MODEL_CARD"
+RELEASE = f"https://github.com/sayahead/sayahead/releases/download/v{__version__}"
+"""Where this version's archives of voices are published."""
+CLONE = Path(__file__).parents[4] / "archives"
+"""Where they lie in a clone of the repository."""
+SUMS = "SHA256SUMS"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,26 @@ class Entry:
             (CARD, self.card),
         ):
             yield name, BASE + quote(f"{self.folder}/{name}"), Digest("md5", value)
+
+
+def downloads(name: str) -> list[tuple[str, str, Digest]]:
+    """File name, address and digest of each file of a voice by its name, the voice first; none for another name."""
+    if name in catalogue():
+        return list(catalogue()[name].downloads())
+    if name not in archives():
+        return []
+    file = f"{name}.tar.gz"
+    address = (CLONE / file).as_uri() if (CLONE / file).is_file() else f"{RELEASE}/{file}"
+    return [(file, address, Digest("sha256", archives()[name]))]
+
+
+@functools.cache
+def archives() -> dict[str, str]:
+    """The archives of voices that this version has outside the package: name to SHA-256."""
+    sums = next((path for path in (Path(__file__).with_name(SUMS), CLONE / SUMS) if path.is_file()), None)
+    lines = [] if sums is None else sums.read_text(encoding="utf-8").splitlines()
+    files = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    return {name.removesuffix(".tar.gz"): digest for name, digest in files.items() if "/" not in name}
 
 
 @functools.cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import zipfile
@@ -16,7 +15,7 @@ from sayahead.config import describe
 from sayahead.errors import VoiceError
 from sayahead.text.espeak.voices import voice_of
 from sayahead.types import Floats
-from sayahead.voices import FORMAT
+from sayahead.voices.write import write_voice
 
 SAMPLE_RATE = 24000
 LANGUAGES = {"a": "en-US", "b": "en-GB", "e": "es", "f": "fr-FR", "h": "hi", "i": "it", "p": "pt-BR"}
@@ -49,8 +48,7 @@ def add_kokoro(onnx: Path, config: Path | None, folder: Path) -> None:
     try:
         shutil.copyfile(onnx, folder / "model.onnx")
         np.save(folder / "styles.npy", np.stack([styles[name] for name in names]))
-        about = voice_json(onnx.stem, vocab, language, names, folder)
-        (folder / "voice.json").write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        write_voice(folder, about(onnx.stem, vocab, language, names), folder.iterdir())
     except Exception:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -118,11 +116,10 @@ def chosen(styles: dict[str, Floats], language: str, onnx: Path) -> tuple[str, l
     return language, names
 
 
-def voice_json(name: str, vocab: dict[str, int], language: str, names: list[str], folder: Path) -> dict[str, Any]:
+def about(name: str, vocab: dict[str, int], language: str, names: list[str]) -> dict[str, Any]:
     """The voice's description."""
     several = f", {len(names)} styles" if len(names) > 1 else ""
     return {
-        "format": FORMAT,
         "name": name,
         "language": language,
         "description": f"Kokoro{several}; whole sentences; {SAMPLE_RATE / 1000:g} kHz",
@@ -135,5 +132,4 @@ def voice_json(name: str, vocab: dict[str, int], language: str, names: list[str]
         "model": {"espeak": voice_of(language)},
         "speakers": {style: number for number, style in enumerate(names)},
         "phonemes": vocab,
-        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())},
     }

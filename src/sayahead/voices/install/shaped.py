@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 
@@ -10,10 +9,11 @@ from sayahead.config import nearest
 from sayahead.errors import VoiceError
 from sayahead.types import Shape
 from sayahead.voice import SHAPED
-from sayahead.voices import FORMAT, check_shape, installed_voices, read_config
+from sayahead.voices import check_shape, installed_voices, read_config
 from sayahead.voices.install.add import MADE, Added, settle, workplace
+from sayahead.voices.write import write_voice
 
-OWN = ("learned", "distilled", "hidden", "agent", "files", "gain")
+OWN = ("learned", "distilled", "hidden", "agent", "gain")
 """What the voice that is shaped keeps to itself."""
 
 
@@ -26,15 +26,14 @@ def shape_voice(base: str, name: str, shape: Shape, *, description: str | None =
 
 
 def write_shaped(base: str, name: str, shape: Shape, folder: Path, *, description: str | None) -> None:
-    """The folder of a shaped voice: its voice.json."""
+    """The folder of a shaped voice: its voice.json, and the papers of the voice that it is made of."""
     if base not in installed_voices():
         raise VoiceError(f"There is no voice {base!r}{nearest(base, installed_voices())}.")
-    config = read_config(installed_voices()[base])
+    lender = installed_voices()[base]
+    config = read_config(lender)
     if config.kind == SHAPED:
         raise VoiceError(f"The voice {base!r} is a shaped one itself: shape the voice {config.model['voice']!r}.")
     about = {key: value for key, value in asdict(config).items() if key not in OWN}
-    about |= {"format": FORMAT, "name": name, "kind": SHAPED, "model": {"voice": base}, "shape": asdict(shape)}
-    about |= {"files": {}, "gain": 1.0}
+    about |= {"name": name, "kind": SHAPED, "model": {"voice": base}, "shape": asdict(shape), "gain": 1.0}
     about["description"] = description or f"{config.description.split(';')[0]}; shaped from {base}"
-    folder.mkdir(parents=True)
-    (folder / "voice.json").write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_voice(folder, about, papers=lender)

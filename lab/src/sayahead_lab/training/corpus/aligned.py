@@ -6,12 +6,12 @@ recording.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from sayahead.engine.files import sha256
 from sayahead.errors import ConfigError
 from sayahead.sound.pcm import to_pcm16
 from sayahead.text.english.normalizer import normalize
@@ -36,7 +36,7 @@ class AlignedSpec(RecordedSpec):
 
     def about(self) -> About:
         """See Spec. Nothing is random."""
-        digest = hashlib.sha256((self.aligner / "aligner.onnx").read_bytes()).hexdigest()[:16]
+        digest = sha256(self.aligner / "aligner.onnx")[:16]
         marks = "all" if self.inner_marks else "final"
         return About(self.front_end, *inventory(), self.described(aligner=digest), marks, seed=0)
 

@@ -14,6 +14,7 @@ import wave
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sayahead.engine.files import sha256
 from sayahead.errors import ConfigError, VoiceError
 from sayahead.systems.external import by_command, output_of, whole_texts
 from sayahead.types import Floats
@@ -45,7 +46,7 @@ class SpokenSpec(AlignedSpec):
         if folder is None:
             teacher = {"command": self.teacher}
         else:
-            digest = hashlib.sha256((folder / "voice.json").read_bytes()).hexdigest()
+            digest = sha256(folder / "voice.json")
             teacher = {"voice": folder.resolve().name, "digest": digest[:16]}
         kept = {name: value for name, value in aligned.source.items() if name != "folder"}
         return replace(aligned, source={**kept, "kind": "spoken", **teacher}, seed=self.noise)

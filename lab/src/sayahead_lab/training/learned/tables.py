@@ -7,7 +7,6 @@ of READ and SPEAK is then a lookup, thousands a second.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sayahead.config import from_mapping
+from sayahead.engine.files import sha256
 from sayahead.engine.stages import Frames, moved
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.errors import ConfigError
@@ -215,7 +215,7 @@ class Tables:
                 raise ConfigError(f"None of the {len(lines)} texts of {split} is one sentence of two words or more.")
             file = path / f"{split}.npz"
             save_tables(file, tables)
-            digests[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
+            digests[file.name] = sha256(file)
         info = asdict(TablesInfo(name, hold_back_s, seed, digests))
         (path / DESCRIPTION).write_text(json.dumps(info, indent=1) + "\n", encoding="utf-8")
         return cls(path)

@@ -7,7 +7,6 @@ finds it beside itself; the word vectors that it reads are copied.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from sayahead.engine.files import sha256
 from sayahead.errors import ConfigError
 from sayahead.voices.install.archives import is_archive, unpack, write_archive
 
@@ -54,7 +54,7 @@ def publish(runs: Sequence[Path], out: Path) -> list[Path]:
             shutil.copytree(vectors, folder / vectors.name)
         written.append(folder)
     files = sorted(path for path in out.rglob("*") if path.is_file() and path.name != SUMS)
-    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(out).as_posix()}" for path in files]
+    lines = [f"{sha256(path)}  {path.relative_to(out).as_posix()}" for path in files]
     (out / SUMS).write_text("\n".join(lines) + "\n", encoding="utf-8")
     return written
 
@@ -102,6 +102,6 @@ def check_sums(folder: Path) -> int:
     for line in lines:
         digest, name = line.split("  ", 1)
         path = folder / name
-        if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        if not path.is_file() or sha256(path) != digest:
             raise ConfigError(f"{path} is missing or damaged: fetch the release again.")
     return len(lines)

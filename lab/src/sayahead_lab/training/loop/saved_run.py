@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import torch
+from sayahead.engine.files import sha256
 from sayahead.errors import ConfigError
 from torch import nn
 
@@ -102,7 +102,7 @@ def load_run_of(task: type[T], model: type[M], path: Path, corpus: Path | None =
 
 def corpus_record(folder: Path) -> dict[str, str]:
     """A corpus's folder, and the digest of its description: front end, phonemes and shards."""
-    digest = hashlib.sha256((folder / DESCRIPTION).read_bytes()).hexdigest()
+    digest = sha256(folder / DESCRIPTION)
     return {"folder": str(folder.resolve()), "fingerprint": digest}
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from sayahead.config import nearest
+from sayahead.engine.files import sha256
 from sayahead.errors import ConfigError
 from sayahead.voices import installed_voices, read_config
 from sayahead.voices.install.archives import is_archive
@@ -152,7 +152,7 @@ def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path, a
 def moved(start: Start, folder: Path) -> bool:
     """Whether a run was trained on another corpus than that in ``folder``; ConfigError where it does not fit it."""
     assert start.state is not None
-    digest = hashlib.sha256((folder / DESCRIPTION).read_bytes()).hexdigest()
+    digest = sha256(folder / DESCRIPTION)
     if start.state["corpus"]["fingerprint"] == digest:
         return False
     if start.info is None:

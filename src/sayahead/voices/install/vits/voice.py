@@ -5,8 +5,6 @@ The parts are checked before they are written: joined, and in steps, they must g
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 import shutil
 from dataclasses import dataclass
@@ -19,7 +17,6 @@ from sayahead.engine.onnx import OnnxGraph, count, simplify
 from sayahead.errors import SayaheadError, VoiceError
 from sayahead.types import Floats
 from sayahead.vocoders.vits_decoder import LatentVocoder
-from sayahead.voices import FORMAT
 from sayahead.voices.install.onnx.conv2d import with_planes
 from sayahead.voices.install.onnx.graph import Graph, needs_onnx, read_graph
 from sayahead.voices.install.onnx.simplify import with_norms, with_plain_shapes
@@ -27,6 +24,7 @@ from sayahead.voices.install.onnx.splines import with_short_splines
 from sayahead.voices.install.onnx.stateful_conv import rows_needed, with_caches
 from sayahead.voices.install.piper import BEGIN, END, PAD, PiperConfig, read_piper
 from sayahead.voices.install.vits.cuts import Cuts, cut, find_cuts, ids_and_lengths
+from sayahead.voices.write import write_voice
 
 TOLERANCE = 1e-5
 """Most that samples of the parts may differ from those of the whole, at the same noise, and in steps from at once."""
@@ -105,12 +103,11 @@ def write(graph: Graph, cuts: Cuts, piper: PiperConfig, folder: Path, *, origina
     trial.save(folder)
     right = trial.reaches()
     trial.streamed(right)
-    about = voice_json(cuts, piper, folder, right=right, name=original.stem)
     card = next((original.parent / name for name in CARDS if (original.parent / name).is_file()), None)
+    terms = "unknown" if card is None else licensed(card)
+    write_voice(folder, about(cuts, piper, terms, right=right, name=original.stem), sorted(folder.iterdir()))
     if card is not None:
         shutil.copyfile(card, folder / card.name)
-        about["license"] = licensed(card)
-    (folder / "voice.json").write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def check_ids(graph: Graph, piper: PiperConfig) -> None:
@@ -125,8 +122,8 @@ def check_ids(graph: Graph, piper: PiperConfig) -> None:
         )
 
 
-def voice_json(cuts: Cuts, piper: PiperConfig, folder: Path, *, right: tuple[int, int], name: str) -> dict[str, Any]:
-    """The voice's description."""
+def about(cuts: Cuts, piper: PiperConfig, terms: str, *, right: tuple[int, int], name: str) -> dict[str, Any]:
+    """The voice's description; ``terms`` is its licence."""
     base = piper.language.split("-")[0]
     phonemes = {symbol: number for symbol, number in piper.phonemes.items() if symbol not in (PAD, BEGIN, END)}
     model = {
@@ -145,11 +142,10 @@ def voice_json(cuts: Cuts, piper: PiperConfig, folder: Path, *, right: tuple[int
     several = f", {len(piper.speakers)} speakers" if piper.speakers else ""
     quality = f" {piper.quality}" if piper.quality else ""
     return {
-        "format": FORMAT,
         "name": name,
         "language": piper.language,
         "description": f"Piper{quality}, {piper.name}{several}; {piper.sample_rate / 1000:g} kHz",
-        "license": "unknown",
+        "license": terms,
         "source": f"added from {name}.onnx",
         "kind": "vits",
         "sample_rate": piper.sample_rate,
@@ -159,7 +155,6 @@ def voice_json(cuts: Cuts, piper: PiperConfig, folder: Path, *, right: tuple[int
         "model": model,
         "speakers": piper.speakers,
         "phonemes": phonemes,
-        "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())},
     }
 
 
