@@ -27,8 +27,8 @@ from sayahead.text.english.words import roman
 
 _DOMAIN = "|".join(sorted(tables.DOMAINS))
 _MOVE = r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?"
-_PIECES = tables.table("K king  Q queen  R rook  B bishop  N knight  x takes  + check  # mate")
-_CHORDS = tables.table("m minor  min minor  maj major  dim diminished  aug augmented  sus suspended  add add")
+_PIECES = tables.said("chess")
+_CHORDS = tables.said("chords")
 _FILE = "|".join(sorted(tables.EXTENSIONS))
 _SHOUTED = "|".join(sorted(extension.upper() for extension in tables.EXTENSIONS if len(extension) > 2))
 
