@@ -23,7 +23,7 @@ from sayahead_lab.eval.speed import load
 
 
 def spent(
-    sources: dict[str, Path], scripts: dict[str, list[load.Script]], sessions: int, seconds: float
+    sources: dict[str, Path], scripts: dict[str, list[load.TurnScript]], sessions: int, seconds: float
 ) -> list[float]:
     """Processor milliseconds of each server for a second of its sound."""
     places = f"limits.sessions={2 * sessions}"

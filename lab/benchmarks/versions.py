@@ -77,7 +77,7 @@ def unpacked(commit: str, folder: Path) -> Path:
     return folder / "src"
 
 
-def scripts_of(source: Path) -> list[load.Script]:
+def scripts_of(source: Path) -> list[load.TurnScript]:
     """What sessions say, and when a version's own voice can have made each part of its sound."""
     texts = [" ".join(pair) for pair in zip(sentences(11, 8), sentences(7, 8), strict=True)]
     arrivals = [tuple((each.text, each.at_s) for each in Tokens(50.0).arrivals(text)) for text in texts]
@@ -87,13 +87,13 @@ def scripts_of(source: Path) -> list[load.Script]:
         command, input=json.dumps(arrivals), capture_output=True, text=True, check=True, env=environment
     )
     return [
-        load.Script(fragments, tuple((end, at_s) for end, at_s in made["released"]), made["settled_s"])
+        load.TurnScript(fragments, tuple((end, at_s) for end, at_s in made["released"]), made["settled_s"])
         for fragments, made in zip(arrivals, json.loads(done.stdout), strict=True)
     ]
 
 
 def measure(
-    name: str, source: Path, scripts: list[load.Script], *, sessions: int, places: int, seconds: float
+    name: str, source: Path, scripts: list[load.TurnScript], *, sessions: int, places: int, seconds: float
 ) -> dict[str, Any]:
     """A round on a server of a version."""
     version = started(name, source, "--set", f"limits.sessions={places}")

@@ -19,28 +19,28 @@ from torch import Tensor
 
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.mohan.agent import AgentTask
-from sayahead_lab.training.mohan.environment import Episodes, RewardConfig, Sentence, Speaker
+from sayahead_lab.training.mohan.environment import EpisodeSentence, PathEpisodes, RewardConfig, StepwiseSpeaker
 
 
 class ReadSpeak(gymnasium.Env[Floats, np.int64]):
     """One sentence an episode, drawn anew by every reset: action 0 is READ, 1 is SPEAK.
 
-    An observation is (D,) float32, see ``Episodes.observe``. An episode ends when everything is spoken, or when
+    An observation is (D,) float32, see ``PathEpisodes.observe``. An episode ends when everything is spoken, or when
     everything is read: then the rest is spoken at once and its rewards are summed up in the last one (4.3.3). ``info``
     has the parts of the reward, characters read, SPEAKs and, when it has ended, ``d_T``.
     """
 
     def __init__(
         self,
-        speaker: Speaker,
-        sentences: Sequence[Sentence],
+        speaker: StepwiseSpeaker,
+        sentences: Sequence[EpisodeSentence],
         rewards: RewardConfig,
         *,
         scale: Tensor,
         taught: bool = True,
         most: int = 1000,
     ) -> None:
-        """See Episodes."""
+        """See PathEpisodes."""
         self.speaker, self.sentences, self.rewards = speaker, sentences, rewards
         self.scale, self.taught, self.most = scale, taught, most
         self._begin(0)
@@ -50,7 +50,7 @@ class ReadSpeak(gymnasium.Env[Floats, np.int64]):
     @torch.no_grad()
     def _begin(self, sentence: int) -> None:
         options: dict[str, Any] = {"scale": self.scale, "taught": self.taught, "most": self.most}
-        self.episodes = Episodes(self.speaker, [self.sentences[sentence]], self.rewards, **options)
+        self.episodes = PathEpisodes(self.speaker, [self.sentences[sentence]], self.rewards, **options)
 
     def _observe(self) -> Floats:
         observation: Floats = self.episodes.observe()[0].float().cpu().numpy().astype(np.float32)

@@ -12,7 +12,7 @@ import torch
 from lab_support.readspeak import BANDS, Recital, sentence
 from sayahead import ConfigError
 
-from sayahead_lab.training.mohan.environment import Episodes, RewardConfig, wait_end, walk
+from sayahead_lab.training.mohan.environment import PathEpisodes, RewardConfig, wait_end, walk
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
@@ -53,7 +53,7 @@ def test_gymnasium_environment(taught: bool) -> None:
         _, reward, ended, cut, info = world.step(np.int64(0))
         total += reward
         assert not cut
-    episodes = Episodes(Recital(), [sentences[2]], RewardConfig(), scale=torch.ones(BANDS), taught=taught)
+    episodes = PathEpisodes(Recital(), [sentences[2]], RewardConfig(), scale=torch.ones(BANDS), taught=taught)
     assert total == pytest.approx(walk(episodes, wait_end).rewards.sum().item())
     assert (info["read"], info["d_T"]) == (7, 1.0)
     with pytest.raises(ConfigError, match="0 \\(READ\\) or 1 \\(SPEAK\\)"):

@@ -70,9 +70,9 @@ def test_the_open_sentence_begins_behind_the_last_closed_one() -> None:
 
 
 def test_the_predictor_reads_the_open_sentence_alone(tmp_path: Path) -> None:
-    from sayahead_lab.training.graph.builder import Graph
+    from sayahead_lab.training.graph.builder import GraphBuilder
 
-    graph = Graph()
+    graph = GraphBuilder()
     rows = graph.input("vectors", np.float32, ["N", 4])
     total = graph.op("ReduceSum", rows, graph.constant(np.array([0])), keepdims=0)
     graph.output(total, "embedding", np.float32, [4])

@@ -12,14 +12,14 @@ import numpy as np
 import torch
 from sayahead_lab.training.clarinet.conditioner import ConditionerConfig
 from sayahead_lab.training.clarinet.network import GaussianIAF, IAFConfig
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.teacher import voice_config
 from sayahead_lab.training.graph.builder import quantized
 from sayahead_lab.training.loop.recipe import Recipe
 from sayahead_lab.training.loop.saved_run import Trained
-from sayahead_lab.training.loop.task import Settings
+from sayahead_lab.training.loop.task import TrainSettings
 from sayahead_lab.training.ma.network import DeepVoice3, DeepVoice3Config
-from sayahead_lab.training.mel.network import MelVocoder, MelVocoderConfig
+from sayahead_lab.training.mel.network import MelVocoderConfig, MelVocoderNetwork
 from sayahead_lab.training.voice import make_voice
 from sayahead_lab.training.waveglow.network import Bands, Groups, WaveGlow, WaveGlowConfig
 from sayahead_lab.training.wavernn.network import WaveRNN, WaveRNNConfig
@@ -102,7 +102,7 @@ def vocoder(task: str) -> nn.Module:
         return WaveRNN(BANDED if task.endswith("bands") else SAMPLED).eval()
     if task.startswith("waveglow"):
         return waveglow(GLOWING_BANDS if task.endswith("bands") else GLOWING)
-    model = MelVocoder(VOCODER).eval()
+    model = MelVocoderNetwork(VOCODER).eval()
     model.get_buffer("mean").fill_(-4.0)
     model.get_buffer("std").fill_(1.5)
     return model
@@ -130,14 +130,14 @@ def waveglow(config: WaveGlowConfig = GLOWING) -> WaveGlow:
 def trained(task: str, model: nn.Module, **info: Any) -> Trained[Any, Any]:
     """A run's outcome, as exporting reads it."""
     described = {
-        "front_end": FrontEnd(),
+        "front_end": MelFrontEnd(),
         "phonemes": dict(voice_config().phonemes),
         "pad": 0,
         "punctuation": "final",
         "source": {"kind": "teacher", "voice": "hibari-tts"},
     }
     corpus: Any = SimpleNamespace(info=SimpleNamespace(**{**described, **info}))
-    return Trained(None, model, Recipe("tiny", task, Settings(1, 1)), corpus, 1)
+    return Trained(None, model, Recipe("tiny", task, TrainSettings(1, 1)), corpus, 1)
 
 
 def tiny_voice(folder: Path, task: str = "mel", config: DeepVoice3Config = ACOUSTIC, *, seed: int = 0) -> Voice:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from sayahead_lab.training.graph.builder import quantized
 from sayahead_lab.training.loop.saved_run import Trained
-from sayahead_lab.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
+from sayahead_lab.training.mohan.agent_network import LOOK_BACK, AgentNetwork, AgentNetworkConfig
 from sayahead_lab.training.mohan.network import ModifiedTacotron, ModifiedTacotronConfig
 from sayahead_lab.training.voice import make_voice
 from torch import Tensor, nn
@@ -60,7 +60,9 @@ def tacotron(config: ModifiedTacotronConfig = CONFIG, *, seed: int = 0) -> Modif
 def tiny_agent(config: ModifiedTacotronConfig = CONFIG, *, seed: int = 0) -> Trained[Any, Any]:
     """The run of an agent that is of two minds."""
     torch.manual_seed(seed)
-    agent = Agent(AgentConfig(recurrent=16, dense=8, baseline=8), config.encoder + LOOK_BACK + config.n_mels)
+    agent = AgentNetwork(
+        AgentNetworkConfig(recurrent=16, dense=8, baseline=8), config.encoder + LOOK_BACK + config.n_mels
+    )
     nn.init.normal_(agent.out.weight, std=3.0)
     return trained("mohan-agent", agent.eval())
 

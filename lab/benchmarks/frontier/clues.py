@@ -21,7 +21,7 @@ from sayahead.policies.learned import CLASSES, Clues
 from sayahead.types import Floats
 
 from sayahead_lab.training.learned.episodes import distances, scales
-from sayahead_lab.training.learned.tables import Table, load_tables
+from sayahead_lab.training.learned.tables import ClueTable, load_tables
 from sayahead_lab.training.learned.task import frequent, own_vectors, reader
 
 Values = NDArray[np.float64]
@@ -31,7 +31,7 @@ NAMES = (
 RIDGE = 30.0
 
 
-def clued(tables: Sequence[Table], voice: Voice, clues: Clues) -> Values:
+def clued(tables: Sequence[ClueTable], voice: Voice, clues: Clues) -> Values:
     """(M, F) clues of all words but each sentence's last, where nothing behind them is there."""
     rows = list[Floats]()
     for table in tables:
@@ -41,7 +41,7 @@ def clued(tables: Sequence[Table], voice: Voice, clues: Clues) -> Values:
     return np.array(rows, np.float64)
 
 
-def distilled(tables: Sequence[Table], voice: Voice) -> Values:
+def distilled(tables: Sequence[ClueTable], voice: Voice) -> Values:
     """(M, D + 1) the voice's context at the same words, and its length."""
     rows = []
     for table in tables:
@@ -53,7 +53,7 @@ def distilled(tables: Sequence[Table], voice: Voice) -> Values:
     return np.array(rows)
 
 
-def gains(tables: Sequence[Table], unit: Values) -> Values:
+def gains(tables: Sequence[ClueTable], unit: Values) -> Values:
     """(M,) what one word of lookahead is worth at the same words."""
     lost = [distances(table.apart, unit)[:-1] for table in tables]
     return np.concatenate([one[:, 0] - one[:, 1] for one in lost])

@@ -8,11 +8,11 @@ from pathlib import Path
 from sayahead import LookaheadK, Policy, Read, Speak, View
 from sayahead.engine.policy import READ
 
-from sayahead_lab.eval.experiment.clock import Reader, TextClock, Tokens, Typist
+from sayahead_lab.eval.experiment.clock import ReadingClock, TextClock, Tokens, Typist
 
 CLOCKS: dict[str, tuple[TextClock, float, tuple[float, ...]]] = {
     "50 tokens/s": (Tokens(50), 1900.0, (0.3, 3.0)),
-    "180 words/min": (Reader(180), 180.0, (0.15, 0.4, 1.0, 2.0)),
+    "180 words/min": (ReadingClock(180), 180.0, (0.15, 0.4, 1.0, 2.0)),
     "typist": (Typist(40), 29.0, (0.06, 0.15, 0.4)),
 }
 """Text clocks, the pace in words a minute that the learned policy is told, and its prices."""

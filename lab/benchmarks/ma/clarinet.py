@@ -20,14 +20,14 @@ from sayahead.types import Floats
 from sayahead.vocoders.clarinet import ClariNetVocoder
 from sayahead.vocoders.pulses import pitch_curve, pulse_train
 
-from sayahead_lab.training.clarinet.network import GaussianIAF, Vocoder
+from sayahead_lab.training.clarinet.network import EndToEndClariNet, GaussianIAF
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.saved_run import load_trained
 
 
 def against_torch(vocoder: ClariNetVocoder, model: GaussianIAF, mel: Floats) -> tuple[float, float]:
     """Largest difference of the graphs from the network: samples in 16-bit steps, pitch in Hz."""
-    c, net = model.config.conditioner, Vocoder(model)
+    c, net = model.config.conditioner, EndToEndClariNet(model)
     z = np.random.default_rng(0).standard_normal((len(mel), c.hop)).astype(np.float32)
     tensor, hertz, rows = torch.from_numpy(mel), np.zeros(0, np.float32), None
     off = 0.0

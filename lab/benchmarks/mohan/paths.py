@@ -27,8 +27,8 @@ from sayahead_lab.training.loop.curves import read_log
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.mohan.agent import AgentTask
-from sayahead_lab.training.mohan.agent_network import Agent
-from sayahead_lab.training.mohan.environment import Sentence
+from sayahead_lab.training.mohan.agent_network import AgentNetwork
+from sayahead_lab.training.mohan.environment import EpisodeSentence
 from sayahead_lab.training.mohan.paths import compared, followed, policies
 
 OUT = Path("lab/benchmarks/results/mohan")
@@ -42,11 +42,11 @@ SMOOTHED = 5
 """Lines of a log whose mean is drawn."""
 
 
-def load(folder: Path, corpus: Path) -> tuple[AgentTask, Agent]:
+def load(folder: Path, corpus: Path) -> tuple[AgentTask, AgentNetwork]:
     """Task and agent of a run, on that corpus; ConfigError where it is no agent, or where frames differ."""
     found, given = load_trained(folder), Corpus(corpus)
     task, agent, front = found.task, found.model, found.corpus.info.front_end
-    if not isinstance(task, AgentTask) or not isinstance(agent, Agent):
+    if not isinstance(task, AgentTask) or not isinstance(agent, AgentNetwork):
         raise ConfigError(f"{folder} is a run of {found.recipe.task}, which is no agent.")
     if given.info.front_end != front:
         raise ConfigError(f"The frames of {corpus} are not those of {folder}: {given.info.front_end}, not {front}.")
@@ -57,7 +57,7 @@ def load(folder: Path, corpus: Path) -> tuple[AgentTask, Agent]:
     return task, agent
 
 
-def chosen(task: AgentTask, split: str, count: int, *, longest: int) -> list[Sentence]:
+def chosen(task: AgentTask, split: str, count: int, *, longest: int) -> list[EpisodeSentence]:
     """The first sentences of a split of at most so many frames that are spelled as their words."""
     items = task.corpus.split(split)
     short = (number for number, length in enumerate(items.lengths.tolist()) if length <= longest)

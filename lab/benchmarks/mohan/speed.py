@@ -25,7 +25,7 @@ from sayahead.vocoders.wavernn import load_wavernn
 from sayahead_lab.eval.experiment.machine import Watch, processor
 from sayahead_lab.training.loop.recipe import load_recipe
 from sayahead_lab.training.mohan.agent_export import agent_graph
-from sayahead_lab.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
+from sayahead_lab.training.mohan.agent_network import LOOK_BACK, AgentNetwork, AgentNetworkConfig
 from sayahead_lab.training.mohan.network import ModifiedTacotronConfig
 from sayahead_lab.training.wavernn.export import export
 from sayahead_lab.training.wavernn.network import WaveRNN, WaveRNNConfig
@@ -64,14 +64,14 @@ def measured(preset: str, frames: int) -> dict[str, float]:
 
 def decision(preset: str) -> dict[str, float]:
     """Milliseconds that an agent's graph takes to decide, median and 95 %, and how large it is."""
-    config = from_mapping(AgentConfig, load_recipe(RECIPES / f"{preset}.toml").model, where=preset)
+    config = from_mapping(AgentNetworkConfig, load_recipe(RECIPES / f"{preset}.toml").model, where=preset)
     speaker = load_recipe(RECIPES / f"{preset.replace('agent', 'tts')}.toml").model
     speaking = from_mapping(ModifiedTacotronConfig, speaker, where="speaker")
     observed = speaking.encoder + LOOK_BACK + speaking.n_mels
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "agent.onnx"
-        agent_graph(Agent(config, observed).eval()).save(str(path))
+        agent_graph(AgentNetwork(config, observed).eval()).save(str(path))
         graph, size = OnnxGraph(path), path.stat().st_size
     hidden, draw, spent = np.zeros(config.recurrent, np.float32), np.random.default_rng(0), list[float]()
     for _ in range(550):

@@ -28,7 +28,7 @@ from sayahead.types import Floats
 from sayahead_lab.eval.listening.quality import Listeners, Row, Stimulus, compare, summarize
 from sayahead_lab.eval.measures.intervals import Difference, Estimate
 from sayahead_lab.eval.measures.word_errors import Errors
-from sayahead_lab.scripts import Script, read_texts, strided
+from sayahead_lab.scripts import ScriptLine, read_texts, strided
 
 SPEEDS = (1.25, 1.5, 1.75)
 
@@ -104,7 +104,7 @@ def conditions(voice: Voice, text: str) -> Mapping[str, Callable[[], Floats]]:
     return ways
 
 
-def scored(texts: Sequence[Script], listeners: Listeners, keep: Path) -> dict[str, list[Row]]:
+def scored(texts: Sequence[ScriptLine], listeners: Listeners, keep: Path) -> dict[str, list[Row]]:
     """What the listeners say of each way of saying each sentence; kept in the folder."""
     voice, path = load_voice("heart"), keep / "scores.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []

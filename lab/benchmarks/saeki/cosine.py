@@ -38,7 +38,7 @@ from torch.nn import functional
 
 from sayahead_lab.eval.measures.intervals import Estimate, difference, estimate, quotient
 from sayahead_lab.eval.report.drawing import Point, canvas, dots, legend, save, whole_steps
-from sayahead_lab.training.corpus.segments import Cutter
+from sayahead_lab.training.corpus.segments import SegmentCutter
 from sayahead_lab.training.corpus.store import Item
 from sayahead_lab.training.corpus.teacher import spans
 from sayahead_lab.training.distilled.futures import read_futures
@@ -119,7 +119,7 @@ class Network:
     """With its contextual embedding network."""
     phonemizer: Phonemizer
     """In its symbols."""
-    cutter: Cutter
+    cutter: SegmentCutter
     """What it is shown of past and future."""
 
     def item(self, words: Sequence[str]) -> Item:

@@ -28,7 +28,7 @@ from sayahead.text.english.normalizer import normalize
 from sayahead.types import Floats
 from sayahead.voice import load_voice
 
-from sayahead_lab.training.corpus.segments import NOTHING, Cutter, Numbers, Piece
+from sayahead_lab.training.corpus.segments import NOTHING, Numbers, Piece, SegmentCutter
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.recipe import load_recipe
 from sayahead_lab.training.loop.saved_run import load_trained
@@ -56,7 +56,7 @@ class Voice:
         self.acoustic, self.vocoder = synthesizer._acoustic, synthesizer._vocoder
         settings = self.acoustic._model
         space = corpus.info.phonemes.get(" ", -1)
-        self.cutter = Cutter(pad=corpus.info.pad, space=space, past=settings.past, lookahead=self.lookahead)
+        self.cutter = SegmentCutter(pad=corpus.info.pad, space=space, past=settings.past, lookahead=self.lookahead)
 
     def embedding(self, past: Numbers, future: Numbers) -> Floats:
         """(E,) of a past and a future."""

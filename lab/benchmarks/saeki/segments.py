@@ -35,7 +35,7 @@ from sayahead.types import Floats, Ids, Rendering, Segment
 
 from sayahead_lab.eval.experiment.conditions import Condition, context, load_matrix, policy, voice_of
 from sayahead_lab.eval.measures.intervals import Values, difference, estimate, quotient
-from sayahead_lab.eval.measures.prosody import Differences, Recorder, Recording, differences
+from sayahead_lab.eval.measures.prosody import AcousticRecorder, Differences, Recording, differences
 from sayahead_lab.eval.report.attention import alignments
 from sayahead_lab.scripts import read_texts, strided
 from sayahead_lab.training.corpus.frontend import PRESETS
@@ -130,14 +130,14 @@ class Row:
         self.condition, self.lm = condition, lm
         synthesizer: Any = voice_of(condition).synthesizer
         inner = synthesizer._acoustic
-        if isinstance(inner, Recorder):
+        if isinstance(inner, AcousticRecorder):
             # Several conditions have this voice.
-            self.recorder: Recorder[Any] = inner
+            self.recorder: AcousticRecorder[Any] = inner
             self.watched: Watched = inner._acoustic  # type: ignore[assignment]
         else:
             self.watched = Watched(inner)
             self.watched.watch(inner._pad[0])
-            self.recorder = Recorder(self.watched, frame_s=FRAME_S, pitch=0)
+            self.recorder = AcousticRecorder(self.watched, frame_s=FRAME_S, pitch=0)
             synthesizer._acoustic = self.recorder
         self.vocoder = synthesizer._vocoder
 

@@ -18,13 +18,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from sayahead_lab.scripts import Script, read_texts, strided
+from sayahead_lab.scripts import ScriptLine, read_texts, strided
 
 EXPERIMENT = Path(__file__).with_name("piper.toml")
 SIZE = 20
 
 
-def dealt(texts: Sequence[Script]) -> list[Sequence[Script]]:
+def dealt(texts: Sequence[ScriptLine]) -> list[Sequence[ScriptLine]]:
     """Parts of about ``SIZE`` texts, each from the whole list."""
     count = max(1, round(len(texts) / SIZE))
     return [texts[part::count] for part in range(count)]

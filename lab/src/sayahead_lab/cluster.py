@@ -12,7 +12,7 @@ from typing import Any
 from sayahead import __version__
 from sayahead.errors import ConfigError
 
-from sayahead_lab.workers import Begin, Failure, Local, Name, Spread, Worker, WorkerError, Workers
+from sayahead_lab.workers import Begin, Failure, Local, Name, Spread, TaskWorker, WorkerError, Workers
 
 RETRIES = 2
 """How often a task is begun again whose worker, or its machine, was lost."""
@@ -90,7 +90,7 @@ class Cluster:
             yield task, result
 
 
-class Member(Worker):
+class Member(TaskWorker):
     """A worker on one of the cluster's machines."""
 
     def __init__(self, begin: Begin, version: str, folder: str) -> None:

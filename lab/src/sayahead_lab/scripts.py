@@ -11,7 +11,7 @@ from sayahead.errors import ConfigError
 T = TypeVar("T")
 
 
-class Script(NamedTuple):
+class ScriptLine(NamedTuple):
     """An utterance's text."""
 
     name: str
@@ -20,7 +20,7 @@ class Script(NamedTuple):
     """What is said."""
 
 
-def read_texts(path: Path) -> list[Script]:
+def read_texts(path: Path) -> list[ScriptLine]:
     """The texts of a UTF-8 file of ``name|text`` lines, in order.
 
     Where lines have more columns, as in LJ Speech's metadata, the last one is the text; empty lines are skipped.
@@ -45,7 +45,7 @@ def read_texts(path: Path) -> list[Script]:
         texts[name] = columns[-1]
     if not texts:
         raise ConfigError(f"{path} has no texts.")
-    return [Script(name, text) for name, text in texts.items()]
+    return [ScriptLine(name, text) for name, text in texts.items()]
 
 
 def strided(items: Sequence[T], count: int) -> list[T]:

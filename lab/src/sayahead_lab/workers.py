@@ -86,7 +86,7 @@ def attempted(work: Work | Begin, *task: Any) -> Any:
         return Failure(error, f"{platform.node()} ({last.filename}, line {last.lineno})")
 
 
-class Worker:
+class TaskWorker:
     """What carries out tasks in a process of its own."""
 
     def __init__(self, begin: Begin) -> None:
@@ -158,14 +158,14 @@ def by_processes(pool: ProcessPoolExecutor, tasks: Sequence[Any], name: Name) ->
         yield task, result
 
 
-_WORKER: list[Worker] = []
+_WORKER: list[TaskWorker] = []
 """A worker process's own."""
 
 
 def join(begin: Begin) -> None:
     """Begin to work in a process of a pool; Ctrl-C is for the one that started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _WORKER[:] = [Worker(begin)]
+    _WORKER[:] = [TaskWorker(begin)]
 
 
 def carry_out(task: Any) -> Any:

@@ -20,7 +20,7 @@ from sayahead.errors import ConfigError
 from sayahead_lab.training.loop.publish import unpack_release
 from sayahead_lab.training.loop.recipe import Recipe
 from sayahead_lab.training.loop.run import train
-from sayahead_lab.training.loop.task import Settings
+from sayahead_lab.training.loop.task import TrainSettings
 
 ARCHIVE = Path(__file__).parents[3] / "archives" / "runs" / "saeki.tar.gz"
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "saeki"
@@ -74,7 +74,7 @@ def release(folder: Path) -> Path:
     np.save(work / "vectors" / "axes.npy", draw.normal(size=(6, 10)).astype(np.float32))
     taught = {"futures": made[0], "val_futures": made[1]}
     student = {"vectors": 10, "recurrent": 8, "wide": 12, "embedding": 16}
-    settings = Settings(8, 1, sample_every=1000)
+    settings = TrainSettings(8, 1, sample_every=1000)
     for name, task, model, data in (
         ("speaks", "saeki", SIZES, {"windows": [1, 2], "lookahead": 2, "samples": 0}),
         ("guided", "saeki-guided", {}, {**taught, "teacher": str(work / "speaks")}),

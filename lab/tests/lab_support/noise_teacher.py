@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.store import About, Item
 
-FRONT = FrontEnd(800, 32, 32, 10, 4, 0.0, 400.0)
+FRONT = MelFrontEnd(800, 32, 32, 10, 4, 0.0, 400.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class ToySpec:
 
     stop_at: str = ""
     audio: bool = True
-    front_end: FrontEnd = FRONT
+    front_end: MelFrontEnd = FRONT
     seed: int = 0
 
     def about(self) -> About:

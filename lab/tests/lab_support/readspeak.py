@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from sayahead_lab.training.mohan.environment import Sentence
+from sayahead_lab.training.mohan.environment import EpisodeSentence
 
 STEPS = 2
 """SPEAKs a character."""
@@ -70,8 +70,8 @@ class Recital:
         return Made(made, torch.where(wanted >= memory.shape[1], 1.0, -1.0), Place(state.at + 1))
 
 
-def sentence(seed: int, characters: int = 12) -> Sentence:
+def sentence(seed: int, characters: int = 12) -> EpisodeSentence:
     """A text and what the toy says of it when it has read everything."""
     ids = torch.randint(0, BANDS, (characters,), generator=torch.Generator().manual_seed(seed))
     frames = torch.nn.functional.one_hot(ids, WIDE).float()[:, :BANDS].repeat_interleave(STEPS, 0)
-    return Sentence(ids, frames[:, None])
+    return EpisodeSentence(ids, frames[:, None])

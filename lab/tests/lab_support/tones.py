@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.making import make_corpus
 from sayahead_lab.training.corpus.store import About, Corpus, Item
 
@@ -20,7 +20,7 @@ SYMBOLS = {" ": SPACE, "a": 2, "b": 3, "c": 4, "d": 5, ".": 6}
 class Tones:
     """A corpus without sound: each phoneme has a spectrum of its own, plus noise."""
 
-    front_end: FrontEnd = FrontEnd()  # noqa: RUF009
+    front_end: MelFrontEnd = MelFrontEnd()  # noqa: RUF009
 
     def about(self) -> About:
         return About(self.front_end, SYMBOLS, PAD, {"kind": "tones"}, "final", seed=0)

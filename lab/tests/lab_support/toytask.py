@@ -16,12 +16,12 @@ import torch
 from sayahead.errors import ConfigError
 from torch import Tensor, nn
 
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.making import make_corpus
 from sayahead_lab.training.corpus.store import About, Item
 from sayahead_lab.training.loop.checkpoint import load_checkpoint
 from sayahead_lab.training.loop.recipe import Recipe
-from sayahead_lab.training.loop.task import TASKS, Batch, Settings, Task
+from sayahead_lab.training.loop.task import TASKS, Batch, Task, TrainSettings
 
 ITEMS = 40
 
@@ -30,7 +30,7 @@ class Silence:
     """A source of items of four silent frames."""
 
     def about(self) -> About:
-        return About(FrontEnd(n_mels=2), {"_": 0, "a": 1}, 0, {"kind": "silence"}, "all", seed=0)
+        return About(MelFrontEnd(n_mels=2), {"_": 0, "a": 1}, 0, {"kind": "silence"}, "all", seed=0)
 
     def open(self) -> Silence:
         return self
@@ -87,7 +87,7 @@ class ToyTask(Task[nn.Module]):
         (folder / "sample.txt").write_text(str(model.training), encoding="utf-8")
 
 
-PLAIN = Settings(batch_size=8, steps=20, learning_rate=1e-2, log_every=5, ema=0.9)
+PLAIN = TrainSettings(batch_size=8, steps=20, learning_rate=1e-2, log_every=5, ema=0.9)
 
 
 def toy(data: Mapping[str, Any] | None = None, dropout: float = 0.2, **settings: Any) -> Recipe:

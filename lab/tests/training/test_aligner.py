@@ -16,7 +16,7 @@ from sayahead.sound.files import write_wav
 
 from sayahead_lab.training.aligner.alignment import load_aligner, way
 from sayahead_lab.training.aligner.export import export
-from sayahead_lab.training.aligner.network import Aligner, AlignerConfig, posteriors
+from sayahead_lab.training.aligner.network import AlignerConfig, AlignerNetwork, posteriors
 from sayahead_lab.training.aligner.sounds import IGNORED, bands, class_table, targets
 from sayahead_lab.training.corpus.aligned import AlignedSpec
 from sayahead_lab.training.corpus.frontend import PRESETS
@@ -25,7 +25,7 @@ from sayahead_lab.training.corpus.teacher import TeacherSpec
 from sayahead_lab.training.loop.recipe import Recipe
 from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.saved_run import load_trained
-from sayahead_lab.training.loop.task import Settings
+from sayahead_lab.training.loop.task import TrainSettings
 
 TEXT = "The printed letters should be beautiful. They were not."
 
@@ -62,7 +62,7 @@ def test_bands_do_not_change_with_level() -> None:
 
 def test_a_run_becomes_a_graph_that_says_what_torch_says(tmp_path: Path) -> None:
     corpus = tones_corpus(tmp_path / "corpus")
-    settings = Settings(batch_size=4, steps=2, sample_every=1000)
+    settings = TrainSettings(batch_size=4, steps=2, sample_every=1000)
     sizes: dict[str, Any] = {"channels": 8, "hidden": 12, "blocks": 2, "kernel": 3}
     recipe = Recipe("aligner", "aligner", settings, str(corpus.path), sizes, {"frames": 20})
     train(recipe, corpus.path, tmp_path / "run")
@@ -74,7 +74,7 @@ def test_a_run_becomes_a_graph_that_says_what_torch_says(tmp_path: Path) -> None
     assert load_aligner(tmp_path / "made")
     with pytest.raises(ConfigError, match="holds no aligner"):
         load_aligner(tmp_path / "none")
-    assert isinstance(Aligner(AlignerConfig(classes=3)), Aligner)
+    assert isinstance(AlignerNetwork(AlignerConfig(classes=3)), AlignerNetwork)
     export(run, tmp_path / "again")
     assert (tmp_path / "again" / "aligner.json").is_file()
 

@@ -26,7 +26,7 @@ from sayahead_lab.training.clarinet.signal import FilterBank, Signal
 from sayahead_lab.training.clarinet.task import ClariNetTask, frame_loss, gaussian_divergence, log_frame_loss
 from sayahead_lab.training.clarinet.teacher import WaveNetTask
 from sayahead_lab.training.clarinet.wavenet import Sampler, Stack, WaveNet, WaveNetConfig, log_likelihood
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.making import make_corpus
 from sayahead_lab.training.corpus.store import About, Corpus, Item
 from sayahead_lab.training.crops import locked_pulses
@@ -95,7 +95,7 @@ def test_bands_hold_their_own_frequencies() -> None:
 
 def test_noise_is_of_one_size_relative_to_its_level() -> None:
     """Colored noise of any loudness becomes white noise of power 1."""
-    front, bands = FrontEnd(), 12
+    front, bands = MelFrontEnd(), 12
     signal = Signal(80, bands, 25, relative=True)
     signal.level.copy_(torch.from_numpy(level_weights(front, bands)))
     draw = np.random.default_rng(0)
@@ -331,7 +331,7 @@ def test_a_stack_of_published_size_has_its_published_parameters() -> None:
 class Spec:
     """Items of two gliding tones and silence."""
 
-    front_end: FrontEnd = field(default_factory=FrontEnd)
+    front_end: MelFrontEnd = field(default_factory=MelFrontEnd)
 
     def about(self) -> About:
         return About(self.front_end, {"a": 1}, 0, {"kind": "tones"}, "all", seed=0)
@@ -497,9 +497,11 @@ def test_a_smaller_delta_is_heard(tmp_path: Path) -> None:
 def test_an_incremental_inference_of_the_paper_s_student_and_teacher() -> None:
     from sayahead.vocoders.overlap import OverlapVocoder
 
-    from sayahead_lab.training.clarinet.network import Vocoder
+    from sayahead_lab.training.clarinet.network import EndToEndClariNet
 
-    model = Vocoder(GaussianIAF(from_mapping(IAFConfig, recipe("clarinet-paper")["model"], where="[model]"))).eval()
+    model = EndToEndClariNet(
+        GaussianIAF(from_mapping(IAFConfig, recipe("clarinet-paper")["model"], where="[model]"))
+    ).eval()
 
     @torch.no_grad()
     def render(mel: Floats, z: Floats) -> Floats:

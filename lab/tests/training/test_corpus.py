@@ -17,7 +17,7 @@ from sayahead.cli import main
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.making import Texts, make_corpus
 from sayahead_lab.training.corpus.store import Corpus, CorpusInfo
 from sayahead_lab.training.corpus.texts import evenly, read_counts
@@ -129,7 +129,7 @@ def test_what_is_there_is_not_made_again(whole: Path, tmp_path: Path) -> None:
     [
         ({"seed": 1}, "seed was 0 and is 1"),
         ({"audio": False}, r"the source differ \(audio\)"),
-        ({"front_end": FrontEnd(800, 32, 32, 10, 4, 20.0, 400.0)}, r"the front_end differ \(f_min\)"),
+        ({"front_end": MelFrontEnd(800, 32, 32, 10, 4, 20.0, 400.0)}, r"the front_end differ \(f_min\)"),
     ],
 )
 def test_another_corpus_in_the_folder_is_named(whole: Path, change: dict[str, object], where: str) -> None:

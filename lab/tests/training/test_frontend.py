@@ -9,7 +9,7 @@ import pytest
 from sayahead.types import Floats
 
 from sayahead_lab.training.corpus import frontend
-from sayahead_lab.training.corpus.frontend import PRESETS, FrontEnd, mel_filters
+from sayahead_lab.training.corpus.frontend import PRESETS, MelFrontEnd, mel_filters
 
 
 def noise(samples: int) -> Floats:
@@ -24,7 +24,7 @@ def hertz_of(mel: float) -> float:
     return mel * 200 / 3 if mel < 15 else 1000 * math.exp((mel - 15) / 27 * math.log(6.4))
 
 
-def slow_frame(front: FrontEnd, samples: Floats, frame: int) -> list[float]:
+def slow_frame(front: MelFrontEnd, samples: Floats, frame: int) -> list[float]:
     """One frame by sums over samples, bins and bands."""
     n = np.arange(front.window)
     at = frame * front.hop - front.window // 2 + n
@@ -58,7 +58,7 @@ def test_log_mel_is_its_definition(name: str) -> None:
 
 
 def test_a_window_shorter_than_the_transform_is_the_same_window() -> None:
-    front = FrontEnd(n_fft=2048, window=600, hop=200)
+    front = MelFrontEnd(n_fft=2048, window=600, hop=200)
     samples = noise(1000)
     np.testing.assert_allclose(front.log_mel(samples)[2], slow_frame(front, samples, 2), atol=2e-4)
 
@@ -78,7 +78,7 @@ def test_a_frame_sees_half_a_window_to_each_side(name: str) -> None:
 
 
 def test_blocks_are_not_seen_in_the_frames(monkeypatch: pytest.MonkeyPatch) -> None:
-    front, samples = FrontEnd(), noise(7000)
+    front, samples = MelFrontEnd(), noise(7000)
     whole = front.log_mel(samples)
     monkeypatch.setattr(frontend, "BLOCK", 5)
     np.testing.assert_allclose(front.log_mel(samples), whole, atol=1e-5)
@@ -92,13 +92,13 @@ def test_no_band_is_empty_and_none_hears_an_offset(name: str) -> None:
 
 
 def test_a_tone_is_in_the_band_around_it() -> None:
-    front = FrontEnd()
+    front = MelFrontEnd()
     tone = np.sin(2 * np.pi * 440 * np.arange(24000) / 24000).astype(np.float32)
     spacing = slaney(12000) / 81
     assert abs(int(front.log_mel(tone)[40].argmax()) + 1 - slaney(440) / spacing) <= 0.5
 
 
 def test_frames_are_counted_up_and_silence_has_the_floor() -> None:
-    front = FrontEnd()
+    front = MelFrontEnd()
     assert [len(front.log_mel(np.zeros(n, np.float32))) for n in (0, 1, 300, 301)] == [0, 1, 1, 2]
     assert front.log_mel(np.zeros(600, np.float32)) == pytest.approx(math.log(1e-5))

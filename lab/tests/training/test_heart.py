@@ -18,13 +18,13 @@ from sayahead.systems.heart import HeartAcoustic
 from sayahead_lab.training.corpus.teacher import load_reader
 from sayahead_lab.training.graph.builder import quantized
 from sayahead_lab.training.heart import export as importer
-from sayahead_lab.training.heart.network import SYMBOLS, Heart, HeartConfig, load_imported
+from sayahead_lab.training.heart.network import SYMBOLS, Heart, HeartNetworkConfig, load_imported
 from sayahead_lab.training.heart.prefixes import (
     MODEL,
     NOTHING,
     TRUE,
-    Cutter,
     Cutting,
+    PrefixCutter,
     continuations,
     seen_ids,
     whole,
@@ -32,7 +32,7 @@ from sayahead_lab.training.heart.prefixes import (
 )
 from sayahead_lab.training.heart.task import HeartPrefixes
 from sayahead_lab.training.heart.weights import TrainedWeights, imported, linear_names
-from sayahead_lab.training.hibari import Teacher, assets, heart_weights
+from sayahead_lab.training.hibari import HibariWeights, assets, heart_weights
 
 PAST = {**HeartAcoustic.MEMORY, "recent": HeartAcoustic.RECENT}
 
@@ -48,7 +48,7 @@ def task() -> HeartPrefixes:
 def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The imported voice's graphs."""
     folder = tmp_path_factory.mktemp("imported")
-    teacher = Teacher(assets() / "hibari.onnx")
+    teacher = HibariWeights(assets() / "hibari.onnx")
     importer.text_graph(teacher).save(str(folder / "text.onnx"))
     importer.prosody_graph(teacher).save(str(folder / "prosody.onnx"))
     return folder
@@ -60,7 +60,7 @@ def nothing_before() -> dict[str, Any]:
 
 
 def test_torch_is_the_imported_voice(graphs: Path) -> None:
-    model = Heart(HeartConfig()).eval()
+    model = Heart(HeartNetworkConfig()).eval()
     load_imported(model, imported(heart_weights()))
     ids = np.concatenate([[PAD], ITEMS[0].ids, [PAD]]).astype(np.int64)
     text = OnnxGraph(graphs / "text.onnx")(ids=ids, speed=np.ones(1, np.float32), **nothing_before())
@@ -95,7 +95,7 @@ def test_words_begin_with_the_space_before_them() -> None:
 
 
 def test_a_cut_shows_so_many_words_and_tokens_behind() -> None:
-    cutter = Cutter(Cutting(), space=SPACE, futures={})
+    cutter = PrefixCutter(Cutting(), space=SPACE, futures={})
     starts = word_starts(ITEMS[0], SPACE)
     cut = cutter.at(ITEMS[0], 3, 2, source=TRUE, window=5)
     assert (cut.begin, cut.first, cut.end, cut.seen) == (starts[3] - 5, starts[3], starts[4], starts[6])
@@ -107,7 +107,7 @@ def test_a_cut_shows_so_many_words_and_tokens_behind() -> None:
 
 
 def test_where_the_end_is_seen_nothing_is_expected() -> None:
-    cutter = Cutter(Cutting(), space=SPACE, futures={})
+    cutter = PrefixCutter(Cutting(), space=SPACE, futures={})
     cut = cutter.at(ITEMS[0], 7, 1, source=TRUE)
     assert cut.seen == len(ITEMS[0].ids) + 2
     assert cut.source == NOTHING
@@ -121,14 +121,14 @@ def test_a_language_models_words_stand_behind_those_it_read() -> None:
     made = continuations([(ITEMS[0].name, TEXTS[0])], {ITEMS[0].name: futures}, load_reader(True))
     assert sorted(made[ITEMS[0].name]) == [1, 3]
     assert made[ITEMS[0].name][1][-1] == PHONEMES["."]
-    cut = Cutter(Cutting(), space=SPACE, futures=made).at(ITEMS[0], 1, 1, source=MODEL)
+    cut = PrefixCutter(Cutting(), space=SPACE, futures=made).at(ITEMS[0], 1, 1, source=MODEL)
     assert cut.future.tolist() == made[ITEMS[0].name][3].tolist()
     assert not continuations([("other.2", TEXTS[0])], {ITEMS[0].name: futures}, load_reader(True))
 
 
 def test_every_cut_that_is_drawn_fits_its_sentence() -> None:
     random = np.random.default_rng(0)
-    cutter = Cutter(Cutting(cuts=50), space=SPACE, futures={})
+    cutter = PrefixCutter(Cutting(cuts=50), space=SPACE, futures={})
     drawn = [cut for _ in range(5) for own in cutter.draw(ITEMS[:1], random) for cut in own]
     assert {cut.source for cut in drawn} == {NOTHING, TRUE}
     for cut in drawn:

@@ -20,7 +20,7 @@ from sayahead.systems.heart import HeartAcoustic, remembered
 from sayahead.voices import read_config
 from sayahead.voices.locations import packaged_voices
 
-from sayahead_lab.training.graph.builder import Graph, Range, quantized
+from sayahead_lab.training.graph.builder import GraphBuilder, Range, quantized
 from sayahead_lab.training.heart import export as importer
 from sayahead_lab.training.heart.from_voice import _unscaled, load_shipped, renewed
 from sayahead_lab.training.heart.memory import HeartMemory
@@ -137,7 +137,7 @@ def test_integer_products_are_near_and_the_same_for_any_rows(tmp_path: Path) -> 
     draw = np.random.default_rng(0)
     weight, bias = draw.normal(size=(96, 40)).astype(np.float32), draw.normal(size=40).astype(np.float32)
     x = draw.normal(size=(50, 96)).astype(np.float32)
-    graph = Graph({"layer": Range(float(x.min()), float(x.max()))})
+    graph = GraphBuilder({"layer": Range(float(x.min()), float(x.max()))})
     given = graph.input("x", np.float32, ["T", 96])
     graph.output(graph.linear(given, *quantized(weight), bias, "layer"), "y", np.float32, ["T", 40])
     graph.save(str(tmp_path / "layer.onnx"))
@@ -155,7 +155,7 @@ def test_a_convolution_in_integers_is_near_and_the_same_for_any_rows(tmp_path: P
     draw = np.random.default_rng(0)
     weight, bias = draw.normal(size=(24, 16, 7)).astype(np.float32), draw.normal(size=24).astype(np.float32)
     x = draw.normal(size=(40, 16)).astype(np.float32)
-    graph = Graph({"layer": Range(float(x.min()), float(x.max()))})
+    graph = GraphBuilder({"layer": Range(float(x.min()), float(x.max()))})
     given = graph.input("x", np.float32, ["T", 16])
     graph.output(graph.window(given, weight, bias, "layer"), "y", np.float32, ["R", 24])
     graph.save(str(tmp_path / "layer.onnx"))
@@ -180,7 +180,7 @@ def test_a_column_far_larger_than_the_others_does_not_take_their_levels(tmp_path
     rows = np.concatenate([encoding[:30], draw.normal(size=(30, 2)).astype(np.float32)], axis=1)
     made = {}
     for name, known in (("float", {}), ("integers", ranges)):
-        graph = Graph(known)
+        graph = GraphBuilder(known)
         given = graph.input("x", np.float32, ["T", 130]), graph.input("cache", np.float32, [3, 130])
         out, kept = importer.decoder_input(graph, heart_weights(), *given, graph.input("commit", np.int64, [1]))
         graph.output(graph.flat(out), "out", np.float32, ["T", 256])

@@ -19,12 +19,20 @@ from sayahead.policies.learned import MOST, Clues, LearnedPolicy, Network
 from sayahead.types import Floats
 from support.tagger import ToyTagger
 
-from sayahead_lab.eval.experiment.clock import Reader
+from sayahead_lab.eval.experiment.clock import ReadingClock
 from sayahead_lab.eval.experiment.trace import measure, retime
 from sayahead_lab.eval.measures.latency import stalls_s, word_lags_s
-from sayahead_lab.training.learned.episodes import Episodes, Outcome, Steps, clocks, distances, fixed, scales
+from sayahead_lab.training.learned.episodes import (
+    Decisions,
+    EpisodeOutcome,
+    ReadingEpisodes,
+    clocks,
+    distances,
+    fixed,
+    scales,
+)
 from sayahead_lab.training.learned.tables import (
-    Table,
+    ClueTable,
     Tabulator,
     distance,
     load_tables,
@@ -42,21 +50,23 @@ TEXT = "The old judge read the whole letter, and nobody in New York said a word.
 READER = list(clocks()).index("180 words/min")
 
 
-def toy_table(text: str) -> Table:
+def toy_table(text: str) -> ClueTable:
     """Words of a quarter of a second; those with a capital lose 3 in each part without lookahead, others nothing."""
     words, needs = needed(text)
     apart = np.zeros((len(words), MOST + 1, 3))
     apart[[word.text[0].isupper() for word in words], 0] = 3.0
     ends = 20.0 * np.arange(1, len(words) + 1)
-    return Table(
+    return ClueTable(
         text, words, needs, np.stack([ends - 20, ends], axis=1), 20 * len(words), apart, np.full(len(words), 9.0)
     )
 
 
-def toy_episodes(texts: list[str]) -> Episodes:
+def toy_episodes(texts: list[str]) -> ReadingEpisodes:
     clues = Clues(ToyTagger(), {}, np.zeros((1, 0), np.float32))
     tables = [toy_table(text) for text in texts]
-    return Episodes(tables, clues, lambda word: len(word.text), scale=np.ones(3), frame_s=0.0125, hold_back_s=0.05)
+    return ReadingEpisodes(
+        tables, clues, lambda word: len(word.text), scale=np.ones(3), frame_s=0.0125, hold_back_s=0.05
+    )
 
 
 def toy_texts() -> list[str]:
@@ -164,9 +174,9 @@ def test_exported_weights_decide_as_the_network_in_training(run: Path) -> None:
 def test_an_advantage_is_what_siblings_paid_more() -> None:
     words = np.ones((2, 2), np.bool_)
     nothing = np.zeros((2, 2))
-    steps = Steps(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 1), np.float32), np.zeros(0, np.bool_))
+    steps = Decisions(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 1), np.float32), np.zeros(0, np.bool_))
     apart, lag = np.array([[1.0, 2.0], [0.0, 5.0]]), np.array([[0.0, 0.0], [1.0, 0.0]])
-    made = Outcome(steps, words, np.zeros((2, 2), np.int64), apart, lag, nothing, np.zeros((2, 2, 2)))
+    made = EpisodeOutcome(steps, words, np.zeros((2, 2), np.int64), apart, lag, nothing, np.zeros((2, 2, 2)))
     prices = np.array([1.0, 1.0])
     assert made.cost(prices).tolist() == [[1, 2], [1, 5]]
     gain = advantages(made, prices, siblings=2, discount=1.0)
@@ -190,9 +200,11 @@ class Noting:
         return action
 
 
-def heart_episodes(heart: Voice, clues: Clues) -> Episodes:
+def heart_episodes(heart: Voice, clues: Clues) -> ReadingEpisodes:
     tables = make_tables(heart, [TEXT], hold_back_s=0.05)
-    return Episodes(tables, clues, heart.phonemizer.phonemes, scale=scales(tables), frame_s=0.0125, hold_back_s=0.05)
+    return ReadingEpisodes(
+        tables, clues, heart.phonemizer.phonemes, scale=scales(tables), frame_s=0.0125, hold_back_s=0.05
+    )
 
 
 def test_episodes_take_the_lookahead_that_sessions_take(heart: Voice) -> None:
@@ -226,7 +238,7 @@ def test_episodes_last_as_long_as_sessions(heart: Voice, k: int) -> None:
     made = episodes.play(one, one + READER, np.ones(1), fixed(k), np.random.default_rng(0))
     traced, _ = measure(heart.session(policy=LookaheadK(k), hold_back_s=0.05), TEXT)
     chunks = tuple(replace(chunk, generation_s=0.013, before=()) for chunk in traced.chunks)
-    timed = retime(replace(traced, chunks=chunks), Reader(180).arrivals(TEXT))
+    timed = retime(replace(traced, chunks=chunks), ReadingClock(180).arrivals(TEXT))
     assert made.lag_s.mean() == pytest.approx(word_lags_s(timed).mean(), abs=0.08)
     assert made.stall_s.sum() == pytest.approx(stalls_s(timed).sum(), abs=0.3)
 

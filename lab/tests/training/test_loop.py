@@ -25,7 +25,7 @@ from sayahead_lab.training.loop.curves import read_log
 from sayahead_lab.training.loop.recipe import as_toml, load_recipe
 from sayahead_lab.training.loop.run import BAD_STEPS, TrainingError, train
 from sayahead_lab.training.loop.saved_run import load_trained
-from sayahead_lab.training.loop.schedule import Outcome, ema_decay
+from sayahead_lab.training.loop.schedule import TrainingOutcome, ema_decay
 
 TOML = """task = "toy"
 [train]
@@ -50,7 +50,7 @@ def run(*arguments: str, **environment: str) -> subprocess.Popen[str]:
 def test_a_run_learns_and_leaves_log_curve_samples_and_recipe(corpus: Path, tmp_path: Path) -> None:
     lines: list[str] = []
     recipe = toy(dropout=0.0, steps=200, sample_every=80)
-    assert train(recipe, corpus, tmp_path, device="cpu", note=lines.append) == Outcome("steps", 200)
+    assert train(recipe, corpus, tmp_path, device="cpu", note=lines.append) == TrainingOutcome("steps", 200)
     log = read_log(tmp_path / "log.jsonl")
     steps = [line for line in log if "loss" in line]
     assert [line["step"] for line in steps] == list(range(5, 201, 5))
@@ -167,7 +167,7 @@ def test_ctrl_c_ends_after_the_step_and_a_second_signal_at_once(corpus: Path, tm
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         once = toy({"signals_at": 6, "signals": [int(signal.SIGINT)]})
-        assert train(once, corpus, tmp_path / "once", device="cpu") == Outcome("signal", 7, signal.SIGINT)
+        assert train(once, corpus, tmp_path / "once", device="cpu") == TrainingOutcome("signal", 7, signal.SIGINT)
         assert load_checkpoint(tmp_path / "once")["counters"]["step"] == 7
         assert not (tmp_path / "once" / "samples").exists()
         twice = toy({"signals_at": 6, "signals": [int(signal.SIGINT), int(signal.SIGTERM)]})

@@ -22,7 +22,7 @@ from sayahead_lab.training.graph.builder import quantized
 from sayahead_lab.training.layers import Block
 from sayahead_lab.training.mel.export import export
 from sayahead_lab.training.mel.from_voice import read_melvocoder
-from sayahead_lab.training.mel.network import PARTS, MelVocoder, MelVocoderConfig
+from sayahead_lab.training.mel.network import PARTS, MelVocoderConfig, MelVocoderNetwork
 from sayahead_lab.training.mel.sound import excitation, sound_errors, synthesized
 from sayahead_lab.training.mel.task import Head, MelVocoderTask, begin_with_heart
 
@@ -30,10 +30,10 @@ SMALL = MelVocoderConfig(front_blocks=1, blocks=3, right=(2, 1, 0, 1, 2))
 
 
 @pytest.fixture(scope="module")
-def network() -> MelVocoder:
+def network() -> MelVocoderNetwork:
     """Weights that int8 holds exactly, so that nothing but the graph can differ."""
     torch.manual_seed(1)
-    model = MelVocoder(SMALL).eval()
+    model = MelVocoderNetwork(SMALL).eval()
     begin_with_heart(model)
     model.mean.fill_(-5.0)
     model.std.fill_(2.0)
@@ -47,7 +47,7 @@ def network() -> MelVocoder:
 
 
 @pytest.fixture(scope="module")
-def exported(network: MelVocoder, tmp_path_factory: pytest.TempPathFactory) -> tuple[OnnxGraph, MelConfig]:
+def exported(network: MelVocoderNetwork, tmp_path_factory: pytest.TempPathFactory) -> tuple[OnnxGraph, MelConfig]:
     (path,), about = export(network, tmp_path_factory.mktemp("voice"))
     return OnnxGraph(path, threads=1), from_mapping(MelConfig, about, where="vocoder")
 
@@ -56,7 +56,7 @@ def mel(frames: int) -> Floats:
     return np.random.default_rng(3).normal(-5, 2, (frames, 80)).astype(np.float32)
 
 
-def test_graph_and_network_agree(network: MelVocoder, exported: tuple[OnnxGraph, MelConfig]) -> None:
+def test_graph_and_network_agree(network: MelVocoderNetwork, exported: tuple[OnnxGraph, MelConfig]) -> None:
     graph, model = exported
     frames = mel(40)
     rows, width, channels = model.caches
@@ -99,7 +99,7 @@ def test_the_context_it_names_is_all_that_it_sees(exported: tuple[OnnxGraph, Mel
     assert not np.array_equal(both[0], vocoder.step(near[:20], near[20:], vocoder.initial(0), seed=1, ended=False)[0])
 
 
-def test_the_default_voices_taps_stay_where_they_see(network: MelVocoder) -> None:
+def test_the_default_voices_taps_stay_where_they_see(network: MelVocoderNetwork) -> None:
     from sayahead_lab.training.hibari import heart_weights
 
     weight = heart_weights()["m.dec.1.dw.weight"][:, 0]
@@ -161,11 +161,11 @@ def test_a_vocoder_learns_from_sound_alone(tmp_path: Path) -> None:
     heard = Runtime(OnnxGraph(path, threads=1), from_mapping(MelConfig, about, where="vocoder"))
     out = heard._graph(mel=frames, rows=count(30), commit=count(30), **initial(heard))
     assert np.abs(out["spectrum"] - spectrum).max() < 0.1
-    again = MelVocoder(model.config)
+    again = MelVocoderNetwork(model.config)
     read_melvocoder(again, tmp_path)
     assert torch.allclose(again.head.weight, model.head.weight, atol=2e-2)
     with pytest.raises(ConfigError, match="own_head"):
-        read_melvocoder(MelVocoder(replace(model.config, own_head=False)), tmp_path)
+        read_melvocoder(MelVocoderNetwork(replace(model.config, own_head=False)), tmp_path)
 
 
 def initial(vocoder: Runtime) -> dict[str, Floats]:

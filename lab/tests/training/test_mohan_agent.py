@@ -21,10 +21,10 @@ from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.saved_run import load_trained
-from sayahead_lab.training.loop.task import Settings
+from sayahead_lab.training.loop.task import TrainSettings
 from sayahead_lab.training.mohan.agent import AgentTask
 from sayahead_lab.training.mohan.agent_export import agent_graph
-from sayahead_lab.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
+from sayahead_lab.training.mohan.agent_network import LOOK_BACK, AgentNetwork, AgentNetworkConfig
 from sayahead_lab.training.mohan.environment import wait_end, wait_k_steps, walk
 from sayahead_lab.training.mohan.paths import compared, followed, policies
 
@@ -52,7 +52,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 def speaker(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of a tiny modified Tacotron."""
     folder = tmp_path_factory.mktemp("speaker") / "run"
-    settings = Settings(batch_size=8, steps=2, sample_every=1000)
+    settings = TrainSettings(batch_size=8, steps=2, sample_every=1000)
     model = {**SPEAKER, "n_mels": corpus.info.front_end.n_mels}
     train(Recipe("tiny", "mohan", settings, str(corpus.path), model, {"samples": 0}), corpus.path, folder)
     return folder
@@ -63,7 +63,7 @@ def made(corpus: Corpus, speaker: Path, **data: Any) -> AgentTask:
 
 
 def recipe(corpus: Corpus, speaker: Path, steps: int) -> Recipe:
-    settings = Settings(
+    settings = TrainSettings(
         batch_size=5,
         steps=steps,
         learning_rate=1e-2,
@@ -219,7 +219,9 @@ def test_a_speaker_reads_another_corpus_by_the_mean_of_its_own(corpus: Corpus, s
 
 def test_the_graph_decides_as_torch_does(tmp_path: Path) -> None:
     torch.manual_seed(3)
-    agent = Agent(AgentConfig(recurrent=48, dense=32, baseline=8, window_scale=3.0, frame_scale=0.5), 21, 10).eval()
+    agent = AgentNetwork(
+        AgentNetworkConfig(recurrent=48, dense=32, baseline=8, window_scale=3.0, frame_scale=0.5), 21, 10
+    ).eval()
     with torch.no_grad():
         agent.out.weight.normal_()
     agent_graph(agent).save(str(tmp_path / "agent.onnx"))

@@ -7,14 +7,23 @@ import torch
 from lab_support.readspeak import BANDS, STEPS, WIDE, Recital, sentence
 
 from sayahead_lab.training.mohan.agent_network import LOOK_BACK, READ, SPEAK, latest
-from sayahead_lab.training.mohan.environment import Episodes, RewardConfig, Sentence, wait_end, wait_k_steps, walk
+from sayahead_lab.training.mohan.environment import (
+    EpisodeSentence,
+    PathEpisodes,
+    RewardConfig,
+    wait_end,
+    wait_k_steps,
+    walk,
+)
 
 PAPER = RewardConfig()
 SCALE = torch.full((BANDS,), PAPER.unit)
 
 
-def episodes(*sentences: Sentence, taught: bool = True, rewards: RewardConfig = PAPER, most: int = 1000) -> Episodes:
-    return Episodes(Recital(), sentences, rewards, scale=SCALE, taught=taught, most=most)
+def episodes(
+    *sentences: EpisodeSentence, taught: bool = True, rewards: RewardConfig = PAPER, most: int = 1000
+) -> PathEpisodes:
+    return PathEpisodes(Recital(), sentences, rewards, scale=SCALE, taught=taught, most=most)
 
 
 def actions(row: str) -> torch.Tensor:

@@ -8,17 +8,25 @@ import pytest
 import torch
 from lab_support.readspeak import BANDS, STEPS, Recital, sentence
 
-from sayahead_lab.training.mohan.agent_network import READ, SPEAK, Agent, AgentConfig
-from sayahead_lab.training.mohan.environment import Earned, Episodes, Path, RewardConfig, wait_end, wait_k_steps, walk
-from sayahead_lab.training.mohan.reinforce import Learning, Sampled, common, outcome, reinforce, returns
+from sayahead_lab.training.mohan.agent_network import READ, SPEAK, AgentNetwork, AgentNetworkConfig
+from sayahead_lab.training.mohan.environment import (
+    Earned,
+    Path,
+    PathEpisodes,
+    RewardConfig,
+    wait_end,
+    wait_k_steps,
+    walk,
+)
+from sayahead_lab.training.mohan.reinforce import ReinforceConfig, Sampled, common, outcome, reinforce, returns
 
-SMALL = AgentConfig(recurrent=24, dense=24, baseline=24)
+SMALL = AgentNetworkConfig(recurrent=24, dense=24, baseline=24)
 WIDE = 12
 
 
-def episodes(seeds: range, characters: int = 12) -> Episodes:
+def episodes(seeds: range, characters: int = 12) -> PathEpisodes:
     made = [sentence(seed, characters) for seed in seeds]
-    return Episodes(Recital(), made, RewardConfig(unit=10.0), scale=torch.full((BANDS,), 3.0))
+    return PathEpisodes(Recital(), made, RewardConfig(unit=10.0), scale=torch.full((BANDS,), 3.0))
 
 
 def test_returns_are_discounted_sums() -> None:
@@ -28,7 +36,7 @@ def test_returns_are_discounted_sums() -> None:
 
 def test_the_loss_is_what_the_formula_says() -> None:
     torch.manual_seed(0)
-    agent = Agent(SMALL, 3)
+    agent = AgentNetwork(SMALL, 3)
     with torch.no_grad():
         agent.out.weight.normal_()
     seen = torch.randn(1, 3, 3)
@@ -44,7 +52,7 @@ def test_the_loss_is_what_the_formula_says() -> None:
         nothing,
     )
     path.rewards[0, 2] = 0  # behind the decisions nothing is paid
-    loss, parts = reinforce(agent, path, Learning(discount=0.9, unit=10.0))
+    loss, parts = reinforce(agent, path, ReinforceConfig(discount=0.9, unit=10.0))
     logits, expected = agent(seen)
     logs, (b0, b1) = logits[0].log_softmax(-1), expected[0, :2].tolist()
     apart = [-0.9 - b0, -1.0 - b1]
@@ -54,7 +62,7 @@ def test_the_loss_is_what_the_formula_says() -> None:
     assert parts["policy"].item() == pytest.approx(policy.item(), rel=1e-4)
     assert parts["baseline"].item() == pytest.approx((apart[0] ** 2 + apart[1] ** 2) / 2, rel=1e-5)
     assert loss.item() == pytest.approx((parts["policy"] + parts["baseline"]).item())
-    with_entropy, _ = reinforce(agent, path, Learning(discount=0.9, unit=10.0, entropy=0.5))
+    with_entropy, _ = reinforce(agent, path, ReinforceConfig(discount=0.9, unit=10.0, entropy=0.5))
     assert with_entropy.item() == pytest.approx(loss.item() - 0.5 * parts["entropy"].item())
     # The policy's gradient does not reach the baseline, nor the other way round.
     weights = [*agent.baseline.parameters()]
@@ -87,7 +95,7 @@ def test_what_paths_through_a_sentence_have_in_common_is_taken_off() -> None:
 
 def test_step_by_step_is_as_all_at_once() -> None:
     torch.manual_seed(1)
-    agent = Agent(SMALL, 7)
+    agent = AgentNetwork(SMALL, 7)
     with torch.no_grad():
         agent.out.weight.normal_()
         seen, hidden, made = torch.randn(3, 9, 7), agent.initial(3), []
@@ -98,19 +106,19 @@ def test_step_by_step_is_as_all_at_once() -> None:
 
 
 def test_a_fresh_agent_prefers_nothing() -> None:
-    agent = Agent(SMALL, WIDE)
+    agent = AgentNetwork(SMALL, WIDE)
     path = walk(episodes(range(4)), Sampled(agent, greedy=False))
-    _, parts = reinforce(agent, path, Learning())
+    _, parts = reinforce(agent, path, ReinforceConfig())
     assert parts["entropy"].item() == pytest.approx(math.log(2), abs=1e-6)
     assert 0.2 < outcome(path)["speaking"].item() < 0.8
 
 
-def taught(steps: int) -> Agent:
+def taught(steps: int) -> AgentNetwork:
     """An agent after some steps of 10 of the toy's episodes."""
     torch.manual_seed(2)
-    agent = Agent(SMALL, WIDE)
+    agent = AgentNetwork(SMALL, WIDE)
     optimizer = torch.optim.Adam(agent.parameters(), lr=4e-3)
-    learning = Learning(unit=10.0)
+    learning = ReinforceConfig(unit=10.0)
     for step in range(steps):
         path = walk(episodes(range(10 * step, 10 * step + 10)), Sampled(agent, greedy=False))
         loss, _ = reinforce(agent, path, learning)

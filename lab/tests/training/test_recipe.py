@@ -25,7 +25,7 @@ from sayahead_lab.training.loop.recipe import Recipe, as_toml, load_recipe, reci
 from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.loop.schedule import Budget
-from sayahead_lab.training.loop.task import TASKS, Settings
+from sayahead_lab.training.loop.task import TASKS, TrainSettings
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 TOML = """task = "toy"
@@ -36,7 +36,7 @@ steps = 20
 
 
 def test_the_rate_warms_up_halves_and_falls_to_zero() -> None:
-    settings = Settings(8, 100, learning_rate=2.0, warmup_steps=10, half_life_steps=20.0, final_share=0.25)
+    settings = TrainSettings(8, 100, learning_rate=2.0, warmup_steps=10, half_life_steps=20.0, final_share=0.25)
     budget = Budget(settings, None, 0.0)
     assert [budget.rate(step) for step in (0, 4, 9, 10, 30, 50)] == [0.2, 1.0, 2.0, 2.0, 1.0, 0.5]
     assert budget.rate(75) == pytest.approx(2 * 0.5 ** (65 / 20))
@@ -52,7 +52,9 @@ def test_the_rate_warms_up_halves_and_falls_to_zero() -> None:
 
 
 def test_the_rate_is_held_before_it_halves_and_has_a_floor() -> None:
-    settings = Settings(8, 100, learning_rate=2.0, warmup_steps=10, hold_steps=20, half_life_steps=10.0, least_rate=0.3)
+    settings = TrainSettings(
+        8, 100, learning_rate=2.0, warmup_steps=10, hold_steps=20, half_life_steps=10.0, least_rate=0.3
+    )
     budget = Budget(settings, None, 0.0)
     assert [budget.rate(step) for step in (4, 9, 29, 30, 40, 50, 60, 99)] == [1.0, 2.0, 2.0, 2.0, 1.0, 0.5, 0.3, 0.3]
     assert Budget(replace(settings, final_share=0.5), None, 0.0).rate(75) == pytest.approx(0.15)
@@ -86,7 +88,7 @@ def test_mohan_s_preset_has_tacotron_2_s_schedule() -> None:
 def test_adam_takes_epsilon_and_l2_from_the_recipe() -> None:
     def moved(**changes: Any) -> float:
         weight = torch.nn.Parameter(torch.tensor([2.0]))
-        steps = optimizer(Settings(1, 1, **changes), [weight])
+        steps = optimizer(TrainSettings(1, 1, **changes), [weight])
         weight.grad = torch.tensor([1e-7])
         steps.param_groups[0]["lr"] = 0.1
         steps.step()
@@ -139,7 +141,7 @@ def test_tasks_are_known_by_the_names_of_earlier_versions(old: str, new: str, tm
 
 def test_a_recipe_survives_being_written() -> None:
     settings = replace(
-        Settings(8, 20, ema=0.9), clip=math.inf, learning_rate=1e-5, half_life_steps=None, checkpoint_s=7.0
+        TrainSettings(8, 20, ema=0.9), clip=math.inf, learning_rate=1e-5, half_life_steps=None, checkpoint_s=7.0
     )
     tables = {"name": 'a "quoted"\\ one', "sizes": (1, 2), "nested": {"on": True, "x": [0.5]}}
     recipe = Recipe("x", "toy", settings, corpus="a/b", model=tables)
@@ -149,7 +151,7 @@ def test_a_recipe_survives_being_written() -> None:
 
 def test_the_documents_name_every_setting() -> None:
     text = (Path(__file__).parents[3] / "docs" / "training.md").read_text(encoding="utf-8")
-    assert [field.name for field in fields(Settings) if f"| `{field.name}` |" not in text] == []
+    assert [field.name for field in fields(TrainSettings) if f"| `{field.name}` |" not in text] == []
 
 
 def test_a_log_that_was_cut_off_goes_on_whole(tmp_path: Path) -> None:
@@ -193,7 +195,7 @@ def test_a_published_run_is_a_start_and_a_part_but_not_resumed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     corpus, out = toy_corpus(tmp_path / "corpus"), tmp_path / "release"
-    recipe = Recipe("toy", "toy", Settings(8, 3, ema=0.9, learning_rate=0.1))
+    recipe = Recipe("toy", "toy", TrainSettings(8, 3, ema=0.9, learning_rate=0.1))
     train(recipe, corpus, tmp_path / "run")
     assert main(["train", "publish", str(tmp_path / "run"), "-o", str(out)]) == 0
     assert main(["train", "publish", "--check", str(out)]) == 0
@@ -224,7 +226,7 @@ def test_an_archive_of_runs_is_checked_unpacked_and_begun_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
 ) -> None:
     corpus, archive = toy_corpus(tmp_path / "corpus"), tmp_path / f"release{ending}"
-    recipe = Recipe("toy", "toy", Settings(8, 3, ema=0.9, learning_rate=0.1))
+    recipe = Recipe("toy", "toy", TrainSettings(8, 3, ema=0.9, learning_rate=0.1))
     train(recipe, corpus, tmp_path / "run")
     publish, lines = ["train", "publish"], list[str]()
     assert main([*publish, str(tmp_path / "run"), "-o", str(archive)]) == 0

@@ -25,18 +25,18 @@ from support.tiny_saeki import CONFIG, ids, tacotron, tiny_saeki
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead_lab.training.corpus.segments import Cutter, path_of
+from sayahead_lab.training.corpus.segments import SegmentCutter, path_of
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.distilled.export import student_graph
 from sayahead_lab.training.distilled.network import Student, StudentConfig
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.saved_run import Trained
-from sayahead_lab.training.loop.task import Settings
+from sayahead_lab.training.loop.task import TrainSettings
 from sayahead_lab.training.saeki.guided import Guided, GuidedTask
 from sayahead_lab.training.saeki.hidden import HiddenTask, write_hidden
 from sayahead_lab.training.saeki.network import Tacotron, TacotronConfig, Texts, generate
-from sayahead_lab.training.saeki.student import Learning, StudentTask
+from sayahead_lab.training.saeki.student import StudentTask, StudentTraining
 from sayahead_lab.training.saeki.task import SaekiTask, aligned, inputs, speak
 from sayahead_lab.training.voice import extend_voice
 
@@ -73,7 +73,7 @@ def made(corpus: Corpus, model: Any = SMALL, **data: Any) -> SaekiTask:
     return SaekiTask(model, {**DATA, **data}, corpus)
 
 
-def recipe(corpus: Corpus, settings: Settings, **data: Any) -> Recipe:
+def recipe(corpus: Corpus, settings: TrainSettings, **data: Any) -> Recipe:
     return Recipe(
         name="tiny", task="saeki", corpus=str(corpus.path), model=SMALL, data={**DATA, **data}, train=settings
     )
@@ -231,7 +231,7 @@ def test_what_stands_beside_a_text_in_a_batch_does_not_change_it() -> None:
 
 
 def test_segments_are_the_sentence_cut(corpus: Corpus) -> None:
-    cutter = Cutter(pad=PAD, space=SPACE, past=0, lookahead=2)
+    cutter = SegmentCutter(pad=PAD, space=SPACE, past=0, lookahead=2)
     item = next(item for item in corpus.split("train") if len(item.words) == 5)
     pieces = [cutter.cut(item, at, min(at + 2, 5)) for at in (0, 2, 4)]
     padded = cutter.padded(item)
@@ -244,7 +244,7 @@ def test_segments_are_the_sentence_cut(corpus: Corpus) -> None:
     assert np.array_equal(pieces[0].future, pieces[1].ids)
     assert np.array_equal(pieces[1].future, pieces[2].ids)
     assert pieces[2].future.size == 0
-    assert [len(Cutter(pad=PAD, space=SPACE, past=3, lookahead=1).cut(item, 2, 4).past)] == [3]
+    assert [len(SegmentCutter(pad=PAD, space=SPACE, past=3, lookahead=1).cut(item, 2, 4).past)] == [3]
     alone = cutter.alone(item, 2, 4)
     assert alone.ids[0] == alone.ids[-1] == PAD
     assert alone.durations[0] == alone.durations[-1] == 0
@@ -253,7 +253,7 @@ def test_segments_are_the_sentence_cut(corpus: Corpus) -> None:
 
 
 def test_a_path_goes_on_within_its_window_and_rests_where_the_frames_are(corpus: Corpus) -> None:
-    cutter = Cutter(pad=PAD, space=SPACE, past=0, lookahead=0)
+    cutter = SegmentCutter(pad=PAD, space=SPACE, past=0, lookahead=0)
     for item in corpus.split("train"):
         piece = cutter.cut(item, 0, len(item.words))
         steps, draw = -(-piece.frames // 3), np.random.default_rng(0)
@@ -283,7 +283,9 @@ def test_a_pass_has_windows_of_all_kinds_and_whole_sentences(corpus: Corpus) -> 
 
 @pytest.mark.parametrize(("steps", "left"), [(20, 0.9), pytest.param(120, 0.6, marks=pytest.mark.slow)])
 def test_it_learns_what_a_segment_sounds_like(corpus: Corpus, tmp_path: Path, steps: int, left: float) -> None:
-    settings = Settings(batch_size=8, steps=steps, learning_rate=1e-2, warmup_steps=10, sample_every=1000, log_every=5)
+    settings = TrainSettings(
+        batch_size=8, steps=steps, learning_rate=1e-2, warmup_steps=10, sample_every=1000, log_every=5
+    )
     train(recipe(corpus, settings), corpus.path, tmp_path / "run")
     lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
     losses = [line["loss"] for line in lines if line.get("loss") is not None]
@@ -295,7 +297,7 @@ def test_it_learns_what_a_segment_sounds_like(corpus: Corpus, tmp_path: Path, st
 def teacher(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run, with futures of its corpus's prefixes and word vectors."""
     folder = tmp_path_factory.mktemp("teacher")
-    settings = Settings(batch_size=8, steps=2, sample_every=1000)
+    settings = TrainSettings(batch_size=8, steps=2, sample_every=1000)
     train(recipe(corpus, settings, samples=0), corpus.path, folder / "run")
     for split in ("train", "val"):
         lines = [
@@ -389,7 +391,7 @@ def test_hidden_states_of_a_language_model_teach_as_word_vectors_do(
     assert np.allclose(task.states(words), alone[-6:], atol=1e-2)
     model, moved = one_step(task, batch)
     assert all(name.startswith("student.") for name in moved)
-    run: Any = Trained(task, model.eval(), Recipe("one", "saeki-hidden", Settings(1, 1)), corpus, 1)
+    run: Any = Trained(task, model.eval(), Recipe("one", "saeki-hidden", TrainSettings(1, 1)), corpus, 1)
     paths, about = write_hidden(run, tmp_path)
     assert about == {"graph": "hidden.onnx", "width": WIDTH, "model": "toy", "layer": -1, "most": 6}
     predictor = Hidden(OnnxGraph(paths[0]), HiddenConfig(**about), ToyStates())
@@ -432,7 +434,7 @@ def test_frames_teach_the_student_alone(weight: float, corpus: Corpus, teacher: 
     task = StudentTask(sizes, {**files(teacher), **more, "distil_weight": weight}, corpus)
     batch = batches(task)[0]
     model, moved = one_step(task, batch)
-    assert isinstance(model, Learning)
+    assert isinstance(model, StudentTraining)
     assert moved
     assert all(name.startswith("student.") for name in moved)
     loss, parts = task.loss(model.eval(), batch, 0)

@@ -18,26 +18,34 @@ from sayahead.types import Rendering, Segment, Speech
 
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.store import Corpus, Item
-from sayahead_lab.training.corpus.teacher import DURATIONS, EARLY, Teacher, TeacherSpec, load_graph, trim, voice_config
+from sayahead_lab.training.corpus.teacher import (
+    DURATIONS,
+    EARLY,
+    TeacherSpec,
+    VoiceTeacher,
+    load_graph,
+    trim,
+    voice_config,
+)
 
 TEXT = 'Yes, the U.S. paid $5 million — at once! "He read (to us): an apple," she said; to whom?'
 SYMBOLS = {number: symbol for symbol, number in voice_config().phonemes.items()}
 
 
 @pytest.fixture(scope="module")
-def teacher() -> Teacher:
+def teacher() -> VoiceTeacher:
     """With features, all punctuation."""
     return TeacherSpec(PRESETS["ma"], features=True).open()
 
 
 @pytest.fixture(scope="module")
-def final() -> Teacher:
+def final() -> VoiceTeacher:
     """With final punctuation alone."""
     return TeacherSpec(PRESETS["ma"], "final").open()
 
 
 @pytest.fixture(scope="module")
-def items(teacher: Teacher) -> list[Item]:
+def items(teacher: VoiceTeacher) -> list[Item]:
     return teacher.items("text", TEXT)[0]
 
 
@@ -89,7 +97,7 @@ def test_all_of_an_item_fits_together(items: list[Item]) -> None:
         np.testing.assert_array_equal(item.mel, front.log_mel(heard).astype(np.float16))
 
 
-def test_words_are_spans_of_what_sounds(items: list[Item], final: Teacher) -> None:
+def test_words_are_spans_of_what_sounds(items: list[Item], final: VoiceTeacher) -> None:
     for item in (*items, *final.items("text", TEXT)[0]):
         said = spoken(item)
         for first, end in item.words:
@@ -105,7 +113,7 @@ def test_words_are_spans_of_what_sounds(items: list[Item], final: Teacher) -> No
         assert all(symbol in PAUSES for symbol, free in zip(said, outside, strict=True) if free)
 
 
-def test_final_punctuation_is_the_last_mark_alone(items: list[Item], final: Teacher) -> None:
+def test_final_punctuation_is_the_last_mark_alone(items: list[Item], final: VoiceTeacher) -> None:
     marks = PAUSES.strip()
     for item, bare in zip(items, final.items("text", TEXT)[0], strict=True):
         whole, said = spoken(item), spoken(bare)
@@ -123,7 +131,7 @@ def test_final_punctuation_is_the_last_mark_alone(items: list[Item], final: Teac
     ("text", "end"),
     [("Well,", ","), ("Well", ""), ('"Well."', "."), ("(Well?)", "?"), ("Well —", "—"), ("So — well.", ".")],
 )
-def test_what_is_left_at_the_end(final: Teacher, text: str, end: str) -> None:
+def test_what_is_left_at_the_end(final: VoiceTeacher, text: str, end: str) -> None:
     (item,), _ = final.items("text", text)
     said = spoken(item)
     assert said[len(said.rstrip(PAUSES)) :] == end
@@ -148,7 +156,7 @@ def test_the_frames_are_where_the_sound_is(items: list[Item]) -> None:
 def test_features_are_what_the_last_layer_gets(items: list[Item]) -> None:
     import hibari
 
-    from sayahead_lab.training.hibari import Teacher as Weights
+    from sayahead_lab.training.hibari import HibariWeights as Weights
 
     weights = Weights(Path(hibari.__file__).parent / "assets" / "hibari.onnx")
     head, scale = weights.linears["m.head"]
@@ -165,7 +173,7 @@ def test_features_are_what_the_last_layer_gets(items: list[Item]) -> None:
     np.testing.assert_array_equal(item.f0[item.f0 > 0], f0[0, window].astype(np.float16)[item.f0 > 0])
 
 
-def test_what_an_item_is_depends_on_its_name_and_seed_alone(teacher: Teacher) -> None:
+def test_what_an_item_is_depends_on_its_name_and_seed_alone(teacher: VoiceTeacher) -> None:
     (first,), _ = teacher.items("a", "To be.")
     (other,), _ = teacher.items("b", "To be.")
     (again,), _ = teacher.items("a", "To be.")
@@ -181,7 +189,7 @@ def test_what_an_item_is_depends_on_its_name_and_seed_alone(teacher: Teacher) ->
     assert seeded.features is None
 
 
-def test_sentences_without_a_sound_are_left_out(teacher: Teacher) -> None:
+def test_sentences_without_a_sound_are_left_out(teacher: VoiceTeacher) -> None:
     made, left_out = teacher.items("a", "Yes. — … No.")
     assert made[0].text == "Yes."
     assert len(made) + len(left_out) == len({*(item.name for item in made), *left_out})
@@ -207,7 +215,7 @@ def test_trimming_keeps_edges_and_sound_together() -> None:
     assert trim(np.array([0, 18, 30, 40]), samples, 0, lead=8, tail=4)[1].tolist() == [0, 8, 16, 18]
 
 
-def test_phonemes_are_where_they_are_heard(teacher: Teacher) -> None:
+def test_phonemes_are_where_they_are_heard(teacher: VoiceTeacher) -> None:
     """How much of the mel phonemes explain is largest with the durations as they are, not moved to either side."""
     text = "The overwhelming majority of people in this country know how to sift the wheat from the chaff. "
     made = teacher.items("a", text + "Even the Caslon type when enlarged shows great shortcomings in this respect.")[0]
@@ -223,7 +231,7 @@ def test_phonemes_are_where_they_are_heard(teacher: Teacher) -> None:
     assert max(explained, key=lambda shift: explained[shift]) == 0, explained
 
 
-def test_other_front_ends_have_the_same_times(teacher: Teacher) -> None:
+def test_other_front_ends_have_the_same_times(teacher: VoiceTeacher) -> None:
     pytest.importorskip("soxr")
     front = PRESETS["mohan"]
     (item,), _ = TeacherSpec(front).open().items("a", "To be or not.")

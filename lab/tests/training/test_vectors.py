@@ -13,7 +13,7 @@ from sayahead.contexts.word_vectors import WordVectors, fnv, ngrams
 from sayahead.errors import ConfigError
 from sayahead.types import Floats
 
-from sayahead_lab.training.distilled.vectors import MAGIC, Learning, learn, principal, read_vectors
+from sayahead_lab.training.distilled.vectors import MAGIC, VectorsConfig, learn, principal, read_vectors
 
 DRAW = np.random.default_rng(0)
 
@@ -58,7 +58,7 @@ def test_words_in_like_places_come_to_lie_together() -> None:
     texts = [[a, "eats", b] for a in ("tom", "kim") for b in ("rice", "soup")] * 40
     texts += [["red", "and", "blue"], ["blue", "and", "red"]] * 40
     words = ["tom", "kim", "eats", "rice", "soup", "red", "and", "blue"]
-    how = Learning(channels=12, buckets=64, passes=8, batch=64, often=1.0, rate=2e-2)
+    how = VectorsConfig(channels=12, buckets=64, passes=8, batch=64, often=1.0, rate=2e-2)
     made = learn(texts, words, how, seed=0, note=lambda line: None)
     assert made.shape == (8 + 64, 12)
     again = learn(texts, words, how, seed=0, note=lambda line: None)

@@ -15,7 +15,7 @@ from sayahead import ConfigError, VoiceError, installed_voices, load_voice
 from sayahead.cli import main
 from support import tiny
 
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.making import make_corpus
 from sayahead_lab.training.corpus.store import About, Item
 from sayahead_lab.training.corpus.teacher import voice_config
@@ -37,7 +37,7 @@ class Hiss:
 
     def about(self) -> About:
         source = {"kind": "teacher", "voice": "noise"}
-        return About(FrontEnd(), dict(voice_config().phonemes), 0, source, "final", seed=0)
+        return About(MelFrontEnd(), dict(voice_config().phonemes), 0, source, "final", seed=0)
 
     def open(self) -> Hiss:
         return self
@@ -152,7 +152,7 @@ def test_an_installed_voice_is_heard_with_another_vocoder(
     assert "see LICENSE" not in (tmp_path / "other" / "NOTICE").read_text()
     with pytest.raises(ConfigError, match="does not make mel frames"):
         exchange_vocoder("heart", vocoder, tmp_path / "heart", name="tiny")
-    other = tiny.trained("mel", tiny.vocoder("mel"), front_end=FrontEnd(hop=256))
+    other = tiny.trained("mel", tiny.vocoder("mel"), front_end=MelFrontEnd(hop=256))
     with pytest.raises(ConfigError, match="are not those of the run"):
         exchange_vocoder("ma-lj", other, tmp_path / "third", name="tiny")
     monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path / "added"))
@@ -211,7 +211,7 @@ def test_phonemes_that_the_front_end_does_not_speak_are_refused(tmp_path: Path) 
 
 
 def test_runs_that_make_no_voice_are_refused(tmp_path: Path) -> None:
-    first, second = trained_pair(front_end=FrontEnd(hop=256))
+    first, second = trained_pair(front_end=MelFrontEnd(hop=256))
     with pytest.raises(ConfigError, match="frames of the two runs differ"):
         make_voice(first, second, tmp_path, name="tiny")
     with pytest.raises(ConfigError, match="run of mel, which is not an acoustic model"):

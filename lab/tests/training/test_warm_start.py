@@ -23,7 +23,7 @@ from sayahead_lab.training.loop.checkpoint import load_checkpoint
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe
 from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.saved_run import load_trained
-from sayahead_lab.training.loop.task import TASKS, Settings
+from sayahead_lab.training.loop.task import TASKS, TrainSettings
 from sayahead_lab.training.loop.warm_start import Start, begin, find_start
 from sayahead_lab.training.ma import export as ma_export
 from sayahead_lab.training.ma.from_voice import read_deepvoice3
@@ -31,7 +31,7 @@ from sayahead_lab.training.ma.network import DeepVoice3
 from sayahead_lab.training.ma.task import DeepVoice3Task
 from sayahead_lab.training.mel import export as mel_export
 from sayahead_lab.training.mel.from_voice import read_melvocoder
-from sayahead_lab.training.mel.network import MelVocoder
+from sayahead_lab.training.mel.network import MelVocoderNetwork
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 MA: dict[str, Any] = {**tiny.SIZES, "weight_norm": False}
@@ -72,7 +72,7 @@ def test_deep_voice_3_is_read_back_from_its_graphs(tmp_path: Path, number: int) 
 
 def test_the_mel_vocoder_is_read_back_with_its_mean(tmp_path: Path) -> None:
     tiny.tiny_voice(tmp_path / "one")
-    model = MelVocoder(tiny.VOCODER)
+    model = MelVocoderNetwork(tiny.VOCODER)
     read_melvocoder(model, tmp_path / "one")
     assert torch.equal(model.mean, torch.full((80,), -4.0))
     (tmp_path / "two").mkdir()
@@ -107,7 +107,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 
 def ma(corpus: Corpus, start: str = "", **settings: Any) -> Recipe:
-    return Recipe("ma", "ma", Settings(4, 1, start=start, **settings), str(corpus.path), MA, {})
+    return Recipe("ma", "ma", TrainSettings(4, 1, start=start, **settings), str(corpus.path), MA, {})
 
 
 def changed(corpus: Corpus, folder: Path, **values: Any) -> Corpus:

@@ -24,10 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the aligner; the exit code."""
     from sayahead_lab.training.aligner.export import export
-    from sayahead_lab.training.aligner.network import Aligner
+    from sayahead_lab.training.aligner.network import AlignerNetwork
     from sayahead_lab.training.aligner.task import AlignerTask
     from sayahead_lab.training.loop.saved_run import load_run_of
 
-    export(load_run_of(AlignerTask, Aligner, arguments.run_folder), arguments.out)
+    export(load_run_of(AlignerTask, AlignerNetwork, arguments.run_folder), arguments.out)
     Console(quiet=False).note(f"{arguments.out}: aligner.onnx, aligner.json")
     return 0

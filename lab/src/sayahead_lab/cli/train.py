@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--tensorboard", action="store_true", help="also write the log for TensorBoard, into the run's folder")
 
 
-class Progress:
+class ProgressLine:
     """A progress line on a terminal; elsewhere a new line every so often."""
 
     def __init__(self, console: Console) -> None:
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
     log.addHandler(console)
     try:
         options = {name: getattr(arguments, name) for name in ("minutes", "resume", "device", "threads", "tensorboard")}
-        corpus, show = arguments.corpus or Path(recipe.corpus), Progress(console)
+        corpus, show = arguments.corpus or Path(recipe.corpus), ProgressLine(console)
         outcome = train(recipe, corpus, out, **options, progress=show, note=console.note)
     except TrainingError as error:
         return complain(str(error), FAILED)

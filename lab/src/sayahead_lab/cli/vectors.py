@@ -13,7 +13,7 @@ from sayahead.contexts.word_vectors import WordVectors, tokens_of
 from sayahead.text.english.normalizer import normalize
 from sayahead.text.english.tables import COMMON_WORDS
 
-from sayahead_lab.training.distilled.vectors import Learning, learn, principal, read_vectors
+from sayahead_lab.training.distilled.vectors import VectorsConfig, learn, principal, read_vectors
 
 HELP = "make word vectors for a context student: from fastText's, or learned"
 
@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     console = Console(quiet=False)
     texts = [tokens_of([word.text for word in normalize(text)]) for _, text in read_texts(arguments.texts)]
-    how = Learning()
+    how = VectorsConfig()
     counts = Counter(token for text in texts for token in text)
     words = [word for word, count in counts.most_common() if count >= how.least]
     if arguments.source is None:

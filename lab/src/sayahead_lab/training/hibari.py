@@ -17,7 +17,7 @@ from sayahead_lab.training.graph.builder import Weights
 Array = NDArray[Any]
 
 
-class Teacher:
+class HibariWeights:
     """The weights of hibari's graph by their PyTorch names; linear layers as (int8 weights, column scales)."""
 
     def __init__(self, path: Path) -> None:
@@ -62,9 +62,9 @@ def assets() -> Path:
     return Path(hibari.__file__).parent / "assets"
 
 
-def heart_weights() -> Teacher:
+def heart_weights() -> HibariWeights:
     """The weights of the graph in hibari-tts, by their names."""
-    return Teacher(assets() / "hibari.onnx")
+    return HibariWeights(assets() / "hibari.onnx")
 
 
 def heart_head() -> tuple[Array, Array]:

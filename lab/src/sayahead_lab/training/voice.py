@@ -23,7 +23,7 @@ from sayahead_lab.training.corpus.teacher import voice_config
 from sayahead_lab.training.voice_parts import Acoustic, Part, Written
 
 if TYPE_CHECKING:
-    from sayahead_lab.training.corpus.frontend import FrontEnd
+    from sayahead_lab.training.corpus.frontend import MelFrontEnd
     from sayahead_lab.training.loop.saved_run import Trained
 
     Run = Trained[Any, Any]
@@ -80,7 +80,7 @@ class SecondStage:
     """See Part; the table is the voice's ``vocoder``."""
 
 
-def second_stage(vocoder: Run | str, front: FrontEnd) -> SecondStage:
+def second_stage(vocoder: Run | str, front: MelFrontEnd) -> SecondStage:
     """A run's vocoder, or the named voice's; ConfigError where its frames differ."""
     if isinstance(vocoder, str):
         config = load_voice(vocoder).config

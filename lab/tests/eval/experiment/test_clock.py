@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sayahead import ConfigError
 
-from sayahead_lab.eval.experiment.clock import AllAtOnce, Reader, TextClock, Tokens, Typist, WordEnds
+from sayahead_lab.eval.experiment.clock import AllAtOnce, ReadingClock, TextClock, Tokens, Typist, WordEnds
 
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody at all minded it. "
 CLOCKS: list[TextClock] = [
     AllAtOnce(),
     Tokens(),
     Tokens(7.5, letters=1, jitter=0),
-    Reader(),
+    ReadingClock(),
     Typist(),
     Typist(90, 0, 1),
 ]
@@ -42,7 +42,7 @@ def test_tokens_have_the_space_in_front_and_the_pace_on_average() -> None:
 
 
 def test_a_reader_takes_as_long_as_the_words_a_minute_say() -> None:
-    arrivals = Reader(180).arrivals(TEXT)
+    arrivals = ReadingClock(180).arrivals(TEXT)
     assert arrivals[-1].at_s == pytest.approx(60 * len(TEXT.split()) / 180)
     assert [arrival.text for arrival in arrivals[:2]] == ["The ", "quick "]
 
@@ -69,7 +69,7 @@ def test_bad_parameters_are_named() -> None:
     with pytest.raises(ConfigError, match="per_s is 0"):
         Tokens(0)
     with pytest.raises(ConfigError, match="words_per_min is -3"):
-        Reader(-3)
+        ReadingClock(-3)
     with pytest.raises(ConfigError, match="corrections between 0 and 1"):
         Typist(corrections=2)
     with pytest.raises(ConfigError, match="jitter"):

@@ -9,7 +9,7 @@ import pytest
 from sayahead import ConfigError, KeepUp, LookaheadK
 from support.toy import toy_session
 
-from sayahead_lab.eval.experiment.clock import Reader, Typist
+from sayahead_lab.eval.experiment.clock import ReadingClock, Typist
 from sayahead_lab.eval.experiment.conditions import Condition, load_matrix, recorded_condition
 from sayahead_lab.eval.experiment.folder import write_experiment
 from sayahead_lab.eval.experiment.run import run
@@ -92,7 +92,7 @@ def test_a_condition_is_recorded_with_all_that_it_keeps_up_by() -> None:
 
 def test_the_player_of_a_trace_tells_how_far_it_is() -> None:
     text = " ".join([TEXT] * 6)
-    clock = Reader(900.0).arrivals(text)
+    clock = ReadingClock(900.0).arrivals(text)
     plain, _ = timed_trace(toy_session(), clock)
     quick, sound = timed_trace(toy_session(keep_up=KeepUp(0.5, 2.0)), clock)
     again, same = timed_trace(toy_session(keep_up=KeepUp(0.5, 2.0)), clock)

@@ -17,7 +17,7 @@ from sayahead_lab.eval.experiment.conditions import Clock, Condition, Matrix
 from sayahead_lab.eval.experiment.fragment import Fragmenter, by_sentence, first_fragment_early
 from sayahead_lab.eval.experiment.peers import PEERS, PeerError, WorkerPeer, make_peer, measure_peer, run_peer
 from sayahead_lab.eval.experiment.trace import read_traces, retime
-from sayahead_lab.scripts import Script
+from sayahead_lab.scripts import ScriptLine
 
 BEEPER = str(Path(__file__).parents[2] / "lab_support" / "beeper.py")
 MATRIX = Matrix((Condition("ours"),), (Clock("llm", "tokens"), Clock("reader", "reader")), count=2)
@@ -181,14 +181,14 @@ def test_a_worker_that_hangs_is_ended() -> None:
 
 
 def test_a_run_goes_on_after_a_death(tmp_path: Path) -> None:
-    texts, lines = [Script("a", "Hello there. You!"), Script("b", "Do not die.")], list[str]()
+    texts, lines = [ScriptLine("a", "Hello there. You!"), ScriptLine("b", "Do not die.")], list[str]()
     with pytest.raises(PeerError, match="process ended"):
         run_peer(beeper(), MATRIX, texts, tmp_path, progress=lines.append)
     folder = tmp_path / "beeper"
     assert [trace.name for trace in read_traces(folder / "measured.jsonl")] == ["a"]
     with pytest.raises(ConfigError, match="holds a with another text"):
-        run_peer(beeper(), MATRIX, [Script("a", "Other words.")], tmp_path)
-    texts[1] = Script("b", "Do not stop.")
+        run_peer(beeper(), MATRIX, [ScriptLine("a", "Other words.")], tmp_path)
+    texts[1] = ScriptLine("b", "Do not stop.")
     run_peer(beeper(), MATRIX, texts, tmp_path, progress=lines.append)
     assert len(lines) == 2
     for clock in ("llm", "reader"):
@@ -206,7 +206,7 @@ def test_a_run_goes_on_after_a_death(tmp_path: Path) -> None:
 
 def test_a_peer_of_one_s_own_is_loaded_by_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     example = Path(__file__).parents[3] / "examples" / "custom_peer.py"
-    run_peer(make_peer(f"{example}:peer"), MATRIX, [Script("a", "Hello there.")], tmp_path / "out")
+    run_peer(make_peer(f"{example}:peer"), MATRIX, [ScriptLine("a", "Hello there.")], tmp_path / "out")
     (trace,) = read_traces(tmp_path / "out" / "tone" / "llm.jsonl")
     assert (trace.condition, trace.duration_s) == ("tone", 800 * 12 / 16000)
     about = json.loads((tmp_path / "out" / "tone" / "about.json").read_text(encoding="utf-8"))

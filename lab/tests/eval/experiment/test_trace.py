@@ -12,7 +12,7 @@ import pytest
 from sayahead import ConfigError, LookaheadK, Policy, WaitAll
 from support.toy import RATE, ToyAcoustic, toy_session
 
-from sayahead_lab.eval.experiment.clock import AllAtOnce, Reader, TextClock, Tokens, Typist
+from sayahead_lab.eval.experiment.clock import AllAtOnce, ReadingClock, TextClock, Tokens, Typist
 from sayahead_lab.eval.experiment.trace import measure, read_traces, retime, seconds, timed_trace, write_traces
 from sayahead_lab.eval.measures.latency import real_time_factor
 
@@ -20,7 +20,7 @@ TEXT = "one two three four. Five six seven."
 
 
 def test_a_trace_says_what_was_read_spoken_and_when() -> None:
-    clock = Reader(60)
+    clock = ReadingClock(60)
     trace, samples = timed_trace(toy_session(LookaheadK(1)), clock.arrivals(TEXT), name="a", clock="60 wpm")
     assert trace.source == TEXT
     assert trace.sample_rate == RATE
@@ -41,13 +41,13 @@ def test_a_trace_says_what_was_read_spoken_and_when() -> None:
 
 def test_the_clock_changes_times_and_nothing_else() -> None:
     fast, a = timed_trace(toy_session(WaitAll()), AllAtOnce().arrivals(TEXT))
-    slow, b = timed_trace(toy_session(WaitAll()), Reader(30).arrivals(TEXT))
+    slow, b = timed_trace(toy_session(WaitAll()), ReadingClock(30).arrivals(TEXT))
     assert np.array_equal(a, b)
     assert fast.words == slow.words
     assert slow.chunks[0].ready_s > fast.chunks[0].ready_s + 5
 
 
-@pytest.mark.parametrize("clock", [AllAtOnce(), Reader(100), Tokens(20), Typist()], ids=repr)
+@pytest.mark.parametrize("clock", [AllAtOnce(), ReadingClock(100), Tokens(20), Typist()], ids=repr)
 @pytest.mark.parametrize("policy", [LookaheadK(0), LookaheadK(2), WaitAll()], ids=repr)
 def test_one_measurement_gives_the_traces_of_all_clocks(clock: TextClock, policy: Policy) -> None:
     measured, a = measure(toy_session(policy), TEXT, name="x")
@@ -93,9 +93,9 @@ def test_computing_that_yields_no_sound_is_counted(monkeypatch: pytest.MonkeyPat
     timed = retime(measured, AllAtOnce().arrivals(TEXT))
     assert [chunk.ready_s for chunk in timed.chunks] == [chunk.ready_s for chunk in together.chunks]
     # Paced slowly, what yields no sound is done while the engine waits for text.
-    paced = retime(measured, Reader(6).arrivals(TEXT))
+    paced = retime(measured, ReadingClock(6).arrivals(TEXT))
     assert paced.chunks[0].ready_s == paced.chunks[0].ideal_s + 1
-    direct, _ = timed_trace(toy_session(LookaheadK(1), k2=k2), Reader(6).arrivals(TEXT))
+    direct, _ = timed_trace(toy_session(LookaheadK(1), k2=k2), ReadingClock(6).arrivals(TEXT))
     assert [chunk.ready_s for chunk in paced.chunks] == [chunk.ready_s for chunk in direct.chunks]
 
 
@@ -108,7 +108,9 @@ def test_text_without_words_leaves_an_empty_trace() -> None:
 
 
 def test_a_file_keeps_traces_and_speaks_simuleval(tmp_path: Path) -> None:
-    traces = [timed_trace(toy_session(), Reader().arrivals(TEXT), index=i, condition="k = 1")[0] for i in range(2)]
+    traces = [
+        timed_trace(toy_session(), ReadingClock().arrivals(TEXT), index=i, condition="k = 1")[0] for i in range(2)
+    ]
     path = tmp_path / "traces.jsonl"
     write_traces(path, traces[:1])
     write_traces(path, traces[1:])

@@ -14,7 +14,7 @@ from sayahead import LookaheadK, WaitAll
 from sayahead.types import WordTiming
 from support.toy import toy_session
 
-from sayahead_lab.eval.experiment.clock import AllAtOnce, Reader, WordEnds
+from sayahead_lab.eval.experiment.clock import AllAtOnce, ReadingClock, WordEnds
 from sayahead_lab.eval.experiment.trace import Trace, TracedChunk, TracedFragment, timed_trace
 from sayahead_lab.eval.measures import latency as metrics
 
@@ -287,9 +287,9 @@ def test_the_lag_shifts_with_the_arrivals_and_later_words_lag_less(delays: list[
 
 def test_traces_of_a_session_give_every_metric() -> None:
     text = "One two three, four five six seven eight nine ten."
-    slow, _ = timed_trace(toy_session(LookaheadK(1)), Reader(120).arrivals(text))
+    slow, _ = timed_trace(toy_session(LookaheadK(1)), ReadingClock(120).arrivals(text))
     fast, _ = timed_trace(toy_session(LookaheadK(1)), AllAtOnce().arrivals(text))
-    whole, _ = timed_trace(toy_session(WaitAll()), Reader(120).arrivals(text))
+    whole, _ = timed_trace(toy_session(WaitAll()), ReadingClock(120).arrivals(text))
     words = WordEnds(tuple(0.5 * i for i in range(1, 11)))
     shadowed, _ = timed_trace(toy_session(LookaheadK(1)), words.arrivals(text))
     assert not any(math.isnan(value) for value in metrics.latency(slow).values())

@@ -23,9 +23,9 @@ from support.toy import HOP, RATE, ToyAcoustic, ToyPhonemizer, ToyVocoder
 from sayahead_lab.eval.measures.intervals import correlation, moments, rmse
 from sayahead_lab.eval.measures.pitch import HOP_S, pitch_hz
 from sayahead_lab.eval.measures.prosody import (
+    AcousticRecorder,
     Deviation,
-    Heard,
-    Recorder,
+    ListenedUtterance,
     Recording,
     differences,
     from_sound,
@@ -37,7 +37,7 @@ from sayahead_lab.eval.measures.prosody import (
 TEXT = "The quick brown fox jumps over the lazy dog. Then it slept."
 
 
-def said(recorder: Recorder[object], text: str, policy: WordPolicy) -> Floats:
+def said(recorder: AcousticRecorder[object], text: str, policy: WordPolicy) -> Floats:
     synthesizer = TwoStage(recorder, ToyVocoder(), sample_rate=RATE, pauses=Pauses(lead_in=10, pause=800))
     rendering = Rendering(hold_back_s=0.02)
     sentence = Words(policy, ToyPhonemizer(), NoContext())
@@ -47,8 +47,8 @@ def said(recorder: Recorder[object], text: str, policy: WordPolicy) -> Floats:
     return np.concatenate([chunk.samples for chunk in session.chunks()])
 
 
-def toy_recorder() -> Recorder[object]:
-    return cast(Recorder[object], Recorder(ToyAcoustic(), frame_s=HOP / RATE, pitch=0))
+def toy_recorder() -> AcousticRecorder[object]:
+    return cast(AcousticRecorder[object], AcousticRecorder(ToyAcoustic(), frame_s=HOP / RATE, pitch=0))
 
 
 def recording(pitch: Sequence[float], words: list[tuple[int, int]], sentences: list[int] | None = None) -> Recording:
@@ -155,8 +155,8 @@ def test_the_interval_is_over_utterances() -> None:
     assert math.isnan(prosody(compared[:1]).duration_ms.low)
 
 
-def heard(pitch: Sequence[float], words: list[tuple[int, int]]) -> Heard:
-    return Heard(np.array(pitch, np.float32), tuple(words), 1000)
+def heard(pitch: Sequence[float], words: list[tuple[int, int]]) -> ListenedUtterance:
+    return ListenedUtterance(np.array(pitch, np.float32), tuple(words), 1000)
 
 
 def test_sound_and_word_times_give_the_same_figures_by_hand() -> None:

@@ -16,8 +16,8 @@ from support.servers import serving, toy_voice
 from websockets.asyncio.client import ClientConnection
 
 from sayahead_lab.cli.loadtest import passed
-from sayahead_lab.eval.experiment.clock import Reader, Tokens
-from sayahead_lab.eval.speed.load import Script, Tally, Turn, load, row, script
+from sayahead_lab.eval.experiment.clock import ReadingClock, Tokens
+from sayahead_lab.eval.speed.load import Tally, Turn, TurnScript, load, row, script
 
 RATE = 8000
 LOUD, QUIET = np.full(800, 9000, "<i2").tobytes(), bytes(1600)
@@ -39,7 +39,7 @@ class FakeSocket:
         self.sent.append(json.loads(message))
 
 
-def turn(said: Script, messages: list[tuple[float, str | bytes]]) -> Tally:
+def turn(said: TurnScript, messages: list[tuple[float, str | bytes]]) -> Tally:
     socket, tally = FakeSocket([*messages, (0.0, '{"type":"speech.done"}')]), Tally()
 
     async def run() -> None:
@@ -52,7 +52,7 @@ def turn(said: Script, messages: list[tuple[float, str | bytes]]) -> Tally:
 
 
 def test_a_late_piece_is_a_stall_where_its_text_was_there() -> None:
-    said = Script((("Hello there. ", 0.0),), ((800, 0.0), (1600, 0.0)), 0.0)
+    said = TurnScript((("Hello there. ", 0.0),), ((800, 0.0), (1600, 0.0)), 0.0)
     tally = turn(said, [(0.0, LOUD), (0.4, LOUD)])
     assert tally.audio_s == pytest.approx(0.2)
     assert len(tally.stalls_s) == 1
@@ -61,19 +61,19 @@ def test_a_late_piece_is_a_stall_where_its_text_was_there() -> None:
 
 
 def test_a_late_piece_is_no_stall_where_its_text_was_late() -> None:
-    said = Script((("Hello ", 0.0), ("there. ", 0.4)), ((800, 0.0), (1600, 0.4)), 0.0)
+    said = TurnScript((("Hello ", 0.0), ("there. ", 0.4)), ((800, 0.0), (1600, 0.4)), 0.0)
     assert turn(said, [(0.0, LOUD), (0.4, LOUD)]).stalls_s == []
 
 
 def test_silence_is_no_first_sound() -> None:
-    said = Script((("Hello there. ", 0.0),), ((1600, 0.0),), 0.0)
+    said = TurnScript((("Hello there. ", 0.0),), ((1600, 0.0),), 0.0)
     tally = turn(said, [(0.0, QUIET), (0.1, QUIET[:800] + LOUD)])
     # Behind 50 ms of silence in its message.
     assert 0.14 < tally.first_s[0] < 20
 
 
 def test_a_script_knows_what_its_text_lets_out() -> None:
-    made = script(toy_voice(), "Hello there, how are you?", Reader(60.0))
+    made = script(toy_voice(), "Hello there, how are you?", ReadingClock(60.0))
     assert "".join(text for text, _ in made.fragments) == "Hello there, how are you?"
     assert [at for _, at in made.released] == sorted(at for _, at in made.released)
     # With one word of lookahead the first sound needs the second word and the blank behind it.

@@ -73,7 +73,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ReadingClock:
     """A person reading aloud, or an interpreter: word by word, each lasting for its share of the letters."""
 
     words_per_min: float = 180.0
@@ -147,7 +147,7 @@ CLOCKS: Extensible[Callable[..., TextClock]] = Extensible(
         for name, kind in {
             "all-at-once": "AllAtOnce",
             "tokens": "Tokens",
-            "reader": "Reader",
+            "reader": "ReadingClock",
             "typist": "Typist",
             "word-ends": "WordEnds",
         }.items()

@@ -26,10 +26,10 @@ from sayahead.errors import ConfigError
 from sayahead_lab.eval.experiment.conditions import Matrix
 from sayahead_lab.eval.experiment.machine import Watch, processor, versions
 from sayahead_lab.eval.experiment.trace import Trace, read_traces, write_traces
-from sayahead_lab.scripts import Script
+from sayahead_lab.scripts import ScriptLine
 from sayahead_lab.workers import Workers
 
-Tasks = list[tuple[int, Script]]
+Tasks = list[tuple[int, ScriptLine]]
 """Texts to speak, each with its number in the experiment."""
 
 
@@ -44,14 +44,14 @@ def keep(trace: Trace, folder: Path) -> None:
     write_traces(folder / "measured.jsonl", [trace])
 
 
-def measured_traces(folder: Path, texts: Sequence[Script]) -> list[Trace]:
+def measured_traces(folder: Path, texts: Sequence[ScriptLine]) -> list[Trace]:
     """The measured traces of the texts in a condition's folder, by number."""
     names = {text.name for text in texts}
     traces = [trace for trace in read_traces(folder / "measured.jsonl") if trace.name in names]
     return sorted(traces, key=lambda trace: trace.index)
 
 
-def unmeasured(folder: Path, texts: Sequence[Script], settings: dict[str, Any]) -> Tasks:
+def unmeasured(folder: Path, texts: Sequence[ScriptLine], settings: dict[str, Any]) -> Tasks:
     """The texts, by number, that a condition's folder lacks; ConfigError where it was measured with other settings."""
     former = read_about(folder).get("settings", settings)
     for key in sorted(settings.keys() & former.keys()):
@@ -64,7 +64,7 @@ def unmeasured(folder: Path, texts: Sequence[Script], settings: dict[str, Any]) 
     return [(number, text) for number, text in enumerate(texts) if text.name not in done]
 
 
-def measured_names(folder: Path, texts: Sequence[Script]) -> set[str]:
+def measured_names(folder: Path, texts: Sequence[ScriptLine]) -> set[str]:
     """Names of the utterances in a condition's folder; a truncated line is dropped.
 
     ConfigError where an utterance of the same name was made from another text.

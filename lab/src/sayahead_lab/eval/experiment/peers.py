@@ -39,7 +39,7 @@ from sayahead_lab.eval.experiment.folder import keep, recorded, unmeasured, wav_
 from sayahead_lab.eval.experiment.fragment import Fragment, Fragmenter, by_sentence, first_fragment_early
 from sayahead_lab.eval.experiment.run import Countdown, Progress, on_clocks, silent
 from sayahead_lab.eval.experiment.trace import Trace, TracedChunk, TracedFragment
-from sayahead_lab.scripts import Script
+from sayahead_lab.scripts import ScriptLine
 
 
 class PeerError(SayaheadError):
@@ -243,7 +243,9 @@ def spread(text: str, piece: Fragment, onset: int, offset: int) -> list[WordTimi
     ]
 
 
-def run_peer(peer: Peer, matrix: Matrix, texts: Sequence[Script], out: Path, *, progress: Progress = silent) -> None:
+def run_peer(
+    peer: Peer, matrix: Matrix, texts: Sequence[ScriptLine], out: Path, *, progress: Progress = silent
+) -> None:
     """All texts by one peer, measured and timed on the matrix's clocks, in files as ``run.run`` writes: OUT/<peer>/."""
     if any(condition.name == peer.name for condition in matrix.conditions):
         raise ConfigError(f"Peer {peer.name} has the name of a condition: rename that in the matrix.")

@@ -24,7 +24,7 @@ from sayahead_lab.eval.experiment.folder import Tasks, keep, measured_traces, re
 from sayahead_lab.eval.experiment.machine import bound
 from sayahead_lab.eval.experiment.trace import Trace, measure, retime, timed_trace, write_traces
 from sayahead_lab.eval.experiment.word_ends import read_word_ends, spoken_word_ends, word_ends_file
-from sayahead_lab.scripts import Script
+from sayahead_lab.scripts import ScriptLine
 from sayahead_lab.workers import Local, Spread, Work, Workers
 
 Progress: TypeAlias = Callable[[str], None]
@@ -39,7 +39,7 @@ def silent(line: str) -> None:
 
 def run(
     matrix: Matrix,
-    texts: Sequence[Script],
+    texts: Sequence[ScriptLine],
     out: Path,
     *,
     lm: str | None = None,
@@ -92,7 +92,7 @@ class Countdown:
         self._progress(f"{self._number} of {self._total} utterances, {who}; about {left_s / 60:.0f} min left")
 
 
-def on_clocks(matrix: Matrix, texts: Sequence[Script], folder: Path, own: str | None = None) -> None:
+def on_clocks(matrix: Matrix, texts: Sequence[ScriptLine], folder: Path, own: str | None = None) -> None:
     """Time a condition's measured traces on every clock of the matrix.
 
     Speech on a clock of its ``own`` is timed there already, and on no other.
@@ -111,7 +111,9 @@ def on_clocks(matrix: Matrix, texts: Sequence[Script], folder: Path, own: str | 
         fresh.replace(path)
 
 
-def own_clock(condition: Condition, matrix: Matrix, texts: Sequence[Script], out: Path) -> Callable[[str], Arrivals]:
+def own_clock(
+    condition: Condition, matrix: Matrix, texts: Sequence[ScriptLine], out: Path
+) -> Callable[[str], Arrivals]:
     """How each utterance's text arrives during synthesis: letter by letter at time 0, or on the condition's clock."""
     if condition.clock is None:
         return lambda name: None
@@ -120,7 +122,7 @@ def own_clock(condition: Condition, matrix: Matrix, texts: Sequence[Script], out
     return lambda name: clocks(name).arrivals(sources[name])
 
 
-def clock_of(clock: Clock, texts: Sequence[Script], out: Path) -> Callable[[str], TextClock]:
+def clock_of(clock: Clock, texts: Sequence[ScriptLine], out: Path) -> Callable[[str], TextClock]:
     """An utterance's text clock by its name.
 
     Word ends come from the clock's folder, or from whole sentences by its voice, synthesised once into OUT.
@@ -141,13 +143,13 @@ def clock_of(clock: Clock, texts: Sequence[Script], out: Path) -> Callable[[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class SpeakingTask:
     """A text for a condition to speak."""
 
     condition: Condition
     number: int
     """The text's number in the experiment."""
-    text: Script
+    text: ScriptLine
     arrivals: Arrivals
     """How it arrives; None: letter by letter at once."""
 
@@ -161,7 +163,7 @@ def work(
     condition: Condition, tasks: Tasks, out: Path, spread: Spread, clock: Callable[[str], Arrivals] = lambda name: None
 ) -> Iterator[Trace]:
     """Run a condition's tasks; yields each trace once it is saved."""
-    todo = [Task(condition, number, text, clock(text.name)) for number, text in tasks]
+    todo = [SpeakingTask(condition, number, text, clock(text.name)) for number, text in tasks]
     for task, (trace, samples) in spread(todo, lambda task: task.name):
         write_wav(wav_path(out / condition.name, task.text.name), samples, trace.sample_rate)
         keep(trace, out / condition.name)
@@ -173,7 +175,7 @@ def synthesizer(lm: str | None) -> Work:
     return partial(synthesize, lm)
 
 
-def synthesize(lm: str | None, task: Task) -> tuple[Trace, Floats]:
+def synthesize(lm: str | None, task: SpeakingTask) -> tuple[Trace, Floats]:
     """Speak one text; its measured trace, and its sound (S,)."""
     condition, text = task.condition, task.text
     with bound(condition.cores):

@@ -101,7 +101,7 @@ class Trace:
         return sum(chunk.samples for chunk in self.chunks) / self.sample_rate
 
 
-class Recorder:
+class TraceRecorder:
     """Runs a session on a text clock and records it; a player takes the sound on the ideal clock."""
 
     # The player reports its position this long before it would run dry, to sessions that use it.
@@ -160,7 +160,7 @@ def timed_trace(session: Session, arrivals: Sequence[Arrival], *, index: int = 0
 
     A session that keeps up gets the player's position on the ideal clock, so its sound does not depend on the computer.
     """
-    recorder = Recorder(session)
+    recorder = TraceRecorder(session)
     recorder.run(arrivals)
     source, closing_s = "".join(arrival.text for arrival in arrivals), seconds(recorder.silent)
     fragments, chunks, words = tuple(recorder.fragments), tuple(recorder.chunks), tuple(recorder.words)

@@ -37,7 +37,7 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
 """Modules that a listener imports, directly or not, each with the command that installs it."""
 
 
-class Transcriber(Protocol):
+class SpeechRecogniser(Protocol):
     """A speech recogniser."""
 
     def __call__(self, heard: Floats) -> str:
@@ -62,7 +62,7 @@ def at_16khz(samples: Floats, rate: int) -> Floats:
     return np.asarray(soxr.resample(samples, rate, RATE), np.float32)
 
 
-def load_whisper(folder: str | Path | None, *, threads: int) -> Transcriber:
+def load_whisper(folder: str | Path | None, *, threads: int) -> SpeechRecogniser:
     """Whisper by faster-whisper: int8, beam 1, English, no conditioning on earlier speech."""
     require(missing("whisper") or missing_folder(folder))
     from faster_whisper import WhisperModel

@@ -20,7 +20,7 @@ from sayahead_lab.eval.experiment.folder import read_experiment, read_json, save
 from sayahead_lab.eval.experiment.run import Progress, silent
 from sayahead_lab.eval.experiment.trace import Trace, read_traces
 from sayahead_lab.eval.listening.quality import Listeners, Row, compare, summarize
-from sayahead_lab.eval.listening.worker import GROUPS, Result, Task, scorer, sound_of
+from sayahead_lab.eval.listening.worker import GROUPS, Result, ScoringTask, scorer, sound_of
 from sayahead_lab.eval.measures.latency import summarize as summarize_latency
 from sayahead_lab.eval.measures.streaming_effects import same_words
 from sayahead_lab.eval.measures.word_errors import Errors
@@ -121,7 +121,7 @@ def plan(
     listeners: Mapping[str, str],
     lm: str | None,
     notes: dict[str, None],
-) -> tuple[list[Task], dict[str, dict[str, Any]]]:
+) -> tuple[list[ScoringTask], dict[str, dict[str, Any]]]:
     """What is still to score in a condition, and by utterance the fields of its row that are known already."""
     scores = read_scores(spoken.folder / "scores.jsonl")
     again = resynthesized(spoken, lm, notes)
@@ -150,7 +150,7 @@ def plan(
                 fields[name] |= score
         if unscored:
             path = full.folder if full and full_trace else None
-            tasks.append(Task(spoken.folder, trace, sound, unscored, path, full_trace, spoken.condition, lm))
+            tasks.append(ScoringTask(spoken.folder, trace, sound, unscored, path, full_trace, spoken.condition, lm))
     return tasks, fields
 
 

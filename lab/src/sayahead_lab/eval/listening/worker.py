@@ -28,7 +28,7 @@ FIELDS = {"transcript": ("reference", "hypothesis", "errors", "characters", "cha
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class ScoringTask:
     """What is to score of an utterance."""
 
     folder: Path
@@ -67,7 +67,7 @@ class Result:
 
 
 @contextmanager
-def scorer(listeners: Listeners, jobs: int) -> Iterator[Callable[[Sequence[Task]], Iterator[Result]]]:
+def scorer(listeners: Listeners, jobs: int) -> Iterator[Callable[[Sequence[ScoringTask]], Iterator[Result]]]:
     """Scores tasks in this process, or in several that stay loaded; results come in the tasks' order.
 
     ``listeners`` must not be loaded yet where several jobs share the work.
@@ -93,7 +93,7 @@ def begin(listeners: Listeners) -> None:
     _LISTENERS[:] = [listeners]
 
 
-def listen(task: Task, listeners: Listeners | None = None) -> Result:
+def listen(task: ScoringTask, listeners: Listeners | None = None) -> Result:
     """Score one utterance by its listeners and measurements."""
     listeners = listeners or _LISTENERS[0]
     utterance = TracedSound(task.trace, read_wav(wav_path(task.folder, task.trace.name))[0])

@@ -50,7 +50,7 @@ class Recording:
     """Seconds a frame lasts."""
 
 
-class Recorder(Generic[State]):
+class AcousticRecorder(Generic[State]):
     """An acoustic model that wraps another, and records its output since the last ``initial()``.
 
     For ``TwoStage(Recorder(acoustic), vocoder, ...)``; a new session begins a new recording, so use one at a time.
@@ -100,13 +100,13 @@ class Recorder(Generic[State]):
         )
 
 
-def recorded(voice: Voice, *, pitch: int = PITCH) -> tuple[Voice, Recorder[Any]]:
+def recorded(voice: Voice, *, pitch: int = PITCH) -> tuple[Voice, AcousticRecorder[Any]]:
     """A voice that sounds the same and the recorder inside it; ConfigError for one without an acoustic model."""
     if not isinstance(voice.synthesizer, TwoStage):
         raise ConfigError(f"The voice {voice.config.name!r} has no acoustic model that can be recorded.")
     synthesizer = copy.copy(voice.synthesizer)
     frame_s = voice.config.hop_length / voice.config.sample_rate
-    recorder = Recorder(synthesizer._acoustic, frame_s=frame_s, pitch=pitch)
+    recorder = AcousticRecorder(synthesizer._acoustic, frame_s=frame_s, pitch=pitch)
     synthesizer._acoustic = recorder
     return voice.with_synthesizer(synthesizer), recorder
 
@@ -150,7 +150,7 @@ class Deviation:
 
 
 @dataclass(frozen=True, slots=True)
-class Prosody:
+class ProsodyComparison:
     """The prosody of streamed speech against that of full sentences."""
 
     duration_ms: Deviation
@@ -187,7 +187,7 @@ def differences(streamed: Recording, full: Recording) -> Differences:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ListenedUtterance:
     """An utterance with only its sound and word times."""
 
     pitch: Floats
@@ -198,7 +198,9 @@ class Heard:
     """Samples per second."""
 
 
-def from_sound(streamed: Heard, full: Heard, phonemes: Sequence[int] | None = None) -> Differences:
+def from_sound(
+    streamed: ListenedUtterance, full: ListenedUtterance, phonemes: Sequence[int] | None = None
+) -> Differences:
     """One utterance against another of the same words; ConfigError where their numbers differ.
 
     As ``differences``, but durations are to the sample, the partners of a word's frames are the frames next to the same
@@ -257,11 +259,11 @@ def sums(differences: Differences) -> dict[str, tuple[float, ...]]:
     }
 
 
-def prosody(utterances: Iterable[Differences], *, seed: int = 0) -> Prosody:
+def prosody(utterances: Iterable[Differences], *, seed: int = 0) -> ProsodyComparison:
     """All figures over all words or frames of the utterances together; nan without any."""
     every = list(utterances)
     frames = sum(one.frames for one in every)
-    return Prosody(
+    return ProsodyComparison(
         duration_ms=deviation([one.durations_ms for one in every], seed=seed),
         phoneme_ms=deviation([one.durations_ms / one.phonemes for one in every], seed=seed),
         pause_ms=deviation([one.pauses_ms for one in every], seed=seed),

@@ -15,7 +15,7 @@ from sayahead_lab.eval.experiment.conditions import Condition, session, voice
 from sayahead_lab.eval.experiment.trace import Trace
 from sayahead_lab.eval.measures.joins import corresponding, seams
 from sayahead_lab.eval.measures.pitch import pitch_hz
-from sayahead_lab.eval.measures.prosody import Heard, from_sound, sums
+from sayahead_lab.eval.measures.prosody import ListenedUtterance, from_sound, sums
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class TracedSound:
         return tuple((word.onset, word.offset) for word in self.trace.words)
 
     @property
-    def heard(self) -> Heard:
+    def heard(self) -> ListenedUtterance:
         """The utterance with the pitch of its sound."""
-        return Heard(pitch_hz(self.samples, self.trace.sample_rate), self.words, self.trace.sample_rate)
+        return ListenedUtterance(pitch_hz(self.samples, self.trace.sample_rate), self.words, self.trace.sample_rate)
 
 
 def same_words(one: Trace, other: Trace) -> bool:

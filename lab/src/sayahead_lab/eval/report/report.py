@@ -35,8 +35,8 @@ from sayahead_lab.eval.report.tables import (
     POSITIONS,
     POSITIONS_NOTE,
     Column,
+    ConditionTable,
     Summary,
-    Table,
     as_csv,
     as_html,
     as_markdown,
@@ -197,7 +197,7 @@ def others_busy(loads: Mapping[str, Any]) -> dict[str, float]:
     return {name: most for name, most in cores.items() if most > BUSY_CORES}
 
 
-def quality_tables(experiment: Experiment) -> list[Table]:
+def quality_tables(experiment: Experiment) -> list[ConditionTable]:
     """Quality by condition with the difference to the first one; further measures, if there are any, in a second."""
     rows = {name: experiment.quality.get(name, {}) for name in experiment.conditions}
     columns = [column for pair in zip(QUALITY, DIFFERENCES, strict=True) for column in pair]
@@ -212,7 +212,7 @@ def quality_tables(experiment: Experiment) -> list[Table]:
     return [table for table in (main, *further_tables(rows, shown)) if table.columns]
 
 
-def listening_tables(files: Sequence[Path]) -> list[Table]:
+def listening_tables(files: Sequence[Path]) -> list[ConditionTable]:
     """People's ratings and preferences by condition, and the paired differences; nothing where there are none."""
     if not files:
         return []
@@ -240,9 +240,9 @@ def listening_tables(files: Sequence[Path]) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def latency_tables(experiment: Experiment) -> list[Table]:
+def latency_tables(experiment: Experiment) -> list[ConditionTable]:
     """One table per clock that has scores, the first with the notes, and one of computing by chunk."""
-    tables, positions = [], list[Table]()
+    tables, positions = [], list[ConditionTable]()
     for number, clock in enumerate(experiment.clocks, start=1):
         scored = experiment.latency[clock]
         if scored:
@@ -301,7 +301,7 @@ def pairs(value: object) -> str:
     return ", ".join(f"{key} {item}" for key, item in value.items()) if isinstance(value, dict) else str(value)
 
 
-def markdown(experiment: Experiment, notes: Sequence[str], tables: Sequence[Table]) -> str:
+def markdown(experiment: Experiment, notes: Sequence[str], tables: Sequence[ConditionTable]) -> str:
     """All tables in one Markdown document."""
     lines = ["# Evaluation", ""]
     lines += [f"- {name}: {f'`{value}`' if name == 'Command' else value}" for name, value in facts(experiment)]
@@ -311,7 +311,10 @@ def markdown(experiment: Experiment, notes: Sequence[str], tables: Sequence[Tabl
 
 
 def as_page(
-    experiment: Experiment, notes: Sequence[str], tables: Sequence[Table], drawn: Sequence[tuple[Picture, bytes]]
+    experiment: Experiment,
+    notes: Sequence[str],
+    tables: Sequence[ConditionTable],
+    drawn: Sequence[tuple[Picture, bytes]],
 ) -> str:
     """The whole report as one self-contained HTML page."""
     fact_list = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts(experiment))

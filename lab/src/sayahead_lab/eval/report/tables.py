@@ -72,7 +72,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ConditionTable:
     """Conditions down, metrics across."""
 
     stem: str
@@ -222,7 +222,7 @@ FURTHER: tuple[tuple[str, str, tuple[Column, ...], tuple[str, ...]], ...] = (
 """Tables besides those of error rates and opinion scores: stem, title, columns, notes."""
 
 
-def further_tables(summaries: Mapping[str, Mapping[str, Summary]], shown: Collection[str] = ()) -> list[Table]:
+def further_tables(summaries: Mapping[str, Mapping[str, Summary]], shown: Collection[str] = ()) -> list[ConditionTable]:
     """The non-empty tables of FURTHER, without the keys that are ``shown`` already.
 
     A key without a column goes into the last table under its own name: new metrics show up at once.
@@ -245,14 +245,14 @@ def filled(
     summaries: Mapping[str, Mapping[str, Summary]],
     *,
     notes: Sequence[str] = (),
-) -> Table:
+) -> ConditionTable:
     """A table with those of the columns that at least one condition fills."""
     shown = [column for column in columns if any(column.value(summary) for summary in summaries.values())]
     rows = [(name, [column.value(summary) for column in shown]) for name, summary in summaries.items()]
-    return Table(stem, title, shown, rows, notes)
+    return ConditionTable(stem, title, shown, rows, notes)
 
 
-def as_markdown(table: Table) -> str:
+def as_markdown(table: ConditionTable) -> str:
     """The table with its title and notes in Markdown."""
     head = ["condition", *(column.title for column in table.columns)]
     lines = [f"## {table.title}", "", row_of(head), row_of(["---", *("---:" for _ in table.columns)])]
@@ -265,7 +265,7 @@ def row_of(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
-def as_csv(table: Table) -> str:
+def as_csv(table: ConditionTable) -> str:
     """The table as CSV, numbers in full; interval and p have columns of their own."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -287,7 +287,7 @@ def as_csv(table: Table) -> str:
     return out.getvalue()
 
 
-def as_html(table: Table) -> str:
+def as_html(table: ConditionTable) -> str:
     """The table as an HTML section that scrolls sideways where it is too wide."""
     head = "".join(f'<th scope="col">{escape(column.title)}</th>' for column in table.columns)
     body = "\n".join(
@@ -304,6 +304,6 @@ def as_html(table: Table) -> str:
     )
 
 
-def texts(table: Table, values: Sequence[Value | None]) -> list[str]:
+def texts(table: ConditionTable, values: Sequence[Value | None]) -> list[str]:
     """A row's cells as a person reads them."""
     return [column.text(value) for column, value in zip(table.columns, values, strict=True)]

@@ -29,7 +29,7 @@ BREATH_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class TurnScript:
     """A session's text for one turn, and the earliest arrival of each chunk of its audio."""
 
     fragments: tuple[tuple[str, float], ...]
@@ -60,7 +60,7 @@ class Tally:
     """Other errors."""
 
 
-def script(voice: Voice, text: str, clock: TextClock) -> Script:
+def script(voice: Voice, text: str, clock: TextClock) -> TurnScript:
     """A text on a clock, and the voice's own chunks for it."""
     session, released, settled_s, samples = voice.session(), list[tuple[int, float]](), 0.0, 0
     arrivals = clock.arrivals(text)
@@ -74,12 +74,12 @@ def script(voice: Voice, text: str, clock: TextClock) -> Script:
             released.append((samples, arrival.at_s))
             if not sounded and len(audible(chunk.samples)):
                 sounded, settled_s = True, arrival.at_s
-    return Script(tuple((a.text, a.at_s) for a in arrivals), tuple(released), settled_s)
+    return TurnScript(tuple((a.text, a.at_s) for a in arrivals), tuple(released), settled_s)
 
 
 async def load(
     url: str,
-    scripts: Sequence[Script],
+    scripts: Sequence[TurnScript],
     *,
     sessions: int,
     seconds: float,
@@ -130,7 +130,7 @@ async def load(
 class Turn:
     """One text on one socket."""
 
-    def __init__(self, socket: ClientConnection, script: Script, rate: int) -> None:
+    def __init__(self, socket: ClientConnection, script: TurnScript, rate: int) -> None:
         self._socket, self._script, self._rate = socket, script, rate
         self.begun = self.heard_end = time.monotonic()
         self._first: float | None = None

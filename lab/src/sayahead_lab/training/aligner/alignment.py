@@ -25,7 +25,7 @@ Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Alignment:
+class PhonemeTimes:
     """The times of phonemes in a recording."""
 
     begin_s: Floats
@@ -36,13 +36,13 @@ class Alignment:
     """Mean logarithm of the probability of the phoneme in each of its frames."""
 
 
-class Aligner:
+class RecordingAligner:
     """Aligns the sound of any speaker with phonemes of the English front end."""
 
     def __init__(self, graph: OnnxGraph, classes: Mapping[str, int]) -> None:
         self._graph, self._classes = graph, dict(classes)
 
-    def align(self, mel: Floats, words: Sequence[Sequence[str]]) -> Alignment:
+    def align(self, mel: Floats, words: Sequence[Sequence[str]]) -> PhonemeTimes:
         """Where the sounding phonemes of words lie in log mel (T, n_mels); pauses may be between words alone.
 
         ConfigError for a phoneme that the aligner does not know, and for a recording that is too short for its text.
@@ -60,7 +60,7 @@ class Aligner:
         first, end = way(log, np.array(labels), np.array(opens))
         spoken = np.concatenate([log[a:b, label] for a, b, label in zip(first, end, labels, strict=True)])
         frame_s = FRONT_END.hop / FRONT_END.sample_rate
-        return Alignment(first * np.float32(frame_s), end * np.float32(frame_s), float(spoken.mean()))
+        return PhonemeTimes(first * np.float32(frame_s), end * np.float32(frame_s), float(spoken.mean()))
 
 
 def way(log: Floats, labels: Numbers, opens: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:
@@ -104,10 +104,10 @@ def way(log: Floats, labels: Numbers, opens: NDArray[np.bool_]) -> tuple[Numbers
 
 
 @functools.cache
-def load_aligner(folder: Path = FOLDER) -> Aligner:
+def load_aligner(folder: Path = FOLDER) -> RecordingAligner:
     """The aligner in a folder, by default the one that comes with the package; ConfigError where there is none."""
     try:
         about = json.loads((folder / "aligner.json").read_text(encoding="utf-8"))
-        return Aligner(OnnxGraph(folder / "aligner.onnx"), about["classes"])
+        return RecordingAligner(OnnxGraph(folder / "aligner.onnx"), about["classes"])
     except (OSError, ValueError, KeyError) as error:
         raise ConfigError(f"{folder} holds no aligner ({error}): make one with sayahead train aligner.") from error

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from sayahead.voices.install.onnx.graph import Array
 
-from sayahead_lab.training.aligner.network import Aligner
+from sayahead_lab.training.aligner.network import AlignerNetwork
 from sayahead_lab.training.aligner.task import AlignerTask
-from sayahead_lab.training.graph.builder import Graph, quantized
+from sayahead_lab.training.graph.builder import GraphBuilder, quantized
 from sayahead_lab.training.loop.saved_run import Trained
 
 
 class AlignerWeights:
     """See builder.Weights: the network's, linear layers rounded to int8."""
 
-    def __init__(self, model: Aligner) -> None:
+    def __init__(self, model: AlignerNetwork) -> None:
         self._tensors: dict[str, Array] = {name: value.detach().numpy() for name, value in model.state_dict().items()}
         self.linears = {
             name.removesuffix(".weight"): quantized(value.T)
@@ -30,9 +30,9 @@ class AlignerWeights:
         return self._tensors[name]
 
 
-def aligner_graph(model: Aligner) -> Graph:
+def aligner_graph(model: AlignerNetwork) -> GraphBuilder:
     """bands (T, bands) -> ``posteriors`` (T, classes), logarithms."""
-    g, t, c = Graph(), AlignerWeights(model), model.config
+    g, t, c = GraphBuilder(), AlignerWeights(model), model.config
     x = g.input("bands", np.float32, ["T", c.bands])
     x = g.gelu(g.conv(x, t["first.weight"], t["first.bias"]))
     for number in range(c.blocks):
@@ -45,7 +45,7 @@ def aligner_graph(model: Aligner) -> Graph:
     return g
 
 
-def export(run: Trained[AlignerTask, Aligner], folder: Path) -> None:
+def export(run: Trained[AlignerTask, AlignerNetwork], folder: Path) -> None:
     """Write ``aligner.onnx`` and ``aligner.json``: the class of each phoneme symbol, and the training."""
     folder.mkdir(parents=True, exist_ok=True)
     aligner_graph(run.model).save(str(folder / "aligner.onnx"))

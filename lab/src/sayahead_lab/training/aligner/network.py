@@ -29,7 +29,7 @@ class AlignerConfig:
     """Number of blocks."""
 
 
-class Aligner(nn.Module):
+class AlignerNetwork(nn.Module):
     """Normalized bands (B, T, bands) to logits (B, T, classes)."""
 
     def __init__(self, config: AlignerConfig) -> None:
@@ -50,7 +50,7 @@ class Aligner(nn.Module):
 
 
 @torch.no_grad()
-def posteriors(model: Aligner, x: Tensor) -> Tensor:
+def posteriors(model: AlignerNetwork, x: Tensor) -> Tensor:
     """(T, classes) logarithms of the probabilities in each of the frames (T, bands)."""
     out: Tensor = model(x[None])[0].float().log_softmax(-1)
     return out

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sayahead.text.english.phonemizer import PAUSES
 from sayahead.types import Floats
 
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 
 Numbers = NDArray[np.int64]
-FRONT_END = FrontEnd()
+FRONT_END = MelFrontEnd()
 """The front end of its frames: 24 kHz, hop 300."""
 BANDS = 68
 """The lowest mel bands, up to 7.5 kHz: recordings at 16 kHz have them too."""

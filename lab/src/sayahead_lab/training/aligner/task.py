@@ -17,7 +17,7 @@ from sayahead.types import Floats
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead_lab.training.aligner.network import Aligner, AlignerConfig
+from sayahead_lab.training.aligner.network import AlignerConfig, AlignerNetwork
 from sayahead_lab.training.aligner.sounds import BANDS, FRONT_END, IGNORED, UNSOUNDED, bands, class_table, targets
 from sayahead_lab.training.corpus.batches import Share, shuffled, tensors
 from sayahead_lab.training.corpus.store import Corpus, Item
@@ -38,7 +38,7 @@ class AlignerData:
     """Least distance of noise from the loudest value, in nats; the largest is ``RANGE``."""
 
 
-class AlignerTask(Task[Aligner]):
+class AlignerTask(Task[AlignerNetwork]):
     """See Task."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
@@ -51,9 +51,9 @@ class AlignerTask(Task[Aligner]):
         config = from_mapping(AlignerConfig, {"bands": BANDS, **model}, where="[model]")
         self.config = replace(config, classes=1 + len(self.classes))
 
-    def model(self) -> Aligner:
+    def model(self) -> AlignerNetwork:
         """See Task."""
-        return Aligner(self.config)
+        return AlignerNetwork(self.config)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: a crop of each item, disturbed in training."""

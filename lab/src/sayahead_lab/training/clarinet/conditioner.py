@@ -80,7 +80,7 @@ class Conditioner(Scaled):
             nn.ConvTranspose2d(1, 1, (3, 2 * s), stride=(1, s), padding=(1, s // 2)) for s in config.strides
         )
         self.signal = Signal(config.n_mels, config.bands, config.steps, relative=config.level)
-        self.voice = Voice(config.n_mels, config.bands) if config.pulses else None
+        self.voice = PulseTrain(config.n_mels, config.bands) if config.pulses else None
         self.pitch = PitchReader(config.n_mels, config.pitch) if config.pulses else None
         self._spread()
 
@@ -116,7 +116,7 @@ class Conditioner(Scaled):
         return conditions[:, -bands:] if self.voice is not None else torch.zeros_like(conditions[:, :bands])
 
 
-class Voice(nn.Module):
+class PulseTrain(nn.Module):
     """A first guess at the voiced part of x: a pulse train, filtered band by band as the mel says.
 
     In each band it is a weighted sum of ``VOICE_TAPS`` neighbouring steps of the pulses and of their quadrature (every

@@ -10,7 +10,7 @@ from sayahead.types import Floats
 
 from sayahead_lab.training.clarinet.conditioner import Conditioner, ConditionerConfig
 from sayahead_lab.training.clarinet.signal import Signal
-from sayahead_lab.training.corpus.frontend import FrontEnd, hann, mel_filters
+from sayahead_lab.training.corpus.frontend import MelFrontEnd, hann, mel_filters
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.crops import Crops
 
@@ -28,7 +28,7 @@ def make_signal(config: ConditionerConfig, corpus: Corpus) -> Signal:
     return signal
 
 
-def level_weights(front: FrontEnd, bands: int) -> Floats:
+def level_weights(front: MelFrontEnd, bands: int) -> Floats:
     """(n_mels, bands) with which the mel bands' squared magnitudes give the power of the steps in each band.
 
     The power of a bin is estimated from the mel bands that contain it, that of a band is the mean over its bins. White

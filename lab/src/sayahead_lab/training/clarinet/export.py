@@ -11,12 +11,12 @@ from sayahead.vocoders.clarinet import ClariNetModel
 
 from sayahead_lab.training.clarinet.network import GaussianIAF, iaf_reach
 from sayahead_lab.training.clarinet.writer import ConditionWriter, write_pitch
-from sayahead_lab.training.graph.builder import Graph
+from sayahead_lab.training.graph.builder import GraphBuilder
 from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.voice_parts import Part, Written
 
 
-class Writer(ConditionWriter):
+class ClariNetWriter(ConditionWriter):
     """A graph in the making, and the student's weights."""
 
     def __init__(self, model: GaussianIAF) -> None:
@@ -48,7 +48,7 @@ class Writer(ConditionWriter):
         mean, log_deviation = g.op("Split", out, outputs=2, axis=1)
         return str(g.op("Add", g.op("Mul", x, g.op("Exp", log_deviation)), mean))
 
-    def student(self) -> Graph:
+    def student(self) -> GraphBuilder:
         """network.Vocoder: mel (T, n_mels), z (T, hop), pulses (T, 2 * hop), if any -> samples (T, hop)."""
         g, c = self.g, self.conditioner
         mel = self.mel()
@@ -71,7 +71,7 @@ def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> Written:
     folder.mkdir(parents=True, exist_ok=True)
     c = model.config.conditioner
     paths = [folder / "student.onnx"]
-    Writer(model).student().save(str(paths[0]))
+    ClariNetWriter(model).student().save(str(paths[0]))
     pitch = {}
     if c.pulses:
         paths.append(folder / "pitch.onnx")

@@ -91,7 +91,7 @@ def iaf_reach(config: IAFConfig) -> tuple[int, int]:
     return -(-left // c.hop) + before, -(-bank_reach(c.bands) // c.hop) + behind
 
 
-class Vocoder(nn.Module):
+class EndToEndClariNet(nn.Module):
     """The student from end to end: log mel (T, n_mels), z (T, hop) and pulses (T, 2 * hop) to samples (T, hop)."""
 
     def __init__(self, model: GaussianIAF) -> None:

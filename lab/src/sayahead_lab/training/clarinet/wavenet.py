@@ -38,7 +38,7 @@ class WaveNetConfig:
     """How the mel reaches the layers."""
 
 
-class Layer(nn.Module):
+class WaveNetLayer(nn.Module):
     """One gated dilated convolution."""
 
     def __init__(self, residual: int, skip: int, conditions: int, kernel: int, dilation: int, *, last: bool) -> None:
@@ -67,15 +67,16 @@ class Stack(nn.Module):
         super().__init__()
         self.input = nn.Conv1d(bands, residual, 1)
         self.layers = nn.ModuleList(
-            Layer(residual, skip, conditions, kernel, 2 ** (i % cycle), last=i == layers - 1) for i in range(layers)
+            WaveNetLayer(residual, skip, conditions, kernel, 2 ** (i % cycle), last=i == layers - 1)
+            for i in range(layers)
         )
         self.hidden = nn.Conv1d(skip, skip, 1)
         self.output = nn.Conv1d(skip, 2 * bands, 1)
 
     @property
-    def each(self) -> list[Layer]:
+    def each(self) -> list[WaveNetLayer]:
         """The layers."""
-        return [layer for layer in self.layers if isinstance(layer, Layer)]
+        return [layer for layer in self.layers if isinstance(layer, WaveNetLayer)]
 
     @property
     def past(self) -> int:

@@ -11,7 +11,7 @@ from torch import nn
 
 from sayahead_lab.training.clarinet.conditioner import PITCH_RIGHT, VOICE_TAPS, Conditioner
 from sayahead_lab.training.clarinet.signal import LEAST_POWER, bank_reach
-from sayahead_lab.training.graph.builder import Graph
+from sayahead_lab.training.graph.builder import GraphBuilder
 from sayahead_lab.training.losses import REFERENCE_HZ
 
 
@@ -22,7 +22,7 @@ class ConditionWriter:
     """
 
     def __init__(self, model: nn.Module, conditioner: Conditioner) -> None:
-        self.g, self.conditioner = Graph(), conditioner.config
+        self.g, self.conditioner = GraphBuilder(), conditioner.config
         self.tensors: dict[str, Array] = {name: value.cpu().numpy() for name, value in model.state_dict().items()}
         self.filters = conditioner.signal.bank.filters.cpu().numpy() if self.conditioner.bands > 1 else None
 
@@ -131,7 +131,7 @@ class ConditionWriter:
         matrix = g.constant(weight.transpose(2, 1, 0).reshape(-1, len(weight)))
         return str(g.op("Add", g.op("MatMul", near, matrix), g.constant(self.tensors[f"{name}.bias"])))
 
-    def pitch(self) -> Graph:
+    def pitch(self) -> GraphBuilder:
         """PitchReader.hertz: mel (T, n_mels) -> f0 (T,) in Hz, 0 where unvoiced."""
         g, mel = self.g, self.mel()
         mean, std = (g.constant(self.tensors[f"conditioner.{name}"]) for name in ("mean", "std"))

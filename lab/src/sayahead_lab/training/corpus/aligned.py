@@ -18,7 +18,7 @@ from sayahead.text.english.normalizer import normalize
 from sayahead.text.english.phonemizer import PAUSES
 from sayahead.types import Floats, Ids, Pronunciation, Word
 
-from sayahead_lab.training.aligner.alignment import FOLDER, LEAST, Alignment, load_aligner
+from sayahead_lab.training.aligner.alignment import FOLDER, LEAST, PhonemeTimes, load_aligner
 from sayahead_lab.training.aligner.sounds import FRONT_END, UNSOUNDED
 from sayahead_lab.training.corpus.recordings import RecordedSpec, pitch, read_recording
 from sayahead_lab.training.corpus.store import About, Item
@@ -47,7 +47,7 @@ class AlignedSpec(RecordedSpec):
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class AlignedSentence:
     """A sentence of a recording, read and aligned."""
 
     text: str
@@ -128,7 +128,7 @@ class AlignedRecordings:
             raise ConfigError(f"The text of {name} has nothing that sounds: {text[:60]!r}.")
         return read, sounding
 
-    def _aligned(self, name: str, text: str, sounding: list[list[list[str]]]) -> Alignment:
+    def _aligned(self, name: str, text: str, sounding: list[list[list[str]]]) -> PhonemeTimes:
         """The alignment of a recording with all of its sounding symbols."""
         mel = FRONT_END.log_mel(self._sound(name, text, FRONT_END.sample_rate))
         words = [word for sentence in sounding for word in sentence if word]
@@ -137,7 +137,7 @@ class AlignedRecordings:
         except ConfigError as error:
             raise ConfigError(f"The recording {name} cannot be aligned with its text: {error}.") from error
 
-    def _sentences(self, name: str, text: str) -> list[Sentence]:
+    def _sentences(self, name: str, text: str) -> list[AlignedSentence]:
         """The sentences of a text that sound, aligned with its recording; ConfigError where the two do not match."""
         read, sounding = self._read(name, text)
         alignment = self._aligned(name, text, sounding)
@@ -146,7 +146,7 @@ class AlignedRecordings:
                 f"The recording {name} does not sound like its text (score {alignment.score:.2f}, least {LEAST}): "
                 "correct the text, or leave it out with --skip-missing."
             )
-        out, at = list[Sentence](), 0
+        out, at = list[AlignedSentence](), 0
         for (words, pronounced), sounds in zip(read, sounding, strict=True):
             count = sum(map(len, sounds))
             if count:
@@ -159,7 +159,9 @@ class AlignedRecordings:
         symbols = [self._symbols[int(number)] for number in word.ids]
         return [symbol for symbol in symbols if symbol not in PAUSES and symbol not in UNSOUNDED]
 
-    def _sentence(self, words: Sequence[Word], pronounced: Sequence[Pronunciation], alignment: Alignment) -> Sentence:
+    def _sentence(
+        self, words: Sequence[Word], pronounced: Sequence[Pronunciation], alignment: PhonemeTimes
+    ) -> AlignedSentence:
         """A sentence with the edges of all its phonemes: pauses lie between those that sound, marks have no length."""
         ids = np.concatenate([word.ids for word in pronounced])
         symbols, edges_s, at = [self._symbols[int(number)] for number in ids], list[float](), 0
@@ -172,9 +174,9 @@ class AlignedRecordings:
         marks = len(symbols) - len("".join(symbols).rstrip(PAUSES))
         edges_s.append(float(alignment.end_s[-1]))
         text = " ".join(word.text for word in words)
-        return Sentence(text, ids, pronounced, np.maximum.accumulate(np.array(edges_s, np.float32)), marks)
+        return AlignedSentence(text, ids, pronounced, np.maximum.accumulate(np.array(edges_s, np.float32)), marks)
 
 
-def part(alignment: Alignment, first: int, end: int) -> Alignment:
+def part(alignment: PhonemeTimes, first: int, end: int) -> PhonemeTimes:
     """The alignment of some of its phonemes."""
-    return Alignment(alignment.begin_s[first:end], alignment.end_s[first:end], alignment.score)
+    return PhonemeTimes(alignment.begin_s[first:end], alignment.end_s[first:end], alignment.score)

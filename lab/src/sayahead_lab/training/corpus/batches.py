@@ -63,7 +63,7 @@ def dealt(groups: list[Group], draw: np.random.Generator, share: Share) -> Itera
         yield int(number), group[: len(group) // share.ranks * share.ranks][share.rank :: share.ranks]
 
 
-class Steps(NamedTuple):
+class DecoderSteps(NamedTuple):
     """Frames of B sentences by decoder step, r frames each: F = r * n_mels."""
 
     frames: Floats
@@ -74,7 +74,7 @@ class Steps(NamedTuple):
     """(B, S) 1 for steps with a real frame."""
 
 
-def decoder_steps(mels: Sequence[NDArray[Any]], info: CorpusInfo, reduction: int) -> Steps:
+def decoder_steps(mels: Sequence[NDArray[Any]], info: CorpusInfo, reduction: int) -> DecoderSteps:
     """The steps of log mels (T, n_mels)."""
     steps = [-(-len(mel) // reduction) for mel in mels]
     frames = np.zeros((len(mels), max(steps) * reduction, info.front_end.n_mels), np.float32)
@@ -83,7 +83,7 @@ def decoder_steps(mels: Sequence[NDArray[Any]], info: CorpusInfo, reduction: int
         frames[row, : len(mel)] = (mel.astype(np.float32) - info.mel_mean) / info.mel_std
         frames[row, len(mel) :] = frames[row, len(mel) - 1]
         counts[row, : len(mel)], learned[row, : steps[row]] = 1, 1
-    return Steps(frames.reshape(*learned.shape, -1), counts, learned)
+    return DecoderSteps(frames.reshape(*learned.shape, -1), counts, learned)
 
 
 def tensors(**arrays: Any) -> dict[str, Tensor]:

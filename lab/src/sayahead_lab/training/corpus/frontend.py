@@ -16,7 +16,7 @@ BLOCK = 1024
 
 
 @dataclass(frozen=True, slots=True)
-class FrontEnd:
+class MelFrontEnd:
     """From sound to frames: magnitudes of a Hann-windowed STFT, mel bands, natural logarithm.
 
     Mel filters are Slaney's (linear below 1 kHz, each of area 1) over plain magnitudes. HTK's scale would give Ma's 80
@@ -65,9 +65,9 @@ class FrontEnd:
 
 
 PRESETS = {
-    "ma": FrontEnd(),
-    "saeki": FrontEnd(22050, 1024, 1024, 256, 80, 0.0, 11025.0),
-    "mohan": FrontEnd(22050, 1024, 1024, 256, 128, 0.0, 11025.0),
+    "ma": MelFrontEnd(),
+    "saeki": MelFrontEnd(22050, 1024, 1024, 256, 80, 0.0, 11025.0),
+    "mohan": MelFrontEnd(22050, 1024, 1024, 256, 128, 0.0, 11025.0),
 }
 """The front ends of the papers: Ma et al. 5.1, Saeki et al. III, and its neighbour with 128 bands."""
 
@@ -79,7 +79,7 @@ def hann(size: int) -> Floats:
 
 
 @functools.lru_cache(maxsize=8)
-def mel_filters(front_end: FrontEnd) -> Floats:
+def mel_filters(front_end: MelFrontEnd) -> Floats:
     """(n_fft / 2 + 1, n_mels) weights of each bin in each band: triangles of area 1 over frequency."""
     bins = np.arange(front_end.n_fft // 2 + 1) * front_end.sample_rate / front_end.n_fft
     low, high = to_mel(np.array([front_end.f_min, front_end.f_max]))

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sayahead.types import Floats
 
-from sayahead_lab.training.corpus.frontend import FrontEnd, hann, mel_filters
+from sayahead_lab.training.corpus.frontend import MelFrontEnd, hann, mel_filters
 
 Spectra = NDArray[np.complex64]
 
 
-def griffin_lim(front_end: FrontEnd, mel: Floats, *, iterations: int = 30) -> Floats:
+def griffin_lim(front_end: MelFrontEnd, mel: Floats, *, iterations: int = 30) -> Floats:
     """Samples (T * hop,) whose log mel is near ``mel`` (T, n_mels): phases by Griffin and Lim (1984), with momentum."""
     filters = mel_filters(front_end)
     magnitudes = np.maximum(np.exp(mel) @ np.linalg.pinv(filters), 0).astype(np.float32)
@@ -27,7 +27,7 @@ def griffin_lim(front_end: FrontEnd, mel: Floats, *, iterations: int = 30) -> Fl
     return (samples / max(1.0, float(np.abs(samples).max(initial=0)))).astype(np.float32)
 
 
-def analysis(front_end: FrontEnd, samples: Floats, frames: int) -> Spectra:
+def analysis(front_end: MelFrontEnd, samples: Floats, frames: int) -> Spectra:
     """(T, bins) complex spectra; frame t is centred on sample ``t * hop``."""
     half = front_end.window // 2
     padded = np.pad(samples, (half, front_end.window))
@@ -35,7 +35,7 @@ def analysis(front_end: FrontEnd, samples: Floats, frames: int) -> Spectra:
     return np.fft.rfft(rows * hann(front_end.window), front_end.n_fft, axis=1).astype(np.complex64)
 
 
-def synthesis(front_end: FrontEnd, spectra: Spectra) -> Floats:
+def synthesis(front_end: MelFrontEnd, spectra: Spectra) -> Floats:
     """(T * hop,) samples closest to the spectra (T, bins)."""
     window, hop, half = hann(front_end.window), front_end.hop, front_end.window // 2
     rows = np.fft.irfft(spectra, front_end.n_fft, axis=1)[:, : front_end.window] * window

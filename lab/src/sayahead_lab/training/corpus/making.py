@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from sayahead.errors import ConfigError
 
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.store import FORMAT, About, CorpusInfo, Item, read_info
 from sayahead_lab.workers import Local, Work, Workers
 
@@ -30,7 +30,7 @@ PROGRESS = ("splits", "complete", "mel_mean", "mel_std")
 PACKAGES = ("numpy", "onnxruntime", "hibari-tts", "soxr")
 
 
-class Source(Protocol):
+class ItemSource(Protocol):
     """Turns texts into items."""
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
@@ -45,13 +45,13 @@ class Spec(Protocol):
         """What it says of the corpus."""
         ...
 
-    def open(self) -> Source:
+    def open(self) -> ItemSource:
         """The source, loaded."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class ShardJob:
     """A shard to make."""
 
     path: Path
@@ -66,7 +66,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Shard:
+class ShardContents:
     """A shard's contents, before they are written."""
 
     arrays: Mapping[str, Any]
@@ -99,7 +99,7 @@ def make_corpus(
         check_same(path, read_info(path), info)
     write_info(path, info, plan)
     open_jobs = [job for shards in plan.values() for job in shards if not job.path.is_dir()]
-    progress = Progress(sum(len(job.texts) for job in open_jobs), len(open_jobs), info.front_end, note)
+    progress = ShardProgress(sum(len(job.texts) for job in open_jobs), len(open_jobs), info.front_end, note)
     with (workers or Local()).open(partial(maker, spec)) as spread:
         for job, shard in spread(open_jobs, lambda job: f"Shard {job.name}"):
             put(shard, job, fingerprint(info))
@@ -113,10 +113,10 @@ def rank(split: str) -> tuple[int, str]:
     return (ORDER.index(split) if split in ORDER else len(ORDER), split)
 
 
-def cut(folder: Path, texts: Texts, size: int) -> list[Job]:
+def cut(folder: Path, texts: Texts, size: int) -> list[ShardJob]:
     """Jobs of ``size`` texts."""
     starts = range(0, len(texts), size)
-    return [Job(folder / f"{number:05d}", texts[at : at + size]) for number, at in enumerate(starts)]
+    return [ShardJob(folder / f"{number:05d}", texts[at : at + size]) for number, at in enumerate(starts)]
 
 
 def describe(spec: Spec, splits: Mapping[str, Texts], shard_texts: int) -> CorpusInfo:
@@ -172,7 +172,7 @@ def maker(spec: Spec) -> Work:
     return partial(make_shard, spec.open())
 
 
-def make_shard(source: Source, job: Job) -> Shard:
+def make_shard(source: ItemSource, job: ShardJob) -> ShardContents:
     """The shard of a job."""
     items: list[Item] = []
     left_out: list[str] = []
@@ -186,10 +186,10 @@ def make_shard(source: Source, job: Job) -> Shard:
         rows = item.mel.astype(np.float64)
         total, squares = total + rows.sum(axis=0), squares + (rows**2).sum(axis=0)
     sums = {"frames": sum(len(item.mel) for item in items), "sum": total.tolist(), "squares": squares.tolist()}
-    return Shard(joined(items), listed, sums)
+    return ShardContents(joined(items), listed, sums)
 
 
-def put(shard: Shard, job: Job, corpus: str) -> None:
+def put(shard: ShardContents, job: ShardJob, corpus: str) -> None:
     """Write a shard of the corpus with that fingerprint to a temporary folder, and move it in place when whole."""
     draft = job.path.parent / f".{job.path.name}"
     shutil.rmtree(draft, ignore_errors=True)
@@ -231,7 +231,7 @@ def joined(items: Sequence[Item]) -> dict[str, Any]:
     return arrays
 
 
-def write_info(path: Path, info: CorpusInfo, plan: Mapping[str, Sequence[Job]]) -> None:
+def write_info(path: Path, info: CorpusInfo, plan: Mapping[str, Sequence[ShardJob]]) -> None:
     """Write corpus.json for the shards that are there; ConfigError where one is of another corpus."""
     there = {name: [job for job in shards if job.path.is_dir()] for name, shards in plan.items()}
     sums = {job.path: read_sums(job, fingerprint(info)) for shards in there.values() for job in shards}
@@ -247,7 +247,7 @@ def write_info(path: Path, info: CorpusInfo, plan: Mapping[str, Sequence[Job]]) 
     write_json(path / "corpus.json", data)
 
 
-def read_sums(job: Job, corpus: str) -> dict[str, Any]:
+def read_sums(job: ShardJob, corpus: str) -> dict[str, Any]:
     """A shard's sums over its frames; ConfigError where they are damaged, or the shard belongs to another corpus."""
     file = job.path / "statistics.json"
     try:
@@ -273,15 +273,15 @@ def write_json(path: Path, data: Any) -> None:
     os.replace(draft, path)
 
 
-class Progress:
+class ShardProgress:
     """A line for each shard: hours of speech so far, and estimated time left."""
 
-    def __init__(self, texts: int, shards: int, front_end: FrontEnd, note: Callable[[str], None]) -> None:
+    def __init__(self, texts: int, shards: int, front_end: MelFrontEnd, note: Callable[[str], None]) -> None:
         self._texts, self._shards, self._front, self._note = texts, shards, front_end, note
         self._begun_s = time.monotonic()
         self._done = self._number = self._frames = 0
 
-    def shard(self, job: Job) -> None:
+    def shard(self, job: ShardJob) -> None:
         """Report one more shard."""
         self._done, self._number = self._done + len(job.texts), self._number + 1
         self._frames += int(np.load(job.path / "frames_at.npy")[-1])

@@ -22,7 +22,7 @@ from sayahead.types import Floats
 from sayahead_lab.eval.measures.pitch import HOP_S, pitch_hz
 from sayahead_lab.eval.measures.textgrid import Interval, read_textgrid, tier
 from sayahead_lab.training.corpus.arpabet import converted, front_end_table
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.store import About, Item
 from sayahead_lab.training.corpus.teacher import inventory, resample, voice_config
 
@@ -38,7 +38,7 @@ NOISES = ("spn", "SPN", "<unk>")
 class RecordedSpec:
     """What the settings of a corpus of recordings have in common, whoever aligned them."""
 
-    front_end: FrontEnd
+    front_end: MelFrontEnd
     """Front end of the frames; recordings at other rates are resampled."""
     folder: Path
     """Folder with wavs/NAME.wav or wavs/NAME.flac, 16-bit mono."""
@@ -194,7 +194,7 @@ def letters(text: str) -> str:
     return re.sub(r"[\W_]", "", text.casefold())
 
 
-def pitch(samples: Floats, front_end: FrontEnd) -> NDArray[np.float16]:
+def pitch(samples: Floats, front_end: MelFrontEnd) -> NDArray[np.float16]:
     """(T,) pitch in Hz of each frame by autocorrelation (``eval.pitch``, every 10 ms), 0 where there is none."""
     hertz = pitch_hz(samples, front_end.sample_rate)
     centres_s = np.arange(front_end.frames(len(samples))) * front_end.hop / front_end.sample_rate

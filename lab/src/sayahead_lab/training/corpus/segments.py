@@ -37,7 +37,7 @@ class Piece:
         return int(self.durations.sum())
 
 
-class Cutter:
+class SegmentCutter:
     """Cuts items into segments."""
 
     def __init__(self, *, pad: int, space: int, past: int, lookahead: int) -> None:

@@ -54,10 +54,10 @@ class SpokenSpec(AlignedSpec):
     def open(self) -> AlignedRecordings:
         """The teacher, ready to speak."""
         load_aligner(self.aligner)
-        return AlignedRecordings(self, Speaker(load_teacher(self.teacher), self.noise))
+        return AlignedRecordings(self, TextSpeaker(load_teacher(self.teacher), self.noise))
 
 
-class Speaker:
+class TextSpeaker:
     """A voice that speaks text by text."""
 
     def __init__(self, voice: Voice, seed: int) -> None:

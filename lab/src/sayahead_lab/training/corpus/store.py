@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sayahead.config import from_mapping, nearest
 from sayahead.errors import ConfigError
 
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 
 FORMAT = 1
 LONG = {"mel": 1, "audio": 0, "features": 1}
@@ -51,7 +51,7 @@ class Item:
 class About:
     """What its source says of a corpus, before any of it is made."""
 
-    front_end: FrontEnd
+    front_end: MelFrontEnd
     """Front end of its frames."""
     phonemes: dict[str, int]
     """Symbol to id."""

@@ -26,7 +26,7 @@ from sayahead.text.english.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.types import Floats, Ids, Pronunciation, Word
 from sayahead.voices import FOLDER, VoiceConfig
 
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.store import About, Item
 
 RATE, HOP = 24000, 300
@@ -46,7 +46,7 @@ Frames = NDArray[np.int64]
 class TeacherSpec:
     """A corpus's settings for the teacher; ``open`` loads it."""
 
-    front_end: FrontEnd
+    front_end: MelFrontEnd
     """Front end of its frames."""
     punctuation: str = "all"
     """all, or final: only the sentence's last punctuation reaches the teacher (Ma 5.1)."""
@@ -86,9 +86,9 @@ class TeacherSpec:
         }
         return About(self.front_end, *inventory(), source, self.punctuation, self.seed)
 
-    def open(self) -> Teacher:
+    def open(self) -> VoiceTeacher:
         """The teacher, loaded."""
-        return Teacher(self)
+        return VoiceTeacher(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Take:
     """(T, 256)"""
 
 
-class Teacher:
+class VoiceTeacher:
     """See making.Source: from a text to items, one per sentence."""
 
     def __init__(self, spec: TeacherSpec) -> None:

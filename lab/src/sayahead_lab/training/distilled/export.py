@@ -15,15 +15,15 @@ from torch import nn
 
 from sayahead_lab.training.distilled.network import Student
 from sayahead_lab.training.distilled.task import DistilTask
-from sayahead_lab.training.graph.builder import Graph
+from sayahead_lab.training.graph.builder import GraphBuilder
 from sayahead_lab.training.graph.recurrent import dense, lstm
 from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.voice_parts import Written
 
 
-def student_graph(model: Student, axes: Array | None = None) -> Graph:
+def student_graph(model: Student, axes: Array | None = None) -> GraphBuilder:
     """``vectors`` (N, K) of tokens -> ``embedding`` (E,); ``axes`` (K, D) make word vectors of shorter ones."""
-    g, config = Graph(), model.config
+    g, config = GraphBuilder(), model.config
     layers: list[nn.RNNBase] = [model.ahead, model.back]
     if axes is not None:
         layers = [folded(layer, axes) for layer in (model.ahead, model.back)]

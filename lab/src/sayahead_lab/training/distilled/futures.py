@@ -19,7 +19,7 @@ from sayahead.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
-class Futures:
+class TextFutures:
     """One text's expected futures."""
 
     name: str
@@ -38,7 +38,7 @@ def choose(words: int, most: int | None, *, seed: int) -> list[int]:
     return sorted(int(n) for n in np.random.default_rng(seed).choice(every, most, replace=False))
 
 
-def read_futures(path: Path) -> Iterator[Futures]:
+def read_futures(path: Path) -> Iterator[TextFutures]:
     """The lines of a file; ConfigError names one that is none. A last line that was cut off is passed over."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -48,7 +48,7 @@ def read_futures(path: Path) -> Iterator[Futures]:
         try:
             data = json.loads(line)
             futures = tuple(None if words is None else tuple(words) for words in data["futures"])
-            yield Futures(data["name"], tuple(data["words"]), futures)
+            yield TextFutures(data["name"], tuple(data["words"]), futures)
         except (ValueError, KeyError, TypeError) as error:
             if row == len(lines) and not line.endswith("\n"):
                 return

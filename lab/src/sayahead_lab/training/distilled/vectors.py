@@ -25,7 +25,7 @@ MAGIC, VERSION = 793712314, 12
 
 
 @dataclass(frozen=True, slots=True)
-class Learning:
+class VectorsConfig:
     """Settings of the training of vectors."""
 
     channels: int = 300
@@ -59,7 +59,7 @@ def principal(vectors: Floats, size: int) -> tuple[Floats, Floats]:
     return (vectors @ axes.T).astype(np.float32), axes.astype(np.float32)
 
 
-def learn(texts: Sequence[list[str]], words: list[str], how: Learning, *, seed: int, note: Any) -> Floats:
+def learn(texts: Sequence[list[str]], words: list[str], how: VectorsConfig, *, seed: int, note: Any) -> Floats:
     """(W + buckets, D) rows of words and of n-grams, learned on tokens of texts."""
     import torch
     from torch.nn import functional
@@ -106,7 +106,7 @@ def bare(listed: dict[str, int], buckets: int, shortest: int, longest: int) -> W
 
 
 def pairs_of(
-    texts: Sequence[list[str]], listed: dict[str, int], counts: Any, how: Learning, draw: np.random.Generator
+    texts: Sequence[list[str]], listed: dict[str, int], counts: Any, how: VectorsConfig, draw: np.random.Generator
 ) -> Any:
     """(M, 2) words and words near them, in a random order; words that stand everywhere are left out at times."""
     shares = counts / counts.sum()

@@ -71,7 +71,7 @@ def value_info(name: str, kind: Any, shape: Sequence[int | str] | None = None) -
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)
 
 
-class Graph(Nodes):
+class GraphBuilder(Nodes):
     """Writes a checked model of the nodes and weights that it collects; linear layers keep int8 weights.
 
     A linear layer that is named and has a range here is computed in integers; with ``observed``, the inputs of those

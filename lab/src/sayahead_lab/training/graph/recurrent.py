@@ -10,7 +10,7 @@ import torch
 from sayahead.voices.install.onnx.graph import Array
 from torch import Tensor, nn
 
-from sayahead_lab.training.graph.builder import Graph, quantized
+from sayahead_lab.training.graph.builder import GraphBuilder, quantized
 from sayahead_lab.training.layers import TokenAttention
 
 FLOAT = 1
@@ -27,14 +27,14 @@ def array(x: Any) -> Array:
     return out
 
 
-def rounded(g: Graph, weight: Array) -> str:
+def rounded(g: GraphBuilder, weight: Array) -> str:
     """Weights (..., N, K) kept as int8 with a scale for each row; ONNX Runtime makes them float when it loads them."""
     scale = np.maximum(np.abs(weight).max(axis=-1, keepdims=True), 1e-12).astype(np.float32) / 127
     integers = g.op("Cast", g.constant(np.rint(weight / scale).astype(np.int8)), to=FLOAT)
     return str(g.op("Mul", integers, g.constant(scale)))
 
 
-def halved(g: Graph, weight: Array) -> str:
+def halved(g: GraphBuilder, weight: Array) -> str:
     """Weights kept in float16."""
     return str(g.op("Cast", g.constant(weight.astype(np.float16)), to=FLOAT))
 
@@ -48,7 +48,7 @@ def gates(layers: list[nn.RNNBase], order: tuple[int, ...]) -> tuple[Array, Arra
     return parts[0], parts[1], np.concatenate(parts[2:], axis=1)
 
 
-def lstm(g: Graph, x: str, layers: list[nn.RNNBase]) -> tuple[str, str]:
+def lstm(g: GraphBuilder, x: str, layers: list[nn.RNNBase]) -> tuple[str, str]:
     """Outputs (T, L H) and last states (1, L H) of rows (T, D): one layer, or one ahead and one on the way back."""
     w, r, b = gates(layers, LSTM_ORDER)
     hidden = r.shape[2]
@@ -62,18 +62,18 @@ def lstm(g: Graph, x: str, layers: list[nn.RNNBase]) -> tuple[str, str]:
 class Gru:
     """A GRU layer whose weights stand in the graph once, however often it is used."""
 
-    def __init__(self, g: Graph, layer: nn.GRU) -> None:
+    def __init__(self, g: GraphBuilder, layer: nn.GRU) -> None:
         w, r, b = gates([layer], GRU_ORDER)
         self.hidden = r.shape[2]
         self._weights = (rounded(g, w), rounded(g, r), g.constant(b))
 
-    def last(self, g: Graph, x: str) -> str:
+    def last(self, g: GraphBuilder, x: str) -> str:
         """The last state (1, H) of rows (T, 1, D)."""
         _, last = g.op("GRU", x, *self._weights, outputs=2, hidden_size=self.hidden, linear_before_reset=1)
         return str(g.op("Reshape", last, g.constant(np.array([1, self.hidden]))))
 
 
-def lstm_step(g: Graph, x: str, state: str, layer: nn.LSTM | nn.LSTMCell) -> tuple[str, str]:
+def lstm_step(g: GraphBuilder, x: str, state: str, layer: nn.LSTM | nn.LSTMCell) -> tuple[str, str]:
     """The next output (1, H) and the next state (2, H), output and cell, of one row (1, D)."""
     was, cell = g.op("Split", state, outputs=2, axis=0)
     inner, outer, *biases = (weight.detach() for weight in layer.parameters())
@@ -85,7 +85,7 @@ def lstm_step(g: Graph, x: str, state: str, layer: nn.LSTM | nn.LSTMCell) -> tup
     return str(out), str(g.op("Concat", out, cell, axis=0))
 
 
-def dense(g: Graph, x: str, weight: Tensor, bias: Tensor | None = None) -> str:
+def dense(g: GraphBuilder, x: str, weight: Tensor, bias: Tensor | None = None) -> str:
     """x W + b of weights (N, K) and biases (N,), if there are any."""
     return g.linear(x, *quantized(array(weight).T), None if bias is None else array(bias))
 
@@ -98,7 +98,7 @@ def normed(weight: Tensor, bias: Tensor, norm: nn.BatchNorm1d) -> tuple[Tensor, 
     return weight * factor.view(-1, *[1] * (weight.dim() - 1)), (bias - norm.running_mean) * factor + norm.bias
 
 
-def convolved(g: Graph, x: str, layer: nn.Module, norm: nn.BatchNorm1d) -> str:
+def convolved(g: GraphBuilder, x: str, layer: nn.Module, norm: nn.BatchNorm1d) -> str:
     """Rows (T, N) of a convolution over rows (T, D) with zeros outside, normalized: a product over windows."""
     assert isinstance(layer, nn.Conv1d)
     assert layer.bias is not None
@@ -112,7 +112,7 @@ def convolved(g: Graph, x: str, layer: nn.Module, norm: nn.BatchNorm1d) -> str:
     return dense(g, g.op("Concat", *parts, axis=1), weight.permute(0, 2, 1).flatten(1), bias)
 
 
-def tokens(g: Graph, query: str, attention: TokenAttention) -> str:
+def tokens(g: GraphBuilder, query: str, attention: TokenAttention) -> str:
     """TokenAttention of a query (1, D): (E,)."""
     heads, each = attention.heads, attention.embedding // attention.heads
     learned = attention.tokens.tanh()

@@ -27,7 +27,7 @@ AHEAD = 5
 """Provisional units that the decoder sees behind a crop: the two frames that overlap, and the voice's ``right``."""
 
 
-class Decoder(nn.Module):
+class HeartDecoder(nn.Module):
     """What ``decoder.onnx`` computes of a whole sentence, or of a part of one."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class HeartVoice(nn.Module):
     def __init__(self, heart: Heart) -> None:
         super().__init__()
         self.heart = heart
-        self.decoder = Decoder()
+        self.decoder = HeartDecoder()
 
     def forward(self, batch: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """What ``Heart.stream`` says, and the spectral ``parts`` (V, 2 C, 3005) of a crop in each view.
@@ -98,7 +98,7 @@ def linears() -> dict[str, str]:
     return found | {"head": "m.head"}
 
 
-def load_decoder(model: Decoder, weights: Weights) -> None:
+def load_decoder(model: HeartDecoder, weights: Weights) -> None:
     """Set a decoder to imported weights."""
     state = {own: torch.from_numpy(np.array(weights[theirs], np.float32)) for own, theirs in names().items()}
     model.load_state_dict(state | {f"{own}.weight": dense(weights, theirs) for own, theirs in linears().items()})
@@ -107,7 +107,7 @@ def load_decoder(model: Decoder, weights: Weights) -> None:
 class DecoderWeights:
     """A trained decoder as the graph's builder wants it: by hibari's names, linear layers int8 by column."""
 
-    def __init__(self, model: Decoder) -> None:
+    def __init__(self, model: HeartDecoder) -> None:
         state: dict[str, Array] = {name: value.detach().float().numpy() for name, value in model.state_dict().items()}
         self._tensors = {theirs: state[own] for own, theirs in names().items()}
         self._tensors |= {name: np.array(LOUD, np.float32) for name in SCALES}

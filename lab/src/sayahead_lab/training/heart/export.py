@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sayahead.errors import ConfigError
 
-from sayahead_lab.training.graph.builder import LINE, Graph, Range, Weights
+from sayahead_lab.training.graph.builder import LINE, GraphBuilder, Range, Weights
 from sayahead_lab.training.heart.decoder import DecoderWeights, HeartVoice
 from sayahead_lab.training.heart.network import DILATIONS, SYMBOLS, Heart
 from sayahead_lab.training.heart.weights import TrainedWeights
@@ -35,7 +35,7 @@ RECENT = [WIDTHS["m"]] * 2 + [WIDTHS["pn"]] * 3
 Ranges = Mapping[str, Range] | None
 
 
-class Past(NamedTuple):
+class EarlierRows(NamedTuple):
     """An encoder's memory of earlier rows."""
 
     inputs: Sequence[str]
@@ -44,7 +44,7 @@ class Past(NamedTuple):
     """Keys and values of each attention layer: (L, 2, 1, H, M, D / H)."""
 
 
-class Encoded(NamedTuple):
+class EncodedRows(NamedTuple):
     """An encoder's output for its rows, and what later rows need of them."""
 
     rows: str
@@ -55,7 +55,7 @@ class Encoded(NamedTuple):
     """Keys and values of each attention layer: (L, 2, 1, H, N, D / H)."""
 
 
-class Futures(NamedTuple):
+class FutureTokens(NamedTuple):
     """What is known of the future tokens."""
 
     context: str
@@ -64,7 +64,7 @@ class Futures(NamedTuple):
     """(N,) which of the tokens stands in a row, from 1; 0 where there is none."""
 
 
-def embedded(g: Graph, t: Weights, ids: str, part: str, futures: Futures | None) -> str:
+def embedded(g: GraphBuilder, t: Weights, ids: str, part: str, futures: FutureTokens | None) -> str:
     """(1, 1, N, D) the vectors of phonemes, and of future tokens with what the context embedding adds to them."""
     table = g.constant(t[f"{part}.text.emb.weight"])
     if futures is None:
@@ -78,7 +78,7 @@ def embedded(g: Graph, t: Weights, ids: str, part: str, futures: Futures | None)
     return g.image(g.op("Add", g.op("Gather", table, ids), g.op("Gather", expected, futures.tokens)))
 
 
-def encoder(g: Graph, t: Weights, x: str, part: str, past: Past) -> Encoded:
+def encoder(g: GraphBuilder, t: Weights, x: str, part: str, past: EarlierRows) -> EncodedRows:
     """Two convolution blocks, and one attention layer applied several times."""
     inputs = list[str]()
     for i, before in enumerate(past.inputs):
@@ -103,10 +103,10 @@ def encoder(g: Graph, t: Weights, x: str, part: str, past: Past) -> Encoded:
         shapes,
     )
     x = g.norm(g.op("Unsqueeze", x, first), t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"])
-    return Encoded(x, inputs, own)
+    return EncodedRows(x, inputs, own)
 
 
-def attention_layer(g: Graph, t: Weights, name: str, x: str, past: str, known: str) -> list[str]:
+def attention_layer(g: GraphBuilder, t: Weights, name: str, x: str, past: str, known: str) -> list[str]:
     """The rows x (1, N, D) after attention to themselves and the past; their keys and values (2, 1, H, N, D / H).
 
     The past's are (2, 1, H, M, D / H); ``known`` names M, (1,).
@@ -129,7 +129,7 @@ def memory_shape(part: str, rows: str) -> list[int | str]:
     return [LAYERS[part], 2, 1, HEADS, rows, WIDTHS[part] // HEADS]
 
 
-def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, observed: bool = False) -> Graph:
+def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, observed: bool = False) -> GraphBuilder:
     """ids (N,), speed and the past -> encodings (N, 128), (N, 192), durations (N,), and each row's part of the past.
 
     The past: ``sound_memory`` (4, 2, 1, 2, M, 64) and ``memory`` (6, 2, 1, 2, M, 96), keys and values of every
@@ -137,7 +137,7 @@ def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, obse
     a sentence's begin, where M is 0. Where the graph ``expects``, a context embedding (C,) is an input too. Durations
     are in units of 25 ms.
     """
-    g = Graph(ranges, observed=observed)
+    g = GraphBuilder(ranges, observed=observed)
     ids, speed = g.input("ids", np.int64, ["P"]), g.input("speed", np.float32, [1])
     recent = g.input("recent", np.float32, [2, sum(RECENT)])
     memories = {part: g.input(name, np.float32, memory_shape(part, "M")) for part, name in MEMORIES.items()}
@@ -145,10 +145,10 @@ def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, obse
     if expects:
         context = g.op("Unsqueeze", g.input("context", np.float32, ["C"]), g.constant(np.array([0])))
         before = g.constant(np.array(len(t["m.text.emb.weight"]) - 1))
-        futures = Futures(context, g.op("Max", g.op("Sub", ids, before), g.constant(np.array(0))))
+        futures = FutureTokens(context, g.op("Max", g.op("Sub", ids, before), g.constant(np.array(0))))
     inputs = g.op("Split", g.image(recent), g.constant(np.array(RECENT)), outputs=len(RECENT), axis=3)
-    sound = encoder(g, t, embedded(g, t, ids, "m", futures), "m", Past(inputs[:2], memories["m"]))
-    prosody = encoder(g, t, embedded(g, t, ids, "pn", futures), "pn", Past(inputs[2:4], memories["pn"]))
+    sound = encoder(g, t, embedded(g, t, ids, "m", futures), "m", EarlierRows(inputs[:2], memories["m"]))
+    prosody = encoder(g, t, embedded(g, t, ids, "pn", futures), "pn", EarlierRows(inputs[2:4], memories["pn"]))
     g.output(g.flat(sound.rows), "sound_encoding", np.float32, ["N", WIDTHS["m"]])
     g.output(g.flat(prosody.rows), "prosody_encoding", np.float32, ["N", WIDTHS["pn"]])
     # The durations' convolution sees one row to each side.
@@ -167,7 +167,7 @@ def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, obse
     return g
 
 
-def cut_where_it_pays(g: Graph, x: str, mixed: str, rows: str, more: int) -> tuple[str, str]:
+def cut_where_it_pays(g: GraphBuilder, x: str, mixed: str, rows: str, more: int) -> tuple[str, str]:
     """Both images without what lies ``more`` rows and further behind the first ``rows``, which no later layer sees.
 
     A word is followed by ten rows: to cut one or two of them costs more than what it saves.
@@ -175,12 +175,12 @@ def cut_where_it_pays(g: Graph, x: str, mixed: str, rows: str, more: int) -> tup
     return (x, mixed) if more > 6 else (g.head(x, rows, more, LINE), g.head(mixed, rows, more, LINE))
 
 
-def prosody_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> Graph:
+def prosody_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> GraphBuilder:
     """prosody encoding (U, 192), rows, commit, cache -> f0 (2 rows,) Hz, energy (2 rows,), cache (54, 192).
 
     The last layers compute no more rows than those after them can see.
     """
-    g = Graph(ranges, observed=observed)
+    g = GraphBuilder(ranges, observed=observed)
     x = g.input("prosody_encoding", np.float32, ["U", 192])
     rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
     margins = [3 * d for d in DILATIONS]
@@ -206,9 +206,9 @@ def prosody_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) 
     return g
 
 
-def expect_graph(t: Weights) -> Graph:
+def expect_graph(t: Weights) -> GraphBuilder:
     """ids (L,) of a predicted future -> context (C,): ``network.ContextNetwork``."""
-    g = Graph()
+    g = GraphBuilder()
     ids = g.input("ids", np.int64, ["L"])
     x = g.op("Unsqueeze", g.op("Gather", g.constant(t["expect.emb"]), ids), g.constant(np.array([1])))
     gru = [g.constant(t[f"expect.{name}"]) for name in ("input", "hidden", "bias")]
@@ -221,7 +221,7 @@ def expect_graph(t: Weights) -> Graph:
     return g
 
 
-def decoder_input(g: Graph, t: Weights, x: str, cache: str, commit: str) -> tuple[str, str]:
+def decoder_input(g: GraphBuilder, t: Weights, x: str, cache: str, commit: str) -> tuple[str, str]:
     """(1, 1, T, 256) the decoder's first layer, a convolution of rows x (T, 130), and its next cache (3, 130).
 
     The encoding is computed in integers where it has a range. Its columns that have one of their own stay in float32,
@@ -245,12 +245,12 @@ def decoder_input(g: Graph, t: Weights, x: str, cache: str, commit: str) -> tupl
     return g.image(g.op("Add", heard, g.conv(said, weight[:, exact], np.zeros_like(bias), behind=0))), kept
 
 
-def decoder_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> Graph:
+def decoder_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> GraphBuilder:
     """sound encoding (T, 128), f0 (T,), energy (T,), rows, commit, caches -> spectrum (rows, 3005), caches.
 
     Rows are as in ``prosody_graph``.
     """
-    g = Graph(ranges, observed=observed)
+    g = GraphBuilder(ranges, observed=observed)
     encoding = g.input("sound_encoding", np.float32, ["T", 128])
     f0, energy = g.input("f0", np.float32, ["T"]), g.input("energy", np.float32, ["T"])
     rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])

@@ -20,9 +20,9 @@ from sayahead.voices import read_config
 from sayahead.voices.install.onnx.graph import Array
 from torch import Tensor, nn
 
-from sayahead_lab.training.graph.builder import Graph, Range, Weights, quantized
+from sayahead_lab.training.graph.builder import GraphBuilder, Range, Weights, quantized
 from sayahead_lab.training.heart.export import HEADS, decoder_graph, expect_graph, prosody_graph, text_graph
-from sayahead_lab.training.heart.network import Heart, HeartConfig
+from sayahead_lab.training.heart.network import Heart, HeartNetworkConfig
 from sayahead_lab.training.heart.weights import (
     ENCODERS,
     expectation,
@@ -141,7 +141,7 @@ def renewed(voice: Path, folder: Path, ranges: Mapping[str, Range] | None = None
     head = teacher.linears["m.head"][0]
     if not any(np.array_equal(numpy_helper.to_array(one), head) for one in _read(voice / "decoder.onnx").initializer):
         raise ConfigError(f"{voice} has a decoder of its own: write it anew from its run, as when it was made.")
-    numbered = Numbered(Heart(HeartConfig(futures=len(table["futures"]), context=table["context"])))
+    numbered = Numbered(Heart(HeartNetworkConfig(futures=len(table["futures"]), context=table["context"])))
     graphs = {
         "prosody": prosody_graph(numbered, ranges=ranges),
         "text": text_graph(numbered, expects=True, ranges=ranges),
@@ -195,7 +195,7 @@ def _is_weight(array: Array) -> bool:
     return bool(array.ndim and kind and array.any())
 
 
-def _pairs(graph: Graph, path: Path) -> Iterator[tuple[Array, Array]]:
+def _pairs(graph: GraphBuilder, path: Path) -> Iterator[tuple[Array, Array]]:
     """Numbers and what a voice's graph has in their places."""
     there = {one.name: numpy_helper.to_array(one) for one in _read(path).initializer}
     numbers = {one.name: numpy_helper.to_array(one) for one in graph.weights}

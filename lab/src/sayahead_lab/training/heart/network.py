@@ -21,7 +21,7 @@ from sayahead_lab.training.layers import Block, beside
 DILATIONS = (1, 2, 4, 8, 1, 2)
 
 
-class Steps(NamedTuple):
+class StreamRows(NamedTuple):
     """All steps of a stream as rows one after the other (``streams.Stream``), N rows of each of B sentences."""
 
     number: Tensor
@@ -33,7 +33,7 @@ class Steps(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class HeartConfig:
+class HeartNetworkConfig:
     """Sizes; those of the networks are hibari's."""
 
     futures: int = 4
@@ -53,7 +53,7 @@ SYMBOLS = 178
 class TextEncoder(nn.Module):
     """Embedding, two convolution blocks, one attention layer applied several times: (B, P) to (B, P, D)."""
 
-    def __init__(self, channels: int, layers: int, config: HeartConfig) -> None:
+    def __init__(self, channels: int, layers: int, config: HeartNetworkConfig) -> None:
         super().__init__()
         self.layers, self.futures = layers, config.futures
         self.emb = nn.Embedding(SYMBOLS, channels)
@@ -65,7 +65,7 @@ class TextEncoder(nn.Module):
         self.in_proj, self.out_proj = nn.Linear(channels, 3 * channels), nn.Linear(channels, channels)
         self.linear1, self.linear2 = nn.Linear(channels, 2 * channels), nn.Linear(2 * channels, channels)
 
-    def forward(self, ids: Tensor, known: Tensor, context: Tensor, steps: Steps | None = None) -> Tensor:
+    def forward(self, ids: Tensor, known: Tensor, context: Tensor, steps: StreamRows | None = None) -> Tensor:
         """(B, P, D) of ids (B, P), where known (B, P) is 1 for rows that are there; context (B, C).
 
         With ``steps``, rows are those of all steps of a stream, one after the other, and context is (B, S, C).
@@ -91,7 +91,7 @@ class TextEncoder(nn.Module):
         return out
 
 
-class Prosody(nn.Module):
+class ProsodyNetwork(nn.Module):
     """Pitch and energy of each unit's two frames: (B, U, 192) to (B, U, 4), zeros behind both ends."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class Prosody(nn.Module):
 class ContextNetwork(nn.Module):
     """Phonemes of an expected future (B, L) to a context embedding (B, C): the last states of a GRU both ways."""
 
-    def __init__(self, config: HeartConfig) -> None:
+    def __init__(self, config: HeartNetworkConfig) -> None:
         super().__init__()
         self.emb = nn.Embedding(SYMBOLS, config.phoneme_channels)
         self.gru = nn.GRU(config.phoneme_channels, config.hidden, batch_first=True, bidirectional=True)
@@ -131,16 +131,16 @@ class ContextNetwork(nn.Module):
 class Heart(nn.Module):
     """Text encoders, durations, pitch and energy of the default voice, with the context network."""
 
-    def __init__(self, config: HeartConfig) -> None:
+    def __init__(self, config: HeartNetworkConfig) -> None:
         super().__init__()
         self.config = config
         self.sound, self.text = TextEncoder(128, 4, config), TextEncoder(192, 6, config)
         self.dur_in, self.dur_out = nn.Conv1d(192, 192, 3, padding=1), nn.Linear(192, 1)
-        self.prosody = Prosody()
+        self.prosody = ProsodyNetwork()
         self.expect = ContextNetwork(config)
 
     def encode(
-        self, ids: Tensor, known: Tensor, context: Tensor, steps: Steps | None = None
+        self, ids: Tensor, known: Tensor, context: Tensor, steps: StreamRows | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Sound encoding (B, P, 128), prosody encoding (B, P, 192), log(1 + units) of each phoneme (B, P)."""
         sound, text = self.sound(ids, known, context, steps), self.text(ids, known, context, steps)
@@ -182,7 +182,7 @@ class Heart(nn.Module):
         """
         sentences, steps = batch["future_lengths"].shape
         context = self.expect(batch["future"].flatten(0, 1), batch["future_lengths"].flatten())
-        unfolded = Steps(batch["number"], batch["neighbours"], batch["seen"])
+        unfolded = StreamRows(batch["number"], batch["neighbours"], batch["seen"])
         sound, text, logs = self.encode(batch["ids"], batch["known"], context.view(sentences, steps, -1), unfolded)
         owner, index, begin = batch["view_owner"], batch["view_index"], batch["view_begin"]
         at = torch.arange(index.shape[1], device=index.device)[None]

@@ -76,7 +76,7 @@ def whole(item: Item) -> Cut:
     return Cut(0, 0, rows, rows, NOTHING, np.zeros(0, np.int64))
 
 
-class Cutter:
+class PrefixCutter:
     """Draws cuts of items; stateless but for a language model's continuations."""
 
     def __init__(self, cutting: Cutting, *, space: int, futures: Mapping[str, Mapping[int, Ids]]) -> None:

@@ -52,7 +52,7 @@ class Streaming:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StreamStep:
     """A step of a stream; numbers are rows of the whole sentence, pads at both ends."""
 
     first: int
@@ -71,7 +71,7 @@ class Step:
 class Stream:
     """A sentence's steps as one sequence of N rows."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[StreamStep, ...]
     ids: Ids
     """(N,) phonemes and future tokens."""
     number: Ids
@@ -108,7 +108,7 @@ class Stream:
         return np.asarray(same | (past & final[None, :] & earlier))
 
 
-def unfolded(steps: Sequence[Step], ids: Ids, *, futures: int, window: int) -> Stream:
+def unfolded(steps: Sequence[StreamStep], ids: Ids, *, futures: int, window: int) -> Stream:
     """The stream of a sentence's ids (P,), pads with them."""
     total, made, kept = len(ids), list[tuple[Ids, Ids]](), np.zeros(len(ids), np.int64)
     offset = 0
@@ -158,7 +158,7 @@ class Streamer:
         starts = word_starts(item, self.space)
         ids = np.concatenate([[self.pad], item.ids, [self.pad]]).astype(np.int64)
         words, rows = len(starts) - 1, len(ids)
-        steps, first, word = list[Step](), 0, 0
+        steps, first, word = list[StreamStep](), 0, 0
         for count in counts:
             if word == words:
                 break
@@ -166,12 +166,12 @@ class Streamer:
             seen = min(last + ahead, words)
             end = rows if last == words else int(starts[last])
             said = 0 if word == 0 else int(starts[word])
-            steps.append(Step(first, said, end, rows if seen == words else int(starts[seen]), seen))
+            steps.append(StreamStep(first, said, end, rows if seen == words else int(starts[seen]), seen))
             # What is final grows, and leaves something to encode.
             first, word = max(first, min(end - held, rows - 1)), last
         return unfolded(steps, ids, futures=self.futures, window=window)
 
-    def future(self, item: Item, step: Step) -> Ids:
+    def future(self, item: Item, step: StreamStep) -> Ids:
         """(L,) phonemes behind what a step sees, for the context network; none where the end is seen."""
         starts = word_starts(item, self.space)
         last = min(step.words + self.streaming.future_words, len(starts) - 1)

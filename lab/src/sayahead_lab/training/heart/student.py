@@ -24,7 +24,7 @@ from sayahead_lab.training.corpus.store import Corpus, Item
 from sayahead_lab.training.distilled.network import Student, StudentConfig
 from sayahead_lab.training.distilled.task import DistilTask, HasStudent
 from sayahead_lab.training.heart.network import Heart
-from sayahead_lab.training.heart.prefixes import MODEL, TRUE, Cut, Cutter
+from sayahead_lab.training.heart.prefixes import MODEL, TRUE, Cut, PrefixCutter
 from sayahead_lab.training.heart.task import HeartPrefixes, make_cutter
 from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, logged
@@ -93,7 +93,7 @@ class HeartStudent(DistilTask[Expecting]):
         return Expecting(self.config, voice)
 
     @functools.cached_property
-    def cutter(self) -> Cutter:
+    def cutter(self) -> PrefixCutter:
         """Loaded at first use."""
         return make_cutter(self.speaking.data, self.corpus, self.data.futures)
 

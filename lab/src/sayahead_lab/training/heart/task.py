@@ -22,8 +22,8 @@ from sayahead_lab.training.corpus.batches import Share, padded, shuffled, tensor
 from sayahead_lab.training.corpus.store import Corpus, Item
 from sayahead_lab.training.corpus.teacher import load_reader
 from sayahead_lab.training.distilled.futures import read_futures
-from sayahead_lab.training.heart.network import Heart, HeartConfig, load_imported
-from sayahead_lab.training.heart.prefixes import Cut, Cutter, Cutting, Ids, check_corpus, continuations, seen_ids
+from sayahead_lab.training.heart.network import Heart, HeartNetworkConfig, load_imported
+from sayahead_lab.training.heart.prefixes import Cut, Cutting, Ids, PrefixCutter, check_corpus, continuations, seen_ids
 from sayahead_lab.training.heart.weights import imported
 from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.loop.task import Batch, Task, logged
@@ -53,7 +53,7 @@ class HeartPrefixes(Task[Heart]):
     """See Task."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
-        self.config = from_mapping(HeartConfig, model, where="[model]")
+        self.config = from_mapping(HeartNetworkConfig, model, where="[model]")
         self.data = from_mapping(HeartData, data, where="[data]")
         check_corpus(corpus.info.phonemes, corpus.info.punctuation)
         self.corpus = corpus
@@ -72,7 +72,7 @@ class HeartPrefixes(Task[Heart]):
         return model
 
     @functools.cached_property
-    def cutter(self) -> Cutter:
+    def cutter(self) -> PrefixCutter:
         """Loaded at first use: reading a language model's continuations takes a while."""
         return make_cutter(self.data, self.corpus, self.data.futures)
 
@@ -179,7 +179,7 @@ class HeartPrefixes(Task[Heart]):
         return {"pitch": wrong[..., :2].mean(-1).sum() / units, "energy": wrong[..., 2:].mean(-1).sum() / units}
 
 
-def make_cutter(cutting: Cutting, corpus: Corpus, futures: str) -> Cutter:
+def make_cutter(cutting: Cutting, corpus: Corpus, futures: str) -> PrefixCutter:
     """Cuts the corpus's sentences, with a language model's continuations where ``futures`` names their file."""
     expected = dict[str, dict[int, Ids]]()
     if futures:
@@ -187,7 +187,7 @@ def make_cutter(cutting: Cutting, corpus: Corpus, futures: str) -> Cutter:
         shards = corpus.split("train").shards
         texts = [pair for shard in shards for pair in zip(shard.names, shard.texts, strict=True)]
         expected = continuations(texts, words, load_reader(True))
-    return Cutter(cutting, space=corpus.info.phonemes[" "], futures=expected)
+    return PrefixCutter(cutting, space=corpus.info.phonemes[" "], futures=expected)
 
 
 def spread_rows(encoding: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sayahead.policies.learned import MOST, TERMS, Clues
 from sayahead.types import Floats, Word
 
-from sayahead_lab.eval.experiment.clock import Arrival, Reader, TextClock, Tokens, Typist
-from sayahead_lab.training.learned.tables import Table
+from sayahead_lab.eval.experiment.clock import Arrival, ReadingClock, TextClock, Tokens, Typist
+from sayahead_lab.training.learned.tables import ClueTable
 
 COMPUTING_S = 0.013
 """Computing time per word: the median of ``lab/benchmarks/results/bench.json``."""
@@ -27,16 +27,16 @@ def clocks(seed: int = 0) -> dict[str, TextClock]:
     """The text clocks of the training, by name: those of the measurements, and others around them."""
     return {
         "50 tokens/s": Tokens(50, seed=seed),
-        "180 words/min": Reader(180),
+        "180 words/min": ReadingClock(180),
         "typist": Typist(40, seed=seed),
         "20 tokens/s": Tokens(20, seed=seed),
-        "130 words/min": Reader(130),
-        "250 words/min": Reader(250),
+        "130 words/min": ReadingClock(130),
+        "250 words/min": ReadingClock(250),
         "fast typist": Typist(80, pause_s=0.5, seed=seed),
     }
 
 
-def waits_s(table: Table, arrivals: Sequence[Arrival]) -> tuple[Values, Values]:
+def waits_s(table: ClueTable, arrivals: Sequence[Arrival]) -> tuple[Values, Values]:
     """(N,) when each word is final, and when the character that completes it arrived (``latency.word_arrivals_s``)."""
     ends = np.cumsum([len(arrival.text) for arrival in arrivals])
     times = np.array([arrival.at_s for arrival in arrivals])
@@ -45,7 +45,7 @@ def waits_s(table: Table, arrivals: Sequence[Arrival]) -> tuple[Values, Values]:
     return times[ready], times[complete]
 
 
-def scales(tables: Sequence[Table]) -> Values:
+def scales(tables: Sequence[ClueTable]) -> Values:
     """(3,) mean of the ``PARTS`` over all words without lookahead: the unit of each part of the distance."""
     return np.asarray(np.concatenate([table.apart for table in tables])[:, 0].mean(axis=0))
 
@@ -56,7 +56,7 @@ def distances(apart: Values, scale: Values) -> Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class Decisions:
     """The decisions of a batch of episodes, M in all, in no order that matters."""
 
     episode: Whole
@@ -70,10 +70,10 @@ class Steps:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class EpisodeOutcome:
     """The outcome of a batch of B episodes; (B, N) each, 0 after an episode's last word."""
 
-    steps: Steps
+    steps: Decisions
     """The decisions."""
     words: NDArray[np.bool_]
     """Where there is a word."""
@@ -104,12 +104,12 @@ class Outcome:
         }
 
 
-class Episodes:
+class ReadingEpisodes:
     """Sentences with their clues, distances and arrivals, padded to one length, to play episodes on."""
 
     def __init__(
         self,
-        tables: Sequence[Table],
+        tables: Sequence[ClueTable],
         clues: Clues,
         phonemes: Callable[[Word], int],
         *,
@@ -150,7 +150,7 @@ class Episodes:
 
     def play(
         self, sentences: Whole, clock: Whole, prices: Values, choose: Chooser, draw: np.random.Generator
-    ) -> Outcome:
+    ) -> EpisodeOutcome:
         """The episodes of ``sentences`` (B,) on the clocks numbered ``clock`` (B,) at prices (B,) a second."""
         counts = self.counts[sentences]
         size, most = len(sentences), int(counts.max())
@@ -188,8 +188,8 @@ class Episodes:
             busy, playing = np.where(here, ready, busy), np.where(here, starts + end - begin, playing)
         words = np.arange(most) < counts[:, None]
         apart = np.where(words, self.apart[sentences[:, None], np.arange(most), lookahead], 0.0)
-        decisions = Steps(*(np.concatenate(parts) for parts in zip(*steps, strict=True)))
-        return Outcome(decisions, words, lookahead, apart, lag, stall, begun)
+        decisions = Decisions(*(np.concatenate(parts) for parts in zip(*steps, strict=True)))
+        return EpisodeOutcome(decisions, words, lookahead, apart, lag, stall, begun)
 
 
 def fixed(k: int) -> Chooser:

@@ -36,7 +36,7 @@ Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ClueTable:
     """A sentence of N words."""
 
     text: str
@@ -83,7 +83,7 @@ class Tabulator:
         self.frame_s = voice.config.hop_length / voice.config.sample_rate
         self._hold_back = round(hold_back_s / self.frame_s)
 
-    def __call__(self, text: str, draw: np.random.Generator) -> Table:
+    def __call__(self, text: str, draw: np.random.Generator) -> ClueTable:
         """The table of a text of one sentence."""
         words, needs = needed(text)
         words = (*words[:-1], Word(words[-1].text, words[-1].start, words[-1].end, ends=True))
@@ -102,7 +102,7 @@ class Tabulator:
         spans = np.array(sentence.words, np.float64)
         pitch = sentence.final[:, PITCH] > VOICED_HZ
         voiced = np.array([pitch[first:end].sum() for first, end in sentence.words], np.float64)
-        return Table(text, words, needs, spans, len(sentence.final), apart, voiced)
+        return ClueTable(text, words, needs, spans, len(sentence.final), apart, voiced)
 
     def _step(self, words: tuple[Word, ...], at: int, count: int, state: Any, *, lookahead: int) -> tuple[Frames, Any]:
         """Frames of ``count`` words from ``at`` on, as a session without a context asks for them."""
@@ -144,14 +144,14 @@ def distance(
     return np.array([duration, cents, np.linalg.norm(ours[:, ENCODING] - theirs[:, ENCODING], axis=1).sum()])
 
 
-def make_tables(voice: Voice, texts: Sequence[str], *, hold_back_s: float, seed: int = 0) -> list[Table]:
+def make_tables(voice: Voice, texts: Sequence[str], *, hold_back_s: float, seed: int = 0) -> list[ClueTable]:
     """The tables of the texts that are one sentence, in order."""
     tabulator = Tabulator(voice, hold_back_s=hold_back_s)
     numbered = [(number, text) for number, text in enumerate(texts) if one_sentence(text)]
     return [tabulator(text, np.random.default_rng([seed, number])) for number, text in numbered]
 
 
-def save_tables(path: Path, tables: Sequence[Table]) -> None:
+def save_tables(path: Path, tables: Sequence[ClueTable]) -> None:
     """Write tables to an ``.npz`` file."""
     np.savez_compressed(
         path,
@@ -164,7 +164,7 @@ def save_tables(path: Path, tables: Sequence[Table]) -> None:
     )
 
 
-def load_tables(path: Path) -> list[Table]:
+def load_tables(path: Path) -> list[ClueTable]:
     """The tables of a file; ConfigError where there is none."""
     if not path.is_file():
         raise ConfigError(f"There are no tables in {path}: make them with sayahead train tables.")
@@ -176,7 +176,7 @@ def load_tables(path: Path) -> list[Table]:
     for text, length, frames, apart, voiced in zip(texts, lengths, *parts, strict=True):
         words, needs = needed(text)
         words = (*words[:-1], Word(words[-1].text, words[-1].start, words[-1].end, ends=True))
-        tables.append(Table(text, words, needs, frames, int(length), apart, voiced))
+        tables.append(ClueTable(text, words, needs, frames, int(length), apart, voiced))
     return tables
 
 
@@ -220,7 +220,7 @@ class Tables:
         (path / DESCRIPTION).write_text(json.dumps(info, indent=1) + "\n", encoding="utf-8")
         return cls(path)
 
-    def split(self, name: str) -> list[Table]:
+    def split(self, name: str) -> list[ClueTable]:
         """The tables of a split; ConfigError where there are none."""
         return load_tables(self.path / f"{name}.npz")
 

@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from sayahead_lab.training.corpus.batches import Share, shuffled, tensors
-from sayahead_lab.training.learned.episodes import Chooser, Episodes, Outcome, fixed, scales
+from sayahead_lab.training.learned.episodes import Chooser, EpisodeOutcome, ReadingEpisodes, fixed, scales
 from sayahead_lab.training.learned.tables import PARTS, Tables, Values
 from sayahead_lab.training.loop.task import Batch, Task
 
@@ -126,7 +126,7 @@ class LearnedTask(Task[Deciding]):
         self.config = from_mapping(DecidingConfig, model, where="[model]")
         self.data, self.corpus = from_mapping(LearnedData, data, where="[data]"), corpus
         self.words, self.vectors = frequent(own_vectors(corpus.info.voice), self.config.axes)
-        self._episodes = dict[str, Episodes]()
+        self._episodes = dict[str, ReadingEpisodes]()
 
     @classmethod
     def open(cls, folder: Path) -> Tables:
@@ -157,11 +157,11 @@ class LearnedTask(Task[Deciding]):
         """The policy of a trained model."""
         return Network(model.arrays(), self.words, self.vectors)
 
-    def episodes(self, split: str) -> Episodes:
+    def episodes(self, split: str) -> ReadingEpisodes:
         """The episodes of a split's tables, in the units of the train split; made once."""
         if split not in self._episodes:
             config, info = self.voice.config, self.corpus.info
-            self._episodes[split] = Episodes(
+            self._episodes[split] = ReadingEpisodes(
                 self.corpus.split(split),
                 self.clues,
                 self.voice.phonemizer.phonemes,
@@ -220,12 +220,12 @@ def usual(prices: Values) -> Values:
     return 0.5 + 0.3 * prices
 
 
-def weighed(outcome: Outcome, prices: Values) -> Values:
+def weighed(outcome: EpisodeOutcome, prices: Values) -> Values:
     """(B, N) costs of words over the typical ones at their prices."""
     return outcome.cost(prices) / usual(prices)[:, None]
 
 
-def advantages(outcome: Outcome, prices: Values, *, siblings: int, discount: float) -> Values:
+def advantages(outcome: EpisodeOutcome, prices: Values, *, siblings: int, discount: float) -> Values:
     """(B, N) what the rest of each episode from each word on cost less than expected of it.
 
     That is its siblings' mean, which lie side by side, and by least squares what follows from how it stood otherwise
@@ -255,7 +255,7 @@ def against(values: Values, siblings: int) -> Values:
 
 
 def compared(
-    episodes: Episodes, model: Deciding, *, prices: Sequence[float] = SHOWN_PRICES
+    episodes: ReadingEpisodes, model: Deciding, *, prices: Sequence[float] = SHOWN_PRICES
 ) -> dict[str, dict[str, float]]:
     """Means of fixed lookahead and of the greedy policy over all sentences, by clock and name."""
     every, draw = np.arange(len(episodes.counts)), np.random.default_rng(0)

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
-from sayahead_lab.training.loop.task import Settings
+from sayahead_lab.training.loop.task import TrainSettings
 
 
-def optimizer(settings: Settings, weights: Iterable[Tensor]) -> torch.optim.Optimizer:
+def optimizer(settings: TrainSettings, weights: Iterable[Tensor]) -> torch.optim.Optimizer:
     """Adam, with L2 regularization in the gradient or with AdamW's decoupled decay; the loop sets its rate."""
     kind = torch.optim.AdamW if settings.weight_decay else torch.optim.Adam
     decay = settings.weight_decay or settings.l2

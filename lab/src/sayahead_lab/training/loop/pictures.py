@@ -12,7 +12,7 @@ from sayahead.sound.files import write_wav
 from sayahead.types import Floats
 
 from sayahead_lab.scripts import strided
-from sayahead_lab.training.corpus.frontend import FrontEnd
+from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.griffinlim import griffin_lim
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ def shown(items: Sequence[T], count: int) -> list[tuple[int, T]]:
 def write_sample(
     folder: Path,
     name: str,
-    front: FrontEnd,
+    front: MelFrontEnd,
     meant: NDArray[np.floating],
     *,
     samples: Floats | None = None,

@@ -12,7 +12,7 @@ from typing import Any
 from sayahead.config import describe, from_mapping, nearest
 from sayahead.errors import ConfigError
 
-from sayahead_lab.training.loop.task import Settings, task_name
+from sayahead_lab.training.loop.task import TrainSettings, task_name
 
 KEYS = ("task", "corpus", "model", "data", "train")
 FREE = ("corpus", "train.steps", "train.log_every", "train.checkpoint_s", "train.sample_every")
@@ -28,7 +28,7 @@ class Recipe:
     """The file's name, without its suffix."""
     task: str
     """Key of ``TASKS``."""
-    train: Settings
+    train: TrainSettings
     """How the loop trains."""
     corpus: str = "corpus"
     """Folder of the corpus, unless the command line names another."""
@@ -74,12 +74,12 @@ def recipe_from(data: Mapping[str, Any], *, name: str, where: str) -> Recipe:
         if key not in data:
             raise ConfigError(f"{where}: the key {key!r} is missing.")
     task = task_name(data["task"], where)
-    settings = checked(from_mapping(Settings, data["train"], where=f"{where}: train"), where)
+    settings = checked(from_mapping(TrainSettings, data["train"], where=f"{where}: train"), where)
     tables = {key: dict(data.get(key, {})) for key in ("model", "data")}
     return Recipe(name, task, settings, data.get("corpus", "corpus"), tables["model"], tables["data"])
 
 
-def checked(settings: Settings, where: str) -> Settings:
+def checked(settings: TrainSettings, where: str) -> TrainSettings:
     """The settings, if their values are valid; ConfigError names the first that is not."""
     rules = {
         "batch_size": (settings.batch_size >= 1, "at least 1"),

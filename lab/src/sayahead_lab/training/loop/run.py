@@ -25,7 +25,7 @@ from sayahead_lab.training.loop.optimizer import optimizer
 from sayahead_lab.training.loop.parallel import Ranks, ahead, emulates_bfloat16, join
 from sayahead_lab.training.loop.recipe import Recipe, as_toml, first_difference, recipe_from
 from sayahead_lab.training.loop.saved_run import DESCRIPTION, check_corpus, corpus_record, load_weights, published
-from sayahead_lab.training.loop.schedule import Budget, Counters, Interrupt, Outcome, ema_decay
+from sayahead_lab.training.loop.schedule import Budget, Counters, Interrupt, TrainingOutcome, ema_decay
 from sayahead_lab.training.loop.task import TASKS, Batch, Task
 from sayahead_lab.training.loop.warm_start import begin, find_start, taken_over, validated
 
@@ -62,7 +62,7 @@ def train(
     tensorboard: bool = False,
     progress: Teller = silent,
     note: Teller = silent,
-) -> Outcome:
+) -> TrainingOutcome:
     """Train; returns how the run ended. Its checkpoint, log, curve and samples are in the folder ``out``.
 
     ``minutes`` bounds this invocation alone. ``progress`` gets a line that replaces the one
@@ -205,11 +205,11 @@ class Run:
                 raise ConfigError(f"The corpus has too few items for a batch of {self.settings.batch_size}.")
             epoch, passed = epoch + 1, 0
 
-    def fit(self) -> Outcome:
+    def fit(self) -> TrainingOutcome:
         """Train until steps or minutes are used up, or a signal arrives."""
         if self.budget.ended(self.at.step) == "steps":
             self.note(f"{self.out} has its {self.at.step} steps already: more with --steps, or steps in the recipe.")
-            return Outcome("steps", self.at.step)
+            return TrainingOutcome("steps", self.at.step)
         while True:
             signalled = self.step()
             ended = "signal" if signalled else self.budget.ended(self.at.step)
@@ -222,7 +222,7 @@ class Run:
                 self.validate()
             if ended:
                 self.progress("")
-                return Outcome(ended, self.at.step, signalled)
+                return TrainingOutcome(ended, self.at.step, signalled)
 
     def step(self) -> int:
         """One step on the next batch; the number of a signal that reached any of the processes, or 0."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from sayahead_lab.training.loop.task import Settings
+from sayahead_lab.training.loop.task import TrainSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Counters:
 class Budget:
     """Steps and minutes of an invocation, and the learning rate by the share of them used up."""
 
-    settings: Settings
+    settings: TrainSettings
     """The recipe's."""
     minutes: float | None
     """Limit of this invocation; None: only steps count."""
@@ -118,7 +118,7 @@ class Interrupt:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrainingOutcome:
     """How an invocation ended."""
 
     reason: str

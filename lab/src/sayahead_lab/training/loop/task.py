@@ -22,7 +22,7 @@ M = TypeVar("M", bound="nn.Module")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class TrainSettings:
     """How a recipe trains: its ``[train]`` table."""
 
     batch_size: int

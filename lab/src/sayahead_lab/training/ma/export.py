@@ -13,7 +13,7 @@ from sayahead.systems.ma import AttentionConfig
 from sayahead.voices.install.onnx.graph import Array
 from torch import Tensor, nn
 
-from sayahead_lab.training.graph.builder import Graph, fields, quantized
+from sayahead_lab.training.graph.builder import GraphBuilder, fields, quantized
 from sayahead_lab.training.layers import HALF, GatedBlock, PositionedAttention
 from sayahead_lab.training.ma.network import DeepVoice3
 from sayahead_lab.training.voice_parts import Acoustic, Written
@@ -42,12 +42,12 @@ def export(model: DeepVoice3, folder: Path, *, frame_s: float) -> Written:
     return paths, asdict(about)
 
 
-def encoder_graph(model: DeepVoice3) -> Graph:
+def encoder_graph(model: DeepVoice3) -> GraphBuilder:
     """ids (P,) and their places in the sentence (P,) -> ``memory1``, ``memory2`` (P, 2 A).
 
     A memory holds what one attention looks at: its projected keys, positions included, and its values.
     """
-    g, config, encoder = Graph(), model.config, model.encoder
+    g, config, encoder = GraphBuilder(), model.config, model.encoder
     ids, places = g.input("ids", np.int64, ["P"]), g.input("places", np.int64, ["P"])
     table = g.constant(array(encoder.embedding.weight).astype(np.float16))
     embedded = g.op("Cast", g.op("Gather", table, ids), to=onnx.TensorProto.FLOAT)
@@ -67,13 +67,13 @@ def encoder_graph(model: DeepVoice3) -> Graph:
     return g
 
 
-def decoder_graph(model: DeepVoice3) -> Graph:
+def decoder_graph(model: DeepVoice3) -> GraphBuilder:
     """One step: frames (1, F), cache (layers, (kernel - 1) D), memories (W, 2 A), positions (2, 1) of the queries.
 
     Gives ``mel`` (r, n_mels), the same normalized as ``next_frames``, ``stop`` (1, 1) the probability that this step is
     the last, ``weights1`` and ``weights2`` (1, W), ``next_cache``.
     """
-    g, config, decoder = Graph(), model.config, model.decoder
+    g, config, decoder = GraphBuilder(), model.config, model.decoder
     wide, size, kept = config.embedding, config.reduction * config.n_mels, config.decoder_kernel - 1
     x = g.input("frames", np.float32, [1, size])
     cache = g.input("cache", np.float32, [config.decoder_layers, kept * wide])
@@ -104,7 +104,7 @@ def decoder_graph(model: DeepVoice3) -> Graph:
     return g
 
 
-def attend(g: Graph, x: str, query: str, memory: str, attention: nn.Module) -> tuple[str, str]:
+def attend(g: GraphBuilder, x: str, query: str, memory: str, attention: nn.Module) -> tuple[str, str]:
     """PositionedAttention of one row (1, D) over a memory (W, 2 A): the next row and the weights (1, W)."""
     assert isinstance(attention, PositionedAttention)
     keys, values = g.op("Split", memory, outputs=2, axis=1)
@@ -115,14 +115,14 @@ def attend(g: Graph, x: str, query: str, memory: str, attention: nn.Module) -> t
     return g.op("Mul", added, g.constant(np.float32(HALF))), weights
 
 
-def gated(g: Graph, x: str, window: str, block: GatedBlock) -> str:
+def gated(g: GraphBuilder, x: str, window: str, block: GatedBlock) -> str:
     """GatedBlock's rows (T, D) from the windows (T, kernel D) that each sees."""
     value, gate = g.op("Split", dense(g, window, block.conv.dense), outputs=2, axis=1)
     added = g.op("Add", x, g.op("Mul", value, g.op("Sigmoid", gate)))
     return str(g.op("Mul", added, g.constant(np.float32(HALF))))
 
 
-def unfolded(g: Graph, x: str, block: GatedBlock) -> str:
+def unfolded(g: GraphBuilder, x: str, block: GatedBlock) -> str:
     """The windows (T, kernel D) around rows (T, D), with zeros outside."""
     kernel, left = block.conv.kernel, block.conv.left
     width = array(block.conv.dense.weight).shape[1] // kernel
@@ -134,12 +134,12 @@ def unfolded(g: Graph, x: str, block: GatedBlock) -> str:
     return str(g.op("Concat", *parts, axis=1))
 
 
-def rows(g: Graph, x: str, size: int) -> list[str]:
+def rows(g: GraphBuilder, x: str, size: int) -> list[str]:
     """Each of the ``size`` rows of x as (1, D)."""
     return list(g.op("Split", x, outputs=size, axis=0))
 
 
-def code(g: Graph, positions: str, channels: int) -> str:
+def code(g: GraphBuilder, positions: str, channels: int) -> str:
     """``layers.position_code`` of positions (T, 1): (T, D)."""
     rates = torch.pow(10_000.0, -torch.arange(0, channels, 2, dtype=torch.float32) / channels)
     angles, last = g.op("Mul", positions, g.constant(array(rates)[None])), g.constant(np.array([2]))
@@ -147,14 +147,14 @@ def code(g: Graph, positions: str, channels: int) -> str:
     return str(g.op("Reshape", g.op("Concat", *turned, axis=2), g.constant(np.array([-1, channels]))))
 
 
-def dense(g: Graph, x: str, layer: nn.Module) -> str:
+def dense(g: GraphBuilder, x: str, layer: nn.Module) -> str:
     """A linear layer, normalized or not."""
     assert isinstance(layer.weight, Tensor)
     assert isinstance(layer.bias, Tensor)
     return linear(g, x, layer.weight, layer.bias)
 
 
-def linear(g: Graph, x: str, weight: Tensor, bias: Tensor) -> str:
+def linear(g: GraphBuilder, x: str, weight: Tensor, bias: Tensor) -> str:
     """x W + b of weights (N, K) and biases (N,)."""
     return g.linear(x, *quantized(array(weight).T), array(bias))
 

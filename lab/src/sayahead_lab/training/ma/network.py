@@ -64,7 +64,7 @@ class DeepVoice3Config:
     """Whether the last attention's window follows its own past, otherwise the first's."""
 
 
-class Encoded(NamedTuple):
+class EncodedText(NamedTuple):
     """The encoder's output for a text."""
 
     keys: Tensor
@@ -73,7 +73,7 @@ class Encoded(NamedTuple):
     """(B, P, D)."""
 
 
-class Decoded(NamedTuple):
+class DeepVoice3Output(NamedTuple):
     """The decoder's output."""
 
     frames: Tensor
@@ -84,7 +84,7 @@ class Decoded(NamedTuple):
     """Logarithms of the weights (B, S, P) of both attentions."""
 
 
-class Past(NamedTuple):
+class DeepVoice3State(NamedTuple):
     """The state of step-by-step decoding, for one sentence."""
 
     frames: Tensor
@@ -99,7 +99,7 @@ class Past(NamedTuple):
     """() of the step."""
 
 
-class Encoder(nn.Module):
+class DeepVoice3Encoder(nn.Module):
     """Embedding, convolution blocks, and the embedding added to what they make."""
 
     def __init__(self, config: DeepVoice3Config) -> None:
@@ -114,7 +114,7 @@ class Encoder(nn.Module):
         )
         self.outward = Dense(narrow, wide)
 
-    def forward(self, ids: Tensor, there: Tensor) -> Encoded:
+    def forward(self, ids: Tensor, there: Tensor) -> EncodedText:
         """Keys and values (B, P, D) of ids (B, P); ``there`` (B, P) is false behind a text's end."""
         mask = there[..., None].float()
         embedded = functional.dropout(self.embedding(ids), self.dropout, self.training)
@@ -122,10 +122,10 @@ class Encoder(nn.Module):
         for block in self.blocks:
             x = block(x * mask.to(x.dtype))
         keys = self.outward(x)
-        return Encoded(keys, (keys + embedded) * HALF)
+        return EncodedText(keys, (keys + embedded) * HALF)
 
 
-class Decoder(nn.Module):
+class DeepVoice3Decoder(nn.Module):
     """Prenet, causal convolution blocks with attention behind the first and the last, r frames and stop."""
 
     def __init__(self, config: DeepVoice3Config) -> None:
@@ -153,7 +153,9 @@ class Decoder(nn.Module):
             previous = functional.dropout(layer(previous).relu(), self.config.prenet_dropout, self.training)
         return previous
 
-    def forward(self, previous: Tensor, encoded: Encoded, codes: tuple[Tensor, Tensor], hidden: Tensor) -> Decoded:
+    def forward(
+        self, previous: Tensor, encoded: EncodedText, codes: tuple[Tensor, Tensor], hidden: Tensor
+    ) -> DeepVoice3Output:
         """All steps at once from the frames (B, S, F) before each; see PositionedAttention for the rest."""
         x, weights = self.before(previous), []
         for number, block in enumerate(self.blocks):
@@ -161,7 +163,7 @@ class Decoder(nn.Module):
             if number in (0, len(self.blocks) - 1):
                 x, seen = self.attentions[min(number, 1)](x, encoded.keys, encoded.values, codes, hidden)
                 weights.append(seen)
-        return Decoded(self.frames(x), self.stop(x)[..., 0].float(), tuple(weights))
+        return DeepVoice3Output(self.frames(x), self.stop(x)[..., 0].float(), tuple(weights))
 
 
 class DeepVoice3(Scaled):
@@ -174,11 +176,11 @@ class DeepVoice3(Scaled):
         if config.clock not in ("steps", "attended"):
             raise ValueError(f"clock is {config.clock!r}, but must be steps or attended")
         self.config = config
-        self.encoder, self.decoder = Encoder(config), Decoder(config)
+        self.encoder, self.decoder = DeepVoice3Encoder(config), DeepVoice3Decoder(config)
 
     def forward(
         self, ids: Tensor, lengths: Tensor, frames: Tensor, attended: Tensor, stayed: Tensor, sampling: float = 0.0
-    ) -> Decoded:
+    ) -> DeepVoice3Output:
         """All steps at once, each after the true frames (B, S, F) before it; of ids (B, P) ``lengths`` (B,) count.
 
         ``attended`` and ``stayed`` (B, S) say where attention was before each step, see Past; they matter where the
@@ -200,7 +202,7 @@ class DeepVoice3(Scaled):
                 predicted = self.decoder(previous, encoded, codes, hidden).frames.to(frames.dtype)
             drawn = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
             previous = functional.pad(torch.where(drawn, predicted, frames), (0, 0, 1, 0))[:, :-1]
-        out: Decoded = self.decoder(previous, encoded, codes, hidden)
+        out: DeepVoice3Output = self.decoder(previous, encoded, codes, hidden)
         return out
 
     def codes(self, steps: Tensor, attended: Tensor, stayed: Tensor, places: Tensor) -> tuple[Tensor, Tensor]:
@@ -214,17 +216,17 @@ class DeepVoice3(Scaled):
         encoded = self.encoder(ids[None], torch.ones_like(ids, dtype=torch.bool)[None])
         return encoded.keys[0], encoded.values[0]
 
-    def initial(self) -> Past:
+    def initial(self) -> DeepVoice3State:
         """The past at the start of a sentence."""
         config, device = self.config, self.mean.device
         caches = torch.zeros(config.decoder_layers, config.decoder_kernel - 1, config.embedding, device=device)
         places = torch.zeros(2, dtype=torch.long, device=device)
         frames = torch.zeros(config.reduction * config.n_mels, device=device)
-        return Past(frames, caches, places, places, places[0])
+        return DeepVoice3State(frames, caches, places, places, places[0])
 
     def step(
-        self, past: Past, keys: Tensor, values: Tensor, first: Tensor, *, window: int | None = None
-    ) -> tuple[Tensor, Tensor, Tensor, Past]:
+        self, past: DeepVoice3State, keys: Tensor, values: Tensor, first: Tensor, *, window: int | None = None
+    ) -> tuple[Tensor, Tensor, Tensor, DeepVoice3State]:
         """Frames (F,), probability () of the stop, weights (2, W) of both windows, and the past of the next step.
 
         ``keys`` and ``values`` (P, D) are of the phonemes from number ``first`` () of the sentence on. The softmax runs
@@ -256,7 +258,12 @@ class DeepVoice3(Scaled):
         stop = torch.sigmoid(self.decoder.stop(x))[0, 0]
         now = torch.stack(attended)
         stayed = torch.where(now == past.attended, past.stayed + 1, torch.ones_like(past.stayed))
-        return frames, stop, torch.stack(weights), Past(frames, torch.stack(caches), now, stayed, past.number + 1)
+        return (
+            frames,
+            stop,
+            torch.stack(weights),
+            DeepVoice3State(frames, torch.stack(caches), now, stayed, past.number + 1),
+        )
 
 
 @torch.no_grad()

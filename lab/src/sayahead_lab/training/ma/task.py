@@ -23,7 +23,7 @@ from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, guided_attention, stop_error
 from sayahead_lab.training.ma.from_voice import read_deepvoice3
-from sayahead_lab.training.ma.network import Decoded, DeepVoice3, DeepVoice3Config, generate
+from sayahead_lab.training.ma.network import DeepVoice3, DeepVoice3Config, DeepVoice3Output, generate
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class DeepVoice3Task(Task[DeepVoice3]):
         data = self.data
         share = data.sampling(step) if model.training else 0.0
         inputs = (batch[name] for name in ("ids", "lengths", "frames", "attended", "stayed"))
-        decoded: Decoded = model(*inputs, share)
+        decoded: DeepVoice3Output = model(*inputs, share)
         counts, learned = batch["counts"], batch["learned"]
         wrong = (decoded.frames.float() - batch["frames"]).reshape(*counts.shape, -1)
         parts = {"l1": average(wrong.abs().mean(-1), counts), "l2": average(wrong.square().mean(-1), counts)}

@@ -9,18 +9,18 @@ import numpy as np
 from sayahead.vocoders.mel import MelConfig
 from sayahead.voices.install.onnx.graph import Array
 
-from sayahead_lab.training.graph.builder import Graph, quantized
+from sayahead_lab.training.graph.builder import GraphBuilder, quantized
 from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.layers import Block
 from sayahead_lab.training.losses import REFERENCE_HZ
-from sayahead_lab.training.mel.network import PARTS, MelVocoder
+from sayahead_lab.training.mel.network import PARTS, MelVocoderNetwork
 from sayahead_lab.training.voice_parts import Part, Written
 
 
 class NetworkWeights:
     """A trained network's weights by their names: see Weights."""
 
-    def __init__(self, model: MelVocoder) -> None:
+    def __init__(self, model: MelVocoderNetwork) -> None:
         self.tensors: dict[str, Array] = {name: value.detach().numpy() for name, value in model.state_dict().items()}
         self.linears = {
             name.removesuffix(".weight"): quantized(value.T)
@@ -32,12 +32,12 @@ class NetworkWeights:
         return self.tensors[name]
 
 
-def melvocoder_graph(model: MelVocoder) -> Graph:
+def melvocoder_graph(model: MelVocoderNetwork) -> GraphBuilder:
     """mel (T, n_mels), rows, commit, caches -> spectrum (rows, 3005), f0 (T,) in Hz, 0 unvoiced, and the caches.
 
     Rows are as in ``heart.prosody_graph``; both caches are cut at the commit.
     """
-    config, t, g = model.config, NetworkWeights(model), Graph()
+    config, t, g = model.config, NetworkWeights(model), GraphBuilder()
     mel = g.input("mel", np.float32, ["T", config.n_mels])
     rows, commit = g.input("rows", np.int64, [1]), g.input("commit", np.int64, [1])
     lefts = [config.kernel - 1 - right for right in config.right]
@@ -68,7 +68,7 @@ def melvocoder_graph(model: MelVocoder) -> Graph:
     return g
 
 
-def pitch(g: Graph, t: NetworkWeights, x: str) -> str:
+def pitch(g: GraphBuilder, t: NetworkWeights, x: str) -> str:
     """The pitch as input of the later blocks (T, D); the pitch itself becomes the output ``f0``."""
     out = g.op("Add", g.op("MatMul", x, g.constant(t["pitch.weight"].T)), g.constant(t["pitch.bias"]))
     high, voicing = g.op("Split", out, outputs=2, axis=1)
@@ -80,7 +80,7 @@ def pitch(g: Graph, t: NetworkWeights, x: str) -> str:
     return str(g.op("Add", g.op("MatMul", both, g.constant(t["join.weight"].T)), g.constant(t["join.bias"])))
 
 
-def export(model: MelVocoder, folder: Path) -> Written:
+def export(model: MelVocoderNetwork, folder: Path) -> Written:
     """Write ``vocoder.onnx``; returns its path, and its entry ``vocoder`` of a voice's ``model`` table."""
     path, config = folder / "vocoder.onnx", model.config
     melvocoder_graph(model.eval()).save(str(path))
@@ -89,4 +89,4 @@ def export(model: MelVocoder, folder: Path) -> Written:
     return [path], asdict(MelConfig(config.n_mels, sum(config.right), caches))
 
 
-PART: Part[MelVocoder] = Part("mel", "the mel vocoder", lambda run, folder: export(run.model, folder))
+PART: Part[MelVocoderNetwork] = Part("mel", "the mel vocoder", lambda run, folder: export(run.model, folder))

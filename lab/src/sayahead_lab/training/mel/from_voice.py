@@ -12,10 +12,10 @@ from torch import nn
 from sayahead_lab.training.graph.reading import Constants, put, put_dense
 from sayahead_lab.training.hibari import heart_head
 from sayahead_lab.training.layers import Block
-from sayahead_lab.training.mel.network import MelVocoder
+from sayahead_lab.training.mel.network import MelVocoderNetwork
 
 
-def read_melvocoder(model: MelVocoder, folder: Path) -> None:
+def read_melvocoder(model: MelVocoderNetwork, folder: Path) -> None:
     """Set a model's weights to those of the voice in a folder, mean and deviation included.
 
     ConfigError where the model has other sizes than the voice's.
@@ -29,7 +29,7 @@ def read_melvocoder(model: MelVocoder, folder: Path) -> None:
 
 
 @torch.no_grad()
-def read(model: MelVocoder, constants: Constants) -> None:
+def read(model: MelVocoderNetwork, constants: Constants) -> None:
     """Mean, deviation, and all layers; the last one only where it is trained, else it must be the default voice's."""
     put(model.mean, constants.next())
     put(model.std, constants.next())

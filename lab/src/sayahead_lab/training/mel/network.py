@@ -44,7 +44,7 @@ class MelVocoderConfig:
     """Whether the last layer is trained along, or remains the default voice's."""
 
 
-class MelVocoder(Scaled):
+class MelVocoderNetwork(Scaled):
     """Mel frames to features (in front of the default voice's last layer) and pitch."""
 
     def __init__(self, config: MelVocoderConfig) -> None:

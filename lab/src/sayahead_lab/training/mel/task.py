@@ -24,7 +24,7 @@ from sayahead_lab.training.loop.pictures import shown, write_sample
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import REFERENCE_HZ, average, pitch_errors
 from sayahead_lab.training.mel.from_voice import read_melvocoder
-from sayahead_lab.training.mel.network import MelVocoder, MelVocoderConfig
+from sayahead_lab.training.mel.network import MelVocoderConfig, MelVocoderNetwork
 from sayahead_lab.training.mel.sound import excitation, sound_errors, synthesized
 
 
@@ -68,7 +68,7 @@ class Head(nn.Module):
         return features @ self.weight + self.bias
 
 
-class MelVocoderTask(Task[MelVocoder]):
+class MelVocoderTask(Task[MelVocoderNetwork]):
     """See Task: mel crops in, features, pitch and voicing out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
@@ -87,16 +87,16 @@ class MelVocoderTask(Task[MelVocoder]):
         if self.config.own_head and self.data.target == "parameters":
             raise ConfigError('[model] own_head is for [data] target = "sound": the features go with the old one.')
 
-    def model(self) -> MelVocoder:
+    def model(self) -> MelVocoderNetwork:
         """See Task."""
-        model = MelVocoder(self.config).scaled(self.corpus.info)
+        model = MelVocoderNetwork(self.config).scaled(self.corpus.info)
         if self.data.start == "heart":
             begin_with_heart(model)
         elif self.data.start != "random":
             raise ConfigError(f"[data] start is {self.data.start!r}, but must be heart or random.")
         return model
 
-    def read_voice(self, model: MelVocoder, folder: Path, config: VoiceConfig) -> None:
+    def read_voice(self, model: MelVocoderNetwork, folder: Path, config: VoiceConfig) -> None:
         """See Task."""
         read_melvocoder(model, folder)
 
@@ -188,7 +188,7 @@ class MelVocoderTask(Task[MelVocoder]):
         return features.float() if self.config.own_head else self.head.to(features.device)(features.float())
 
     @torch.no_grad()
-    def samples(self, model: MelVocoder, folder: Path) -> None:
+    def samples(self, model: MelVocoderNetwork, folder: Path) -> None:
         """See Task: two validation sentences from their own mel."""
         for _, item in shown(self.corpus.split("val"), 2):
             mel = torch.from_numpy(np.asarray(item.mel, np.float32))[None].to(model.mean.device)
@@ -219,7 +219,7 @@ def spectral_errors(ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
     return {"spectra": torch.as_tensor(spectra), "phases": phases}
 
 
-def begin_with_heart(model: MelVocoder) -> None:
+def begin_with_heart(model: MelVocoderNetwork) -> None:
     """Copy the default voice's decoder into the blocks behind, as far as they see to the right."""
     teacher = heart_weights()
     if model.config.channels != 256 or model.config.expansion != 3 or model.config.kernel != 7:

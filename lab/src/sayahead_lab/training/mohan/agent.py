@@ -22,11 +22,11 @@ from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.pictures import shown
 from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, Task, logged
-from sayahead_lab.training.mohan.agent_network import LOOK_BACK, Agent, AgentConfig
-from sayahead_lab.training.mohan.environment import Episodes, RewardConfig, Sentence, walk
+from sayahead_lab.training.mohan.agent_network import LOOK_BACK, AgentNetwork, AgentNetworkConfig
+from sayahead_lab.training.mohan.environment import EpisodeSentence, PathEpisodes, RewardConfig, walk
 from sayahead_lab.training.mohan.network import ModifiedTacotron
 from sayahead_lab.training.mohan.paths import followed, policies
-from sayahead_lab.training.mohan.reinforce import Learning, Sampled, outcome, reinforce
+from sayahead_lab.training.mohan.reinforce import ReinforceConfig, Sampled, outcome, reinforce
 from sayahead_lab.training.mohan.task import MohanTask, Row
 
 
@@ -40,26 +40,26 @@ class AgentData:
     """Frames over which an item is left out; 0: none is."""
     rewards: RewardConfig = field(default_factory=RewardConfig)
     """Settings of the reward."""
-    learning: Learning = field(default_factory=Learning)
+    learning: ReinforceConfig = field(default_factory=ReinforceConfig)
     """How it is learned from."""
     samples: int = 2
     """Validation sentences whose paths are drawn, spoken freely."""
 
 
-class AgentTask(Task[Agent]):
+class AgentTask(Task[AgentNetwork]):
     """See Task."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
-        self.config = from_mapping(AgentConfig, model, where="[model]")
+        self.config = from_mapping(AgentNetworkConfig, model, where="[model]")
         self.data, self.corpus = from_mapping(AgentData, data, where="[data]"), corpus
         run = load_run_of(MohanTask, ModifiedTacotron, Path(self.data.speaker), corpus.path)
         self.speaking, self.speaker = run.task, run.model.requires_grad_(False)
         self._rounded: ModifiedTacotron | None = None
 
-    def model(self) -> Agent:
+    def model(self) -> AgentNetwork:
         """See Task."""
         speaking = self.speaking.config
-        return Agent(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels)
+        return AgentNetwork(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: sentences of like length together; ids (B, P), frames (B, S, F), and how many of both count."""
@@ -77,15 +77,15 @@ class AgentTask(Task[Agent]):
         counts = {"characters": spoken["scope"][:, 0], "steps": spoken["learned"].sum(1).long()}
         return {**{name: spoken[name] for name in ("items", "ids", "frames")}, **counts}
 
-    def episodes(self, sentences: Sequence[Sentence], taught: bool = True) -> Episodes:
+    def episodes(self, sentences: Sequence[EpisodeSentence], taught: bool = True) -> PathEpisodes:
         """Fresh episodes about the sentences, with this speaker and these rewards."""
-        return Episodes(self.speaker, sentences, self.data.rewards, scale=self.speaker.std, taught=taught)
+        return PathEpisodes(self.speaker, sentences, self.data.rewards, scale=self.speaker.std, taught=taught)
 
-    def sentences(self, batch: Batch) -> list[Sentence]:
+    def sentences(self, batch: Batch) -> list[EpisodeSentence]:
         """The sentences of a batch."""
         frames = batch["frames"].view(*batch["frames"].shape[:2], -1, self.speaking.config.n_mels)
         counts = zip(batch["characters"].tolist(), batch["steps"].tolist(), strict=True)
-        return [Sentence(batch["ids"][row, :p], frames[row, :s]) for row, (p, s) in enumerate(counts)]
+        return [EpisodeSentence(batch["ids"][row, :p], frames[row, :s]) for row, (p, s) in enumerate(counts)]
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """See Task: of a validation, whose actions are the likelier ones, minus the reward."""
@@ -97,7 +97,7 @@ class AgentTask(Task[Agent]):
             kind = torch.get_autocast_dtype(device.type)
             agent, speaker = copy.deepcopy(agent).to(kind), self.rounded(kind)
         sentences = [one for one in self.sentences(batch) for _ in range(self.data.learning.paths)]
-        episodes = Episodes(speaker, sentences, self.data.rewards, scale=self.speaker.std)
+        episodes = PathEpisodes(speaker, sentences, self.data.rewards, scale=self.speaker.std)
         path = walk(episodes, Sampled(agent, greedy=not model.training))
         loss, parts = reinforce(model, path, self.data.learning)
         results = outcome(path)
@@ -109,7 +109,7 @@ class AgentTask(Task[Agent]):
             self._rounded = copy.deepcopy(self.speaker).to(kind)
         return self._rounded
 
-    def said(self, split: str, numbers: Sequence[int]) -> list[Sentence]:
+    def said(self, split: str, numbers: Sequence[int]) -> list[EpisodeSentence]:
         """Sentences of a split by their items' numbers."""
         rows = self.speaking.rows(split, numbers)
         missing = set(numbers) - {number for number, _, _ in rows}
@@ -119,7 +119,7 @@ class AgentTask(Task[Agent]):
         return self.sentences(self.batch(rows))
 
     @torch.no_grad()
-    def samples(self, model: Agent, folder: Path) -> None:
+    def samples(self, model: AgentNetwork, folder: Path) -> None:
         """See Task: paths over the attention of validation sentences, spoken freely, beside the paper's benchmarks."""
         from sayahead_lab.eval.report.attention import policy_over_alignment
         from sayahead_lab.eval.report.drawing import save

@@ -11,20 +11,20 @@ from sayahead.errors import ConfigError
 from sayahead.policies.agent import AgentConfig
 from torch import nn
 
-from sayahead_lab.training.graph.builder import Graph
+from sayahead_lab.training.graph.builder import GraphBuilder
 from sayahead_lab.training.graph.recurrent import dense
 from sayahead_lab.training.loop.saved_run import Trained
-from sayahead_lab.training.mohan.agent_network import Agent
+from sayahead_lab.training.mohan.agent_network import AgentNetwork
 from sayahead_lab.training.voice_parts import Written
 
 
-def agent_graph(agent: Agent) -> Graph:
+def agent_graph(agent: AgentNetwork) -> GraphBuilder:
     """The graph of an agent without its baseline.
 
     Inputs ``observation`` (D,) and ``hidden`` (H,), zeros in front of a sentence; outputs ``logits`` (2,) of READ and
     SPEAK, and ``next_hidden`` (H,). SPEAK where its logit is not the smaller one.
     """
-    g, wide = Graph(), agent.config.recurrent
+    g, wide = GraphBuilder(), agent.config.recurrent
     row, flat = g.constant(np.array([0])), g.constant(np.array([-1]))
     x = g.op("Unsqueeze", g.input("observation", np.float32, [agent.observed]), row)
     was = g.op("Unsqueeze", g.input("hidden", np.float32, [wide]), row)
@@ -48,7 +48,7 @@ def agent_graph(agent: Agent) -> Graph:
 
 def write_agent(run: Trained[Any, Any], folder: Path) -> Written:
     """Write an agent's graph; returns its path, and its entry of voice.json."""
-    if not isinstance(run.model, Agent):
+    if not isinstance(run.model, AgentNetwork):
         raise ConfigError(f"{run.recipe.name} is a run of {run.recipe.task}, which is no agent.")
     path = folder / "agent.onnx"
     agent_graph(run.model).save(str(path))

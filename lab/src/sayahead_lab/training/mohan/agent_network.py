@@ -20,7 +20,7 @@ LOOK_BACK = 5
 
 
 @dataclass(frozen=True, slots=True)
-class AgentConfig:
+class AgentNetworkConfig:
     """Sizes of the agent; the paper gives the first."""
 
     recurrent: int = 512
@@ -35,12 +35,12 @@ class AgentConfig:
     """Factor on the observed frame, which is large; the paper mentions none."""
 
 
-class Agent(nn.Module):
+class AgentNetwork(nn.Module):
     """Observations to logits of READ and SPEAK, and the baseline that expects the return."""
 
     factors: Tensor
 
-    def __init__(self, config: AgentConfig, observed: int, n_mels: int = 0) -> None:
+    def __init__(self, config: AgentNetworkConfig, observed: int, n_mels: int = 0) -> None:
         """``observed``: D of an observation, of which the last ``n_mels`` are a frame, behind the window of weights."""
         super().__init__()
         self.config, self.observed = config, observed

@@ -22,7 +22,7 @@ Chooser = Callable[[Tensor, int], Tensor]
 """Actions (B,) for observations (B, D) and the number of the action, the READ that opens every episode being 0."""
 
 
-class Speaker(Protocol):
+class StepwiseSpeaker(Protocol):
     """A network that speaks what it has read: ``ModifiedTacotron``, or a toy; see training/mohan/network.py."""
 
     def encode(self, ids: Tensor) -> Tensor:
@@ -65,7 +65,7 @@ class RewardConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class EpisodeSentence:
     """An episode's sentence."""
 
     ids: Tensor
@@ -91,7 +91,7 @@ class Earned(NamedTuple):
         return self.consecutive + self.delay + self.quality + self.unread
 
 
-class Episodes:
+class PathEpisodes:
     """B episodes, each at its own place of its READ/SPEAK path.
 
     With ``taught`` (training), the true frames precede each step, the errors are measured, and an episode ends when
@@ -102,8 +102,8 @@ class Episodes:
 
     def __init__(
         self,
-        speaker: Speaker,
-        sentences: Sequence[Sentence],
+        speaker: StepwiseSpeaker,
+        sentences: Sequence[EpisodeSentence],
         rewards: RewardConfig,
         *,
         scale: Tensor,
@@ -221,7 +221,7 @@ class Path(NamedTuple):
 
 
 @torch.no_grad()
-def walk(episodes: Episodes, choose: Chooser) -> Path:
+def walk(episodes: PathEpisodes, choose: Chooser) -> Path:
     """The paths of fresh episodes under a chooser, to their ends."""
     observations, actions, rewards, decided = list[Tensor](), list[Tensor](), list[Tensor](), list[Tensor]()
     sums = [torch.zeros_like(episodes.area) for _ in Earned._fields]

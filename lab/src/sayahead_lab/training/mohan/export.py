@@ -11,7 +11,7 @@ from sayahead.systems.mohan import GRAPHS, CharacterConfig
 from sayahead.text.english.spelling import ALPHABET
 from torch import nn
 
-from sayahead_lab.training.graph.builder import Graph, fields
+from sayahead_lab.training.graph.builder import GraphBuilder, fields
 from sayahead_lab.training.graph.recurrent import FLOAT, array, dense, lstm_step
 from sayahead_lab.training.mohan.network import ModifiedTacotron
 from sayahead_lab.training.voice_parts import Acoustic, Written
@@ -41,9 +41,9 @@ def export(model: ModifiedTacotron, folder: Path, *, frame_s: float) -> Written:
     return paths, asdict(about)
 
 
-def encoder_graph(model: ModifiedTacotron) -> Graph:
+def encoder_graph(model: ModifiedTacotron) -> GraphBuilder:
     """A character ``id`` (1,), ``state`` (2, M) -> ``row`` (1, M), ``key`` (1, A), ``next_state`` (2, M)."""
-    g, config = Graph(), model.config
+    g, config = GraphBuilder(), model.config
     number, state = g.input("id", np.int64, [1]), g.input("state", np.float32, [2, config.encoder])
     table = g.constant(array(model.embedding.weight).astype(np.float16))
     row, after = lstm_step(g, g.op("Cast", g.op("Gather", table, number), to=FLOAT), state, model.encoder)
@@ -53,9 +53,9 @@ def encoder_graph(model: ModifiedTacotron) -> Graph:
     return g
 
 
-def ask_graph(model: ModifiedTacotron) -> Graph:
+def ask_graph(model: ModifiedTacotron) -> GraphBuilder:
     """``frame`` (1, F), ``context`` (1, M), ``attention`` (2, D) -> ``next_attention`` (2, D), ``query`` (1, A)."""
-    g, config, attention = Graph(), model.config, model.attention
+    g, config, attention = GraphBuilder(), model.config, model.attention
     x = g.input("frame", np.float32, [1, config.reduction * config.n_mels])
     context = g.input("context", np.float32, [1, config.encoder])
     state = g.input("attention", np.float32, [2, config.attention_rnn])
@@ -68,9 +68,9 @@ def ask_graph(model: ModifiedTacotron) -> Graph:
     return g
 
 
-def attend_graph(model: ModifiedTacotron) -> Graph:
+def attend_graph(model: ModifiedTacotron) -> GraphBuilder:
     """query (1, A), rows (W, M), keys (W, A), places ``seen`` (W, 2 K) -> ``weights`` (1, W), ``context`` (1, M)."""
-    g, config, attention = Graph(), model.config, model.attention
+    g, config, attention = GraphBuilder(), model.config, model.attention
     query = g.input("query", np.float32, [1, config.attention])
     rows = g.input("rows", np.float32, ["W", config.encoder])
     keys = g.input("keys", np.float32, ["W", config.attention])
@@ -84,12 +84,12 @@ def attend_graph(model: ModifiedTacotron) -> Graph:
     return g
 
 
-def make_graph(model: ModifiedTacotron) -> Graph:
+def make_graph(model: ModifiedTacotron) -> GraphBuilder:
     """``asked`` (1, D), ``context`` (1, M), ``decoder`` (2, D) -> ``frame`` (1, F), ``mel`` (r, n_mels), ``stop`` (1,).
 
     And ``next_decoder`` (2, D). Frames are normalized, mel is log.
     """
-    g, config = Graph(), model.config
+    g, config = GraphBuilder(), model.config
     size = config.reduction * config.n_mels
     asked = g.input("asked", np.float32, [1, config.attention_rnn])
     context = g.input("context", np.float32, [1, config.encoder])

@@ -69,7 +69,7 @@ class ModifiedTacotronConfig:
     """Of the recurrent layers' outputs, in training."""
 
 
-class Memory(NamedTuple):
+class CharacterMemory(NamedTuple):
     """The decoder's memory."""
 
     rows: Tensor
@@ -78,7 +78,7 @@ class Memory(NamedTuple):
     """(B, P, A)."""
 
 
-class State(NamedTuple):
+class DecodingState(NamedTuple):
     """The state of step-by-step decoding, besides the previous frames."""
 
     attention: tuple[Tensor, Tensor]
@@ -104,7 +104,7 @@ class Look(NamedTuple):
     """(B, D) output and cell of the first recurrent layer, the same whatever has been read."""
 
 
-class Step(NamedTuple):
+class SpokenStep(NamedTuple):
     """The output of one SPEAK."""
 
     frames: Tensor
@@ -113,11 +113,11 @@ class Step(NamedTuple):
     """(B,) logit of the probability that it is the sentence's last."""
     look: Look
     """What attention saw."""
-    state: State
+    state: DecodingState
     """For the next."""
 
 
-class Decoded(NamedTuple):
+class SpokenSteps(NamedTuple):
     """All steps of a batch of sentences."""
 
     frames: Tensor
@@ -141,17 +141,17 @@ class Attention(nn.Module):
         self.placed = nn.Linear(config.location_filters, config.attention, bias=False)
         self.energy = nn.Linear(config.attention, 1, bias=False)
 
-    def ask(self, before: Tensor, state: State) -> tuple[Tensor, Tensor]:
+    def ask(self, before: Tensor, state: DecodingState) -> tuple[Tensor, Tensor]:
         """(B, D) output and cell after the prenet's view (B, D) of the previous frames."""
         out: tuple[Tensor, Tensor] = self.rnn(torch.cat([before, state.context], -1), state.attention)
         return out
 
-    def around(self, state: State) -> Tensor:
+    def around(self, state: DecodingState) -> Tensor:
         """(B, P, 2 K) where attention was in the step before and in all, around each character."""
         past = functional.pad(torch.stack([state.weights, state.seen], 1), (self.reach, self.reach))
         return past.unfold(2, 2 * self.reach + 1, 1).transpose(1, 2).flatten(2)
 
-    def logits(self, asked: Tensor, keys: Tensor, state: State, visible: Tensor) -> Tensor:
+    def logits(self, asked: Tensor, keys: Tensor, state: DecodingState, visible: Tensor) -> Tensor:
         """(B, P) how much each character is wanted, of a query (B, D); ``visible`` (B, P) is the scope."""
         compared = self.query(asked)[:, None] + keys + self.placed(self.place(self.around(state)))
         energy: Tensor = self.energy(compared.tanh())[..., 0]
@@ -181,19 +181,19 @@ class ModifiedTacotron(Scaled):
         rows: Tensor = self.encoder(self.embedding(ids))[0]
         return rows.contiguous()
 
-    def memory(self, rows: Tensor) -> Memory:
+    def memory(self, rows: Tensor) -> CharacterMemory:
         """The decoder's memory of states (B, P, M)."""
-        return Memory(rows, self.attention.key(rows))
+        return CharacterMemory(rows, self.attention.key(rows))
 
-    def initial(self, memory: Memory) -> State:
+    def initial(self, memory: CharacterMemory) -> DecodingState:
         """The state in front of a sentence's first step."""
         size, characters, wide = memory.rows.shape
         config, zeros = self.config, memory.rows.new_zeros
         nowhere = zeros(size, characters)
         asks, makes = (zeros(size, d) for d in (config.attention_rnn, config.decoder_rnn))
-        return State((asks, asks), (makes, makes), zeros(size, wide), nowhere, nowhere)
+        return DecodingState((asks, asks), (makes, makes), zeros(size, wide), nowhere, nowhere)
 
-    def look(self, memory: Memory, read: Tensor, state: State, previous: Tensor) -> Look:
+    def look(self, memory: CharacterMemory, read: Tensor, state: DecodingState, previous: Tensor) -> Look:
         """What attention sees of the first ``read`` (B,) characters after the frames (B, r, n_mels) before.
 
         It is what a SPEAK would see now, and changes no state.
@@ -204,15 +204,17 @@ class ModifiedTacotron(Scaled):
         context = (weights[:, None].to(memory.rows.dtype) @ memory.rows)[:, 0]
         return Look(context, weights, asked)
 
-    def step(self, memory: Memory, read: Tensor, state: State, previous: Tensor, *, look: Look | None = None) -> Step:
+    def step(
+        self, memory: CharacterMemory, read: Tensor, state: DecodingState, previous: Tensor, *, look: Look | None = None
+    ) -> SpokenStep:
         """One SPEAK on the first ``read`` (B,) characters; ``look``: what attention sees, if that is known already."""
         look = look or self.look(memory, read, state, previous)
         inward = torch.cat([self.forget(look.asked[0]), look.context], -1)
         # As one row through the layer, which would first lay out its weights anew.
         output, cell = torch.lstm_cell(inward, state.decoder, *self.decoder.all_weights[0])
         frames, stop = self.outward(output, look.context)
-        after = State(look.asked, (output, cell), look.context, look.weights, state.seen + look.weights)
-        return Step(frames.view(len(frames), self.config.reduction, -1), stop, look, after)
+        after = DecodingState(look.asked, (output, cell), look.context, look.weights, state.seen + look.weights)
+        return SpokenStep(frames.view(len(frames), self.config.reduction, -1), stop, look, after)
 
     def visible(self, read: Tensor, weights: Tensor) -> Tensor:
         """(B, P) what attention can look at, of ``read`` (B,) characters, after a step with weights (B, P)."""
@@ -225,7 +227,7 @@ class ModifiedTacotron(Scaled):
 
     def forward(
         self, ids: Tensor, scope: Tensor, frames: Tensor, sampling: float = 0.0, meant: Tensor | None = None
-    ) -> Decoded:
+    ) -> SpokenSteps:
         """All steps of sentences (B, P), each after the true frames (B, S, F) before it.
 
         ``scope`` (B, S): characters that attention may see in each step. A share ``sampling`` of the previous frames is
@@ -243,17 +245,19 @@ class ModifiedTacotron(Scaled):
                 whose = torch.rand(len(meant), 1, 1, device=meant.device) < sampling
                 meant = torch.where(whose, weights.exp(), meant)
         decoded, stop, weights = self.steps(memory, scope, previous, meant)
-        return Decoded(decoded.view(len(decoded), -1, self.config.n_mels), stop.float(), weights)
+        return SpokenSteps(decoded.view(len(decoded), -1, self.config.n_mels), stop.float(), weights)
 
     def steps(
-        self, memory: Memory, scope: Tensor, previous: Tensor, meant: Tensor | None
+        self, memory: CharacterMemory, scope: Tensor, previous: Tensor, meant: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Frames (B, S, F), stops (B, S) and log weights (B, S, P) after the frames (B, S, F) before each step."""
         if meant is None:
             return self.one_by_one(memory, scope, previous)
         return self.at_once(memory, scope, previous, meant)
 
-    def at_once(self, memory: Memory, scope: Tensor, previous: Tensor, meant: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def at_once(
+        self, memory: CharacterMemory, scope: Tensor, previous: Tensor, meant: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """As ``one_by_one``, but that attention is taken to have been where it was meant to be, not where it was."""
         attention, config, (size, steps, characters) = self.attention, self.config, meant.shape
         back, ahead = config.window
@@ -283,7 +287,7 @@ class ModifiedTacotron(Scaled):
         outputs, _ = self.decoder(torch.cat([asked, contexts], -1))
         return *self.outward(outputs, contexts), logs
 
-    def one_by_one(self, memory: Memory, scope: Tensor, previous: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def one_by_one(self, memory: CharacterMemory, scope: Tensor, previous: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Frames (B, S, F), stops (B, S) and log weights (B, S, P) after the frames (B, S, F) before each step.
 
         As ``step``, but for what does not wait for attention, which is made for all steps at once.
@@ -310,7 +314,7 @@ class ModifiedTacotron(Scaled):
             log = energy.log_softmax(-1)
             weights = log.exp()
             context = (weights[:, None].to(rows.dtype) @ rows)[:, 0]
-            state = State((output, cell), state.decoder, context, weights, state.seen + weights)
+            state = DecodingState((output, cell), state.decoder, context, weights, state.seen + weights)
             looked.append(log)
         logs = torch.stack(looked, 1)
         contexts = logs.exp().to(rows.dtype) @ memory.rows

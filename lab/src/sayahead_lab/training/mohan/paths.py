@@ -8,17 +8,17 @@ import numpy as np
 import torch
 from sayahead.types import Floats, Ids
 
-from sayahead_lab.training.mohan.agent_network import READ, Agent
-from sayahead_lab.training.mohan.environment import Chooser, Episodes, Sentence, wait_end, wait_k_steps, walk
+from sayahead_lab.training.mohan.agent_network import READ, AgentNetwork
+from sayahead_lab.training.mohan.environment import Chooser, EpisodeSentence, PathEpisodes, wait_end, wait_k_steps, walk
 from sayahead_lab.training.mohan.reinforce import Sampled
 
-Begin = Callable[[Sequence[Sentence], bool], Episodes]
+Begin = Callable[[Sequence[EpisodeSentence], bool], PathEpisodes]
 """Fresh episodes about sentences, each frame after the true ones or spoken freely: ``AgentTask.episodes``."""
 ENOUGH = 4
 """SPEAKs a character after which a sentence that does not end is left."""
 
 
-def policies(agent: Agent | None) -> dict[str, Chooser]:
+def policies(agent: AgentNetwork | None) -> dict[str, Chooser]:
     """The paper's policies by name, the agent's last, if there is one; an agent's is good for one walk."""
     choosers: dict[str, Chooser] = {"wait-end": wait_end}
     choosers |= {f"wait-{k}-steps": wait_k_steps(k) for k in (2, 3)}
@@ -26,7 +26,7 @@ def policies(agent: Agent | None) -> dict[str, Chooser]:
 
 
 @torch.no_grad()
-def followed(episode: Episodes, choose: Chooser) -> tuple[Floats, Ids]:
+def followed(episode: PathEpisodes, choose: Chooser) -> tuple[Floats, Ids]:
     """Attention (S, P) in an episode of one sentence under a policy, and the characters read (S,) at each SPEAK."""
     episode.most = ENOUGH * int(episode.characters)
     attention, read, number = list[Floats](), list[int](), 0
@@ -42,7 +42,12 @@ def followed(episode: Episodes, choose: Chooser) -> tuple[Floats, Ids]:
 
 
 def compared(
-    begin: Begin, sentences: Sequence[Sentence], agent: Agent | None, *, batch: int = 25, only: Sequence[str] = ()
+    begin: Begin,
+    sentences: Sequence[EpisodeSentence],
+    agent: AgentNetwork | None,
+    *,
+    batch: int = 25,
+    only: Sequence[str] = (),
 ) -> dict[str, dict[str, float]]:
     """Means over sentences by policy, or by those named: ``d_T`` and ``mse`` after true frames, ``d_T_free`` freely.
 

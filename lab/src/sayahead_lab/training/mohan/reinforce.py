@@ -8,12 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead_lab.training.mohan.agent_network import READ, SPEAK, Agent
+from sayahead_lab.training.mohan.agent_network import READ, SPEAK, AgentNetwork
 from sayahead_lab.training.mohan.environment import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Learning:
+class ReinforceConfig:
     """How an agent learns from paths; the paper's values but for the return's unit, which it does not tell."""
 
     discount: float = 0.99
@@ -30,7 +30,7 @@ class Learning:
 class Sampled:
     """A chooser that draws actions by an agent's probabilities, or takes the likelier one (``greedy``)."""
 
-    def __init__(self, agent: Agent, *, greedy: bool) -> None:
+    def __init__(self, agent: AgentNetwork, *, greedy: bool) -> None:
         self.agent, self.greedy = agent, greedy
         self.hidden: Tensor | None = None
 
@@ -52,7 +52,7 @@ def returns(rewards: Tensor, discount: float) -> Tensor:
     return sums
 
 
-def reinforce(agent: nn.Module, path: Path, learning: Learning) -> tuple[Tensor, dict[str, Tensor]]:
+def reinforce(agent: nn.Module, path: Path, learning: ReinforceConfig) -> tuple[Tensor, dict[str, Tensor]]:
     """The scalar to minimize and its parts: policy gradient over all decisions of the paths, error of the baseline.
 
     The advantage G_j - b(o_j) is normalized over all decisions and moves the policy alone; the baseline follows G_j.

@@ -21,7 +21,7 @@ from sayahead_lab.training.loop.pictures import shown, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, stop_error
-from sayahead_lab.training.mohan.network import Decoded, ModifiedTacotron, ModifiedTacotronConfig, generate
+from sayahead_lab.training.mohan.network import ModifiedTacotron, ModifiedTacotronConfig, SpokenSteps, generate
 
 Numbers = NDArray[np.int64]
 
@@ -166,7 +166,9 @@ class MohanTask(Task[ModifiedTacotron]):
         """See Task."""
         data, share = self.data, self.data.sampling(step) if model.training else 0.0
         meant = self.meant(batch)
-        decoded: Decoded = model(batch["ids"], batch["scope"], batch["frames"], share, meant if data.at_once else None)
+        decoded: SpokenSteps = model(
+            batch["ids"], batch["scope"], batch["frames"], share, meant if data.at_once else None
+        )
         counts, learned = batch["counts"], batch["learned"]
         wrong = (decoded.frames.float() - batch["frames"].view(decoded.frames.shape)) * counts[..., None]
         total = counts.sum() * self.config.n_mels

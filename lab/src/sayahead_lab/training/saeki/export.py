@@ -10,7 +10,7 @@ import torch
 from sayahead.systems.saeki import GRAPHS, SegmentalConfig
 from torch import nn
 
-from sayahead_lab.training.graph.builder import Graph, fields
+from sayahead_lab.training.graph.builder import GraphBuilder, fields
 from sayahead_lab.training.graph.recurrent import (
     FLOAT,
     Gru,
@@ -53,9 +53,9 @@ def export(model: Tacotron, folder: Path, *, frame_s: float, past: int) -> Writt
     return paths, asdict(about)
 
 
-def encoder_graph(model: Tacotron) -> Graph:
+def encoder_graph(model: Tacotron) -> GraphBuilder:
     """ids (P,) -> ``states`` (P, D)."""
-    g, encoder = Graph(), model.encoder
+    g, encoder = GraphBuilder(), model.encoder
     ids = g.input("ids", np.int64, ["P"])
     table = g.constant(array(encoder.embedding.weight).astype(np.float16))
     x = g.op("Cast", g.op("Gather", table, ids), to=FLOAT)
@@ -67,9 +67,9 @@ def encoder_graph(model: Tacotron) -> Graph:
     return g
 
 
-def context_graph(model: Tacotron) -> Graph:
+def context_graph(model: Tacotron) -> GraphBuilder:
     """States ``past`` (P, D) and ``future`` (R, D), ``there`` (2, 1) 1 where such a text is -> ``embedding`` (E,)."""
-    g, reference, wide = Graph(), model.contextual.reference, model.config.embedding
+    g, reference, wide = GraphBuilder(), model.contextual.reference, model.config.embedding
     sides = [g.input(name, np.float32, [rows, wide]) for name, rows in (("past", "P"), ("future", "R"))]
     there = g.op("Split", g.input("there", np.float32, [2, 1]), outputs=2, axis=0)
     recurrent, weights = Gru(g, reference.recurrent), []
@@ -93,9 +93,9 @@ def context_graph(model: Tacotron) -> Graph:
     return g
 
 
-def memory_graph(model: Tacotron) -> Graph:
+def memory_graph(model: Tacotron) -> GraphBuilder:
     """``states`` (P, D) of a segment, ``embedding`` (1, E) -> ``rows`` (P, M), ``keys`` (P, A)."""
-    g, config = Graph(), model.config
+    g, config = GraphBuilder(), model.config
     states = g.input("states", np.float32, ["P", config.embedding])
     embedding = g.input("embedding", np.float32, [1, config.context.embedding])
     rows = g.op("Slice", g.op("Shape", states), g.constant(np.array([0])), g.constant(np.array([1])))
@@ -106,12 +106,12 @@ def memory_graph(model: Tacotron) -> Graph:
     return g
 
 
-def decoder_graph(model: Tacotron) -> Graph:
+def decoder_graph(model: Tacotron) -> GraphBuilder:
     """One step: frame (1, F), context (1, M), states (2, D), window of memory (W, M), (W, A), places seen (W, 2 K).
 
     Gives ``next_frame`` (1, F) normalized, ``stop`` (r,) probabilities, ``weights`` (1, W) and the next states.
     """
-    g, config, decoder = Graph(), model.config, model.decoder
+    g, config, decoder = GraphBuilder(), model.config, model.decoder
     size, wide = config.reduction * config.n_mels, decoder.memory
     x, context = g.input("frame", np.float32, [1, size]), g.input("context", np.float32, [1, wide])
     first = g.input("attention", np.float32, [2, config.attention_rnn])
@@ -141,9 +141,9 @@ def decoder_graph(model: Tacotron) -> Graph:
     return g
 
 
-def postnet_graph(model: Tacotron) -> Graph:
+def postnet_graph(model: Tacotron) -> GraphBuilder:
     """A segment's normalized ``frames`` (T, n_mels) -> ``mel`` (T, n_mels), log."""
-    g, config, postnet = Graph(), model.config, model.postnet
+    g, config, postnet = GraphBuilder(), model.config, model.postnet
     frames = g.input("frames", np.float32, ["T", config.n_mels])
     x, last = frames, len(postnet.norms) - 1
     for number, (layer, norm) in enumerate(zip(postnet.convolutions, postnet.norms, strict=True)):

@@ -13,9 +13,9 @@ from sayahead.text import Phonemizer
 from sayahead.text.english.phonemizer import EnglishPhonemizer
 from sayahead.types import Word
 
-from sayahead_lab.training.corpus.segments import Cutter, Numbers, Piece
+from sayahead_lab.training.corpus.segments import Numbers, Piece, SegmentCutter
 from sayahead_lab.training.corpus.store import Corpus, Item
-from sayahead_lab.training.distilled.futures import Futures, read_futures
+from sayahead_lab.training.distilled.futures import TextFutures, read_futures
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def read_prefixes(path: Path, items: Sequence[Item]) -> list[Prefix]:
     return prefixes
 
 
-def prefixes_of(line: Futures, number: int) -> list[Prefix]:
+def prefixes_of(line: TextFutures, number: int) -> list[Prefix]:
     """The prefixes of one text, but for the whole."""
     numbered = enumerate(line.futures[:-1], 1)
     return [Prefix(number, line.words[:n], future) for n, future in numbered if future is not None]
@@ -77,7 +77,7 @@ class Expected:
         return np.concatenate([*ids, self._pad if ends else self._pad[:0]])
 
 
-def last_segment(cutter: Cutter, items: Sequence[Item], prefix: Prefix, *, words: int = 2) -> Piece:
+def last_segment(cutter: SegmentCutter, items: Sequence[Item], prefix: Prefix, *, words: int = 2) -> Piece:
     """The segment that is spoken when a prefix is there: its last ``words``."""
     end = len(prefix.words)
     return cutter.cut(items[prefix.item], max(0, end - words), end)

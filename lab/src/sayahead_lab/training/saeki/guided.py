@@ -21,12 +21,12 @@ from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, logged
 from sayahead_lab.training.saeki.embedding import ContextEmbedding
 from sayahead_lab.training.saeki.futures import Expected, Prefix, last_segment, read_prefixes
-from sayahead_lab.training.saeki.network import Decoded, Taught, Texts
+from sayahead_lab.training.saeki.network import TacotronOutput, Taught, Texts
 from sayahead_lab.training.saeki.task import (
     HasTacotron,
     PartlyTrained,
     SaekiTask,
-    Speaking,
+    TacotronTraining,
     inputs,
     target_loss,
     texts_of,
@@ -52,7 +52,7 @@ class GuidedData:
 class Guided(PartlyTrained):
     """A trained Tacotron of which the contextual embedding network alone moves."""
 
-    def __init__(self, speaking: Speaking) -> None:
+    def __init__(self, speaking: TacotronTraining) -> None:
         super().__init__(speaking.tacotron, ("contextual",))
         self.fixed = ContextEmbedding(speaking.tacotron.config.context, speaking.tacotron.config.embedding)
         self.fixed.load_state_dict(speaking.tacotron.contextual.state_dict())
@@ -66,7 +66,7 @@ class Guided(PartlyTrained):
 
     def forward(
         self, texts: Texts, past: Texts, pseudo: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught
-    ) -> tuple[Decoded, Tensor, Tensor, Tensor]:
+    ) -> tuple[TacotronOutput, Tensor, Tensor, Tensor]:
         """Frames under the pseudo embedding, and embeddings (B, E).
 
         Of the pseudo future, of the true one, and of the true one by the network as it was before the fine-tuning.
@@ -95,7 +95,7 @@ class GuidedTask(SaekiTask):
 
     def model(self) -> Guided:
         """See Task."""
-        speaking = Speaking(self.config, self.corpus)
+        speaking = TacotronTraining(self.config, self.corpus)
         speaking.load_state_dict(self._teacher.model.state_dict())
         return Guided(speaking)
 

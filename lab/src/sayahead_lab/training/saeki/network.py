@@ -85,7 +85,7 @@ class Taught(NamedTuple):
     """(B, S, P) steps that it has looked at each phoneme so far."""
 
 
-class Decoded(NamedTuple):
+class TacotronOutput(NamedTuple):
     """The network's output for a segment."""
 
     frames: Tensor
@@ -98,7 +98,7 @@ class Decoded(NamedTuple):
     """(B, S, P) logarithms of the attention's weights; of taught attention (B, S, W), from the attended phoneme on."""
 
 
-class Memory(NamedTuple):
+class SegmentMemory(NamedTuple):
     """The decoder's memory."""
 
     rows: Tensor
@@ -109,7 +109,7 @@ class Memory(NamedTuple):
     """(B, P) true where there is no phoneme."""
 
 
-class State(NamedTuple):
+class TacotronState(NamedTuple):
     """The state of step-by-step decoding."""
 
     frame: Tensor
@@ -126,7 +126,7 @@ class State(NamedTuple):
     """The second's."""
 
 
-class Encoder(nn.Module):
+class TacotronEncoder(nn.Module):
     """Embedding, convolutions, one layer of LSTM in each direction."""
 
     def __init__(self, config: TacotronConfig) -> None:
@@ -157,7 +157,7 @@ class Encoder(nn.Module):
         return states * there[..., None]
 
 
-class Decoder(nn.Module):
+class TacotronDecoder(nn.Module):
     """Prenet, two recurrent layers with location-sensitive attention between them, r frames and their stops."""
 
     def __init__(self, config: TacotronConfig) -> None:
@@ -192,7 +192,7 @@ class Decoder(nn.Module):
     def forget(self, x: Tensor) -> Tensor:
         return functional.dropout(x, self.config.rnn_dropout, self.training)
 
-    def all_at_once(self, previous: Tensor, memory: Memory, taught: Taught) -> tuple[Tensor, Tensor, Tensor]:
+    def all_at_once(self, previous: Tensor, memory: SegmentMemory, taught: Taught) -> tuple[Tensor, Tensor, Tensor]:
         """Frames (B, S, F), stops (B, S, r), log weights (B, S, W), after the frames (B, S, F) before each step."""
         config, (size, steps) = self.config, previous.shape[:2]
         kernel, window = config.location_kernel, config.window
@@ -222,7 +222,7 @@ class Decoder(nn.Module):
         inward = torch.cat([outputs, contexts], -1)
         return self.frames(inward), self.stop(inward), weights
 
-    def one_by_one(self, previous: Tensor, memory: Memory) -> tuple[Tensor, Tensor, Tensor]:
+    def one_by_one(self, previous: Tensor, memory: SegmentMemory) -> tuple[Tensor, Tensor, Tensor]:
         """As ``all_at_once``, with attention that finds its way by itself: log weights (B, S, P).
 
         Only the first recurrent layer and the attention wait for the step before; all else is made for all steps.
@@ -257,17 +257,17 @@ class Decoder(nn.Module):
         inward = torch.cat([outputs, contexts], -1)
         return self.frames(inward), self.stop(inward), weights
 
-    def initial(self, memory: Memory) -> State:
+    def initial(self, memory: SegmentMemory) -> TacotronState:
         """The state in front of a segment's first step."""
         size, phonemes, wide = memory.rows.shape
         config, zeros = self.config, memory.rows.new_zeros
         rnns = [(zeros(1, size, d), zeros(1, size, d)) for d in (config.attention_rnn, config.decoder_rnn)]
         nowhere = zeros(size, phonemes)
-        return State(
+        return TacotronState(
             zeros(size, config.reduction * config.n_mels), zeros(size, wide), nowhere, nowhere, rnns[0], rnns[1]
         )
 
-    def advance(self, state: State, memory: Memory) -> tuple[Tensor, Tensor, Tensor, State]:
+    def advance(self, state: TacotronState, memory: SegmentMemory) -> tuple[Tensor, Tensor, Tensor, TacotronState]:
         """One step: frames (B, F), stops (B, r), log weights (B, P), and the next state."""
         half = self.config.location_kernel // 2
         asked, attention = self.attention_rnn(
@@ -290,7 +290,7 @@ class Decoder(nn.Module):
         if self.config.taught:
             looked = functional.one_hot(weights.argmax(-1), weights.shape[-1]).to(looked.dtype)
             context = (looked[..., None] * memory.rows).sum(1).to(context.dtype)
-        after = State(frames, context, looked, state.counts + looked, attention, decoder)
+        after = TacotronState(frames, context, looked, state.counts + looked, attention, decoder)
         return frames, stop, weights, after
 
 
@@ -323,7 +323,7 @@ class Tacotron(Scaled):
         if config.phonemes < 1 or config.embedding % 2 or config.location_kernel % 2 == 0:
             raise ValueError("there are ids, an even number of channels, and an odd number of places at least")
         self.config = config
-        self.encoder, self.decoder, self.postnet = Encoder(config), Decoder(config), Postnet(config)
+        self.encoder, self.decoder, self.postnet = TacotronEncoder(config), TacotronDecoder(config), Postnet(config)
         self.contextual = ContextEmbedding(config.context, config.embedding)
 
     def embedding(self, past: Texts, future: Texts) -> Tensor:
@@ -331,16 +331,16 @@ class Tacotron(Scaled):
         out: Tensor = self.contextual(self.encoder(past), past.lengths, self.encoder(future), future.lengths)
         return out
 
-    def memory(self, texts: Texts, embedding: Tensor) -> Memory:
+    def memory(self, texts: Texts, embedding: Tensor) -> SegmentMemory:
         """What the decoder attends to: the segment's states, with the embedding joined to each."""
         states = self.encoder(texts)
         rows = torch.cat([states, embedding[:, None].expand(-1, states.shape[1], -1).to(states.dtype)], -1)
         hidden = torch.arange(states.shape[1], device=states.device) >= texts.lengths[:, None]
-        return Memory(rows, self.decoder.key(rows), hidden)
+        return SegmentMemory(rows, self.decoder.key(rows), hidden)
 
     def forward(
         self, texts: Texts, embedding: Tensor, frames: Tensor, lengths: Tensor, taught: Taught, sampling: float = 0.0
-    ) -> Decoded:
+    ) -> TacotronOutput:
         """All steps of segments, each after the true frames (B, S, F) before it; ``lengths`` (B,) frames count.
 
         A share ``sampling`` of the previous frames is the network's own, made in a first pass (taught attention only).
@@ -358,7 +358,7 @@ class Tacotron(Scaled):
             decoded, stop, weights = self.decoder.all_at_once(previous, memory, taught)
         decoded = decoded.view(len(decoded), -1, self.config.n_mels)
         there = torch.arange(decoded.shape[1], device=decoded.device) < lengths[:, None]
-        return Decoded(decoded, decoded + self.postnet(decoded, there), stop.flatten(1).float(), weights)
+        return TacotronOutput(decoded, decoded + self.postnet(decoded, there), stop.flatten(1).float(), weights)
 
 
 @torch.no_grad()

@@ -24,7 +24,7 @@ from sayahead_lab.training.distilled.task import DistilTask, HasStudent
 from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, logged
 from sayahead_lab.training.saeki.futures import Expected, Prefix, last_segment, read_prefixes
-from sayahead_lab.training.saeki.network import Decoded, Tacotron, Taught, Texts
+from sayahead_lab.training.saeki.network import Tacotron, TacotronOutput, Taught, Texts
 from sayahead_lab.training.saeki.task import HasTacotron, SaekiTask, inputs, target_loss, texts_of
 
 
@@ -54,7 +54,7 @@ class StudentData(Teaching):
     """Folder of ``sayahead train vectors``."""
 
 
-class Learning(HasStudent):
+class StudentTraining(HasStudent):
     """A student, with the teacher's Tacotron where frames count."""
 
     def __init__(self, config: StudentConfig, tacotron: Tacotron | None) -> None:
@@ -62,7 +62,7 @@ class Learning(HasStudent):
         self.student = Student(config)
         self.tacotron = None if tacotron is None else tacotron.requires_grad_(False)
 
-    def train(self, mode: bool = True) -> Learning:
+    def train(self, mode: bool = True) -> StudentTraining:
         """As of any module; what does not move stays as it is."""
         super().train(mode)
         if self.tacotron is not None:
@@ -71,7 +71,7 @@ class Learning(HasStudent):
 
     def forward(
         self, vectors: Tensor, lengths: Tensor, segment: tuple[Texts, Tensor, Tensor, Taught] | None
-    ) -> tuple[Tensor, Decoded | None]:
+    ) -> tuple[Tensor, TacotronOutput | None]:
         """Embeddings (B, E), and the frames of a segment (see Tacotron.forward) spoken under them."""
         embedding = self.student(vectors, lengths)
         if self.tacotron is None or segment is None:
@@ -80,7 +80,7 @@ class Learning(HasStudent):
         return embedding, self.tacotron(texts, embedding, frames, spoken, taught)
 
 
-class StudentTask(DistilTask[Learning]):
+class StudentTask(DistilTask[StudentTraining]):
     """See Task."""
 
     data: Teaching
@@ -99,13 +99,13 @@ class StudentTask(DistilTask[Learning]):
         self.speaking, self.expected = self.teacher.task, Expected.of(corpus)
         self._taught = dict[str, tuple[list[Prefix], list[Piece], Tensor]]()
 
-    def model(self) -> Learning:
+    def model(self) -> StudentTraining:
         """See Task."""
         if self.data.distil_weight == 1:
-            return Learning(self.config, None)
+            return StudentTraining(self.config, None)
         tacotron = Tacotron(self.speaking.config)
         tacotron.load_state_dict(self.teacher.model.tacotron.state_dict())
-        return Learning(self.config, tacotron)
+        return StudentTraining(self.config, tacotron)
 
     def prefixes(self, split: str, items: Sequence[Item]) -> list[Prefix]:
         """The prefixes of a split's items that are learned from."""

@@ -15,13 +15,13 @@ from sayahead.types import Floats
 from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.batches import POOL, Share, dealt, decoder_steps, padded, tensors
-from sayahead_lab.training.corpus.segments import NOTHING, Cutter, Numbers, Piece, path_of
+from sayahead_lab.training.corpus.segments import NOTHING, Numbers, Piece, SegmentCutter, path_of
 from sayahead_lab.training.corpus.store import Corpus, Item, check_mels, count_ids
 from sayahead_lab.training.loop.pictures import shown, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, guided_attention, stop_error
-from sayahead_lab.training.saeki.network import Decoded, Tacotron, TacotronConfig, Taught, Texts, generate
+from sayahead_lab.training.saeki.network import Tacotron, TacotronConfig, TacotronOutput, Taught, Texts, generate
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class SaekiTask(Task[HasTacotron]):
 
     def model(self) -> HasTacotron:
         """See Task."""
-        return Speaking(self.config, self.corpus)
+        return TacotronTraining(self.config, self.corpus)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         """See Task: a pass has one window of each item, of like length together, and a share of whole sentences."""
@@ -173,7 +173,7 @@ class SaekiTask(Task[HasTacotron]):
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, mel=mel)
 
 
-class Speaking(HasTacotron):
+class TacotronTraining(HasTacotron):
     """A Tacotron with fresh weights, as the loop trains it: texts around a segment in, frames out."""
 
     def __init__(self, config: TacotronConfig, corpus: Corpus) -> None:
@@ -182,10 +182,10 @@ class Speaking(HasTacotron):
 
     def forward(
         self, texts: Texts, past: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught, sampling: float
-    ) -> Decoded:
+    ) -> TacotronOutput:
         """See Tacotron.forward; the embedding is that of past and future."""
         embedding = self.tacotron.embedding(past, future)
-        decoded: Decoded = self.tacotron(texts, embedding, frames, spoken, taught, sampling)
+        decoded: TacotronOutput = self.tacotron(texts, embedding, frames, spoken, taught, sampling)
         return decoded
 
 
@@ -215,13 +215,13 @@ def checked(config: TacotronConfig, corpus: Corpus) -> TacotronConfig:
     return replace(config, phonemes=phonemes)
 
 
-def cutter(corpus: Corpus, *, past: int, lookahead: int) -> Cutter:
+def cutter(corpus: Corpus, *, past: int, lookahead: int) -> SegmentCutter:
     """The cutter of the corpus's items."""
-    return Cutter(pad=corpus.info.pad, space=corpus.info.phonemes.get(" ", -1), past=past, lookahead=lookahead)
+    return SegmentCutter(pad=corpus.info.pad, space=corpus.info.phonemes.get(" ", -1), past=past, lookahead=lookahead)
 
 
 def inputs(batch: Batch) -> tuple[Texts, Texts, Texts, Tensor, Tensor, Taught]:
-    """The inputs of ``Speaking`` from a batch."""
+    """The inputs of ``TacotronTraining`` from a batch."""
     texts, past, future = (
         Texts(batch[ids], batch[lengths])
         for ids, lengths in (("ids", "lengths"), ("past", "past_lengths"), ("future", "future_lengths"))
@@ -229,7 +229,9 @@ def inputs(batch: Batch) -> tuple[Texts, Texts, Texts, Tensor, Tensor, Taught]:
     return texts, past, future, batch["frames"], batch["spoken"], Taught(batch["attended"], batch["looked"])
 
 
-def target_loss(decoded: Decoded, batch: Batch, data: SaekiData, *, taught: bool) -> tuple[Tensor, dict[str, Tensor]]:
+def target_loss(
+    decoded: TacotronOutput, batch: Batch, data: SaekiData, *, taught: bool
+) -> tuple[Tensor, dict[str, Tensor]]:
     """Saeki-b's L_target: errors of frames in front of and behind the postnet, and of the stop; with the alignment."""
     counts, learned = batch["counts"], batch["learned"]
     truth = batch["frames"].view(decoded.frames.shape)

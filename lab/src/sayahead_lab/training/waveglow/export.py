@@ -13,7 +13,7 @@ from sayahead.vocoders.waveglow import WaveGlowModel
 from torch import nn
 
 from sayahead_lab.training.clarinet.writer import ConditionWriter, write_pitch
-from sayahead_lab.training.graph.builder import Graph
+from sayahead_lab.training.graph.builder import GraphBuilder
 from sayahead_lab.training.graph.recurrent import array, halved
 from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.voice_parts import Part, Written
@@ -21,7 +21,7 @@ from sayahead_lab.training.waveglow.network import SOFTER, Bands, Coupling, Flow
 from sayahead_lab.training.waveglow.task import WaveGlowData
 
 
-def convolved(g: Graph, x: str, layer: nn.Module, *, dilation: int = 1) -> str:
+def convolved(g: GraphBuilder, x: str, layer: nn.Module, *, dilation: int = 1) -> str:
     """A convolution of x (1, D, U) that keeps its length, with weights in float16."""
     weight, bias = layer.weight, layer.bias
     assert isinstance(weight, torch.Tensor)
@@ -31,7 +31,7 @@ def convolved(g: Graph, x: str, layer: nn.Module, *, dilation: int = 1) -> str:
     return str(g.op("Conv", *inputs, dilations=[dilation], pads=[margin, margin]))
 
 
-def coupling(g: Graph, x: str, conditions: str, layer: Coupling) -> tuple[str, str]:
+def coupling(g: GraphBuilder, x: str, conditions: str, layer: Coupling) -> tuple[str, str]:
     """Coupling: shift and log scale (1, half, U) of x (1, half, U) and conditions (1, K, U)."""
     x = convolved(g, x, layer.start)
     given = g.op("Split", convolved(g, conditions, layer.condition), outputs=layer.layers, axis=1)
@@ -47,7 +47,7 @@ def coupling(g: Graph, x: str, conditions: str, layer: Coupling) -> tuple[str, s
     return str(shift), str(log_scale)
 
 
-def rows_of(g: Graph, mel: str, rows: Groups) -> str:
+def rows_of(g: GraphBuilder, mel: str, rows: Groups) -> str:
     """Groups.conditions (1, n_mels * G, U) of log mel (T, n_mels)."""
     c = rows.config
     normal = g.op("Div", g.op("Sub", mel, g.constant(array(rows.mean))), g.constant(array(rows.std)))
@@ -63,7 +63,7 @@ def rows_of(g: Graph, mel: str, rows: Groups) -> str:
     return str(g.op("Reshape", turned, g.constant(np.array([1, c.n_mels * c.group, -1]))))
 
 
-def inverse(g: Graph, conditions: str, flows: Flows) -> str:
+def inverse(g: GraphBuilder, conditions: str, flows: Flows) -> str:
     """Flows.inverse of the input ``z`` (T, hop) under conditions (1, K, U): rows (1, G, U)."""
     c = flows.config
     z = g.input("z", np.float32, ["T", c.hop])
@@ -84,14 +84,14 @@ def inverse(g: Graph, conditions: str, flows: Flows) -> str:
     return x
 
 
-def waveglow_graph(model: WaveGlow) -> Graph:
+def waveglow_graph(model: WaveGlow) -> GraphBuilder:
     """mel (T, n_mels), z (T, hop) noise, pulses (T, 2 * hop), if any -> ``samples`` (T, hop).
 
     T * hop makes whole rows.
     """
     c, rows = model.config, model.rows
     if isinstance(rows, Groups):
-        g = Graph()
+        g = GraphBuilder()
         mel = g.input("mel", np.float32, ["T", c.n_mels])
         x = inverse(g, rows_of(g, mel, rows), model.flows)
         samples = str(g.op("Reshape", g.op("Transpose", x, perm=[0, 2, 1]), g.constant(np.array([-1, c.hop]))))

@@ -21,7 +21,7 @@ from sayahead_lab.training.clarinet.writer import write_pitch
 from sayahead_lab.training.graph.recurrent import array, normed
 from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.voice_parts import Part, Written
-from sayahead_lab.training.wavernn.network import PARTS, Conditions, Guide, WaveRNN, decoded
+from sayahead_lab.training.wavernn.network import PARTS, ConditionsNetwork, Guide, WaveRNN, decoded
 
 EXACT = ("level", "split", "join")
 """What a WaveRNN in bands keeps in float32: the levels of quiet bands and the filter bank are finer than float16."""
@@ -34,7 +34,7 @@ def about(model: WaveRNN) -> WaveRNNModel:
     return WaveRNNModel(c.n_mels, c.hop, left, right)
 
 
-def pitch(guide: Guide, conditions: Conditions, path: Path, *, sample_rate: int) -> PulseModel:
+def pitch(guide: Guide, conditions: ConditionsNetwork, path: Path, *, sample_rate: int) -> PulseModel:
     """Write the graph that reads the pitch, and say what the runtime has to know of it."""
     holder, c = nn.Module(), conditions.config
     config = ConditionerConfig(c.n_mels, strides=c.strides, bands=c.bands, pulses=True, pitch=c.pitch)

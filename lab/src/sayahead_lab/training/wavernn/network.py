@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sayahead_lab.training.clarinet.conditioner import PitchReader, Voice
+from sayahead_lab.training.clarinet.conditioner import PitchReader, PulseTrain
 from sayahead_lab.training.clarinet.signal import Signal
 from sayahead_lab.training.layers import Scaled
 
@@ -96,7 +96,7 @@ class Residual(nn.Module):
         return out
 
 
-class Conditions(Scaled):
+class ConditionsNetwork(Scaled):
     """Log mel to the recurrent layers' inputs: smoothed frames at every sample, and the residual network's output."""
 
     def __init__(self, config: WaveRNNConfig) -> None:
@@ -140,7 +140,7 @@ class Guide(nn.Module):
         if config.steps < LEAST_STEPS:
             raise ValueError(f"frames have {config.steps} steps, but bands want at least {LEAST_STEPS}")
         self.signal = Signal(config.n_mels, config.bands, config.steps, relative=True)
-        self.voice = Voice(config.n_mels, config.bands)
+        self.voice = PulseTrain(config.n_mels, config.bands)
         self.pitch = PitchReader(config.n_mels, config.pitch)
 
 
@@ -150,7 +150,7 @@ class WaveRNN(nn.Module):
     def __init__(self, config: WaveRNNConfig) -> None:
         super().__init__()
         self.config, part = config, config.aux // PARTS
-        self.conditions = Conditions(config)
+        self.conditions = ConditionsNetwork(config)
         self.guide = Guide(config) if config.bands > 1 else None
         self.heard = (config.past + 1) * config.bands if self.guide else 1
         self.input = nn.Linear(self.heard + config.n_mels + part, config.rnn)
