@@ -1,9 +1,10 @@
-"""Write what is in which folder of the package into docs/architecture.md, or check that it is there.
+"""Write what is in which folder of the two packages into docs/architecture.md, or check that it is there.
 
     python docs/rooms.py [--check]
 
-The table stands between ``<!-- rooms -->`` and ``<!-- /rooms -->``: the first line of each module's and folder's
-docstring. With ``--check`` nothing is written, and a document that differs ends the run with an error.
+A table stands between ``<!-- rooms src/sayahead -->`` and ``<!-- /rooms -->``, and so for the laboratory: the first line
+of each module's and folder's docstring. With ``--check`` nothing is written, and a document that differs ends the run
+with an error.
 """
 
 from __future__ import annotations
@@ -17,8 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs" / "architecture.md"
-PACKAGE = ROOT / "src" / "sayahead"
-PLACE = re.compile(r"(?<=<!-- rooms -->\n).*?(?=<!-- /rooms -->)", re.DOTALL)
+PLACE = re.compile(r"(<!-- rooms (\S+) -->\n).*?(?=<!-- /rooms -->)", re.DOTALL)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,19 +27,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args(arguments).check
     before = DOCUMENT.read_text(encoding="utf-8")
-    after = PLACE.sub(lambda _: table(), before)
+    after = PLACE.sub(lambda match: match[1] + table(ROOT / match[2]), before)
     if check and before != after:
-        print(f"The rooms in {DOCUMENT.name} are not those of the package: python docs/rooms.py", file=sys.stderr)
+        print(f"The rooms in {DOCUMENT.name} are not those of the packages: python docs/rooms.py", file=sys.stderr)
         return 1
     DOCUMENT.write_text(after, encoding="utf-8")
     return 0
 
 
-def table() -> str:
-    """A row for each folder with Python in it and each module beside them."""
-    folders = [path.parent for path in PACKAGE.glob("*/__init__.py")]
-    modules = [path for path in PACKAGE.glob("*.py") if not path.name.startswith("__")]
-    rows = ["| in `src/sayahead/` | what it is |", "|---|---|"]
+def table(package: Path) -> str:
+    """A row for each folder of a package with Python in it, and each module beside them."""
+    folders = [path.parent for path in package.glob("*/__init__.py")]
+    modules = [path for path in package.glob("*.py") if not path.name.startswith("__")]
+    rows = [f"| in `{package.relative_to(ROOT).as_posix()}/` | what it is |", "|---|---|"]
     rows += [f"| `{path.name}` | {summary(path)} |" for path in sorted(modules)]
     rows += [f"| `{path.name}/` | {summary(path / '__init__.py')}{inner(path)} |" for path in sorted(folders)]
     return "\n".join(rows) + "\n"

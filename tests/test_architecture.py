@@ -171,7 +171,7 @@ def test_the_document_names_the_rooms(monkeypatch: pytest.MonkeyPatch, tmp_path:
     script: dict[str, Any] = runpy.run_path(str(SOURCE.parent / "docs" / "rooms.py"))
     assert script["main"](["--check"]) == 0
     document = tmp_path / "architecture.md"
-    document.write_text("Before.\n<!-- rooms -->\nold\n<!-- /rooms -->\nAfter.\n", encoding="utf-8")
+    document.write_text("Before.\n<!-- rooms src/sayahead -->\nold\n<!-- /rooms -->\nAfter.\n", encoding="utf-8")
     monkeypatch.setitem(script["main"].__globals__, "DOCUMENT", document)
     assert script["main"](["--check"]) == 1
     assert script["main"]([]) == 0

@@ -1,1 +1,1 @@
-"""Training; needs torch, and nothing outside imports it but its commands."""
+"""Training: a folder for each system, and one loop for all of them; needs torch."""
