@@ -2,9 +2,9 @@
 
     python docs/rooms.py [--check]
 
-A table stands between ``<!-- rooms src/sayahead -->`` and ``<!-- /rooms -->``, and so for the laboratory: the first line
-of each module's and folder's docstring. With ``--check`` nothing is written, and a document that differs ends the run
-with an error.
+Each table stands between a line such as ``<!-- rooms src/sayahead -->`` and ``<!-- /rooms -->``: the first line of each
+module's and folder's docstring. With ``--check`` nothing is written, and a document that differs ends the run with an
+error.
 """
 
 from __future__ import annotations
