@@ -7,12 +7,15 @@ import functools
 import graphlib
 import re
 import runpy
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
 SOURCE = Path(__file__).parents[1] / "src"
 LEVELS = (
@@ -135,6 +138,24 @@ def test_nothing_imports_torch_with_itself() -> None:
 
 def test_the_package_has_few_modules_beside_its_folders() -> None:
     assert len(list((SOURCE / "sayahead").glob("*.py"))) <= MOST_MODULES
+
+
+def test_one_file_builds_on_the_inner_classes_of_the_servers_libraries() -> None:
+    inner = ("uvicorn.protocols", "httptools", "websockets.frames", "websockets.protocol", "websockets.server")
+    users = {
+        module.name
+        for module in modules().values()
+        for node in module.nodes
+        if isinstance(node, ast.ImportFrom | ast.Import)
+        for name in [getattr(node, "module", "") or "", *(alias.name for alias in node.names)]
+        if name.startswith(inner)
+    }
+    assert users == {"sayahead.server.operation.transport"}
+    project = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = {Requirement(line).name: Requirement(line) for line in project["optional-dependencies"]["server"]}
+    for name in ("uvicorn", "websockets", "httptools"):
+        assert any(one.operator == "<" for one in needed[name].specifier), name
+        assert version(name) in needed[name].specifier
 
 
 def test_files_and_functions_are_short() -> None:

@@ -252,7 +252,7 @@ SLOW = {
 def test_every_request_has_a_time(beginning: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only the first head had: a byte of the next, or of a body after the answer, kept a connection for ever."""
     for name in ("HEAD_S", "BODY_S"):
-        monkeypatch.setattr(f"sayahead.server.operation.connection.{name}", 0.5, raising=False)
+        monkeypatch.setattr(f"sayahead.server.operation.transport.{name}", 0.5, raising=False)
     with serving() as server, socket.create_connection(("127.0.0.1", server.port), timeout=10) as peer:
         peer.sendall(beginning)
         end, ended = time.monotonic() + 5, False

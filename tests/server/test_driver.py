@@ -283,7 +283,7 @@ def test_a_step_that_breaks_ends_its_text_alone(caplog: pytest.LogCaptureFixture
     [b"", b"GET / HT", b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{"],
 )
 def test_who_begins_a_request_and_stops_is_not_waited_for(beginning: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sayahead.server.operation.connection.HEAD_S", 0.3)
+    monkeypatch.setattr("sayahead.server.operation.transport.HEAD_S", 0.3)
     with serving(limits={"first_message_s": 0.3}) as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=10) as peer:
             peer.sendall(beginning)

@@ -55,14 +55,14 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         from sayahead.engine.onnx import cores
         from sayahead.server.hub import Hub
-        from sayahead.server.operation import check, logs, memory
+        from sayahead.server.operation import check, logs, malloc
         from sayahead.server.operation.run import Server, check_ports
         from sayahead.server.operation.settings import load_settings
     except ImportError as error:
         raise missing(error) from error
     settings = load_settings(arguments.config, given=given(arguments))
     logs.set_up(settings.log, text=settings.log_text)
-    memory.bound_heaps(settings.workers or cores())
+    malloc.bound_heaps(settings.workers or cores())
     hub = Hub(settings)
     if arguments.check:
         hub.close()
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     except BaseException:
         hub.close()
         raise
-    memory.keep()
+    malloc.keep()
     server = Server(hub)
     server.run()
     return 0 if server.started else 1

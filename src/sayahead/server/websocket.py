@@ -15,8 +15,8 @@ from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.operation.access import SUBPROTOCOL, Caller, credential
-from sayahead.server.operation.connection import Allowance
 from sayahead.server.operation.settings import Limits
+from sayahead.server.operation.transport import Allowance
 from sayahead.server.wire import MessageError
 
 CLOSE_S = 2.0

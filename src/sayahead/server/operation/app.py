@@ -17,8 +17,8 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sayahead.server.hub import Hub
-from sayahead.server.operation.connection import most_connections
-from sayahead.server.operation.memory import keep_giving_back
+from sayahead.server.operation.malloc import keep_giving_back
+from sayahead.server.operation.transport import most_connections
 from sayahead.server.protocols import PROTOCOLS
 
 

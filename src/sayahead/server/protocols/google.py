@@ -12,8 +12,8 @@ from typing import Annotated, Any
 from sayahead.config import Bound
 from sayahead.errors import ConfigError
 from sayahead.server.hub import Hub
-from sayahead.server.operation.connection import HEAD_S, most_connections
 from sayahead.server.operation.settings import ProtocolSettings, Settings, there
+from sayahead.server.operation.transport import HEAD_S, most_connections
 from sayahead.sound.files import OutputError
 
 log = logging.getLogger("sayahead.server")

@@ -22,7 +22,7 @@ from sayahead.server.driver import serve_session
 from sayahead.server.http import PART, RequestError
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.operation.access import Caller, credential
-from sayahead.server.operation.connection import Allowance
+from sayahead.server.operation.transport import Allowance
 from sayahead.server.protocols import google_messages as messages
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.wire import MessageError

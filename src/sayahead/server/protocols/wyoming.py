@@ -18,8 +18,8 @@ from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
 from sayahead.server.operation.access import Caller, share_of
-from sayahead.server.operation.connection import Allowance
 from sayahead.server.operation.settings import ProtocolSettings, Settings, there
+from sayahead.server.operation.transport import Allowance
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.wire import MessageError, json_object
 

@@ -1,4 +1,7 @@
-"""Connections below the protocols: what one may send before it is a message, how fast, and for how long."""
+"""Connections below the protocols: what one may send before it is a message, how fast, and for how long.
+
+All that this package builds on the inner classes of uvicorn and websockets is here; their versions are bounded for it.
+"""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from sayahead.server.operation import memory
+from sayahead.server.operation import malloc
 
-glibc = pytest.mark.skipif(memory.library() is None, reason="not the GNU C library")
+glibc = pytest.mark.skipif(malloc.library() is None, reason="not the GNU C library")
 
 
 def rss_mb() -> float:
@@ -23,7 +23,7 @@ def rss_mb() -> float:
 
 @glibc
 def test_free_memory_between_what_is_kept_is_given_back() -> None:
-    library = memory.library()
+    library = malloc.library()
     library.malloc.restype, library.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
     blocks = [library.malloc(60_000) for _ in range(1000)]
     for block in blocks:
@@ -32,7 +32,7 @@ def test_free_memory_between_what_is_kept_is_given_back() -> None:
         if n % 100:
             library.free(block)
     full_mb = rss_mb()
-    memory.give_back()
+    malloc.give_back()
     assert rss_mb() < full_mb - 40
     for block in blocks[::100]:
         library.free(block)
@@ -40,10 +40,10 @@ def test_free_memory_between_what_is_kept_is_given_back() -> None:
 
 HEAPS = """
 import ctypes, sys, threading
-from sayahead.server.operation import memory
+from sayahead.server.operation import malloc
 
-assert not int(sys.argv[1]) or memory.bound_heaps(2)
-library, places, all_there = memory.library(), [], threading.Barrier(6)
+assert not int(sys.argv[1]) or malloc.bound_heaps(2)
+library, places, all_there = malloc.library(), [], threading.Barrier(6)
 library.malloc.restype = ctypes.c_void_p
 
 def allocate():
@@ -69,13 +69,13 @@ def test_so_many_threads_have_heaps_of_their_own(bounded: bool, heaps: int) -> N
 
 LARGE = """
 import ctypes, os, sys
-from sayahead.server.operation import memory
+from sayahead.server.operation import malloc
 
 def rss_mb():
     return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
-assert not int(sys.argv[1]) or memory.bound_heaps(2)
-library = memory.library()
+assert not int(sys.argv[1]) or malloc.bound_heaps(2)
+library = malloc.library()
 library.malloc.restype, library.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
 begin_mb = rss_mb()
 for _ in range(2):
@@ -100,11 +100,11 @@ def test_large_blocks_go_back_at_once(bounded: bool) -> None:
 
 def test_memory_is_given_back_only_after_work(monkeypatch: pytest.MonkeyPatch) -> None:
     steps, seen = 0, list[int]()
-    monkeypatch.setattr(memory, "give_back", lambda: seen.append(steps))
+    monkeypatch.setattr(malloc, "give_back", lambda: seen.append(steps))
 
     async def run() -> None:
         nonlocal steps
-        giving = asyncio.create_task(memory.keep_giving_back(lambda: steps, every_s=0.01))
+        giving = asyncio.create_task(malloc.keep_giving_back(lambda: steps, every_s=0.01))
         await asyncio.sleep(0.1)
         assert not seen
         for _ in range(2):

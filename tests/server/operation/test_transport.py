@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from websockets.frames import Frame, Opcode
 
-from sayahead.server.operation.connection import PIECE, Gathered, framed
+from sayahead.server.operation.transport import PIECE, Gathered, framed
 
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65535, 65536, 200_000])
