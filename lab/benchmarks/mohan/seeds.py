@@ -1,6 +1,6 @@
 """The voices of Mohan et al.'s experiments, made of runs: one modified Tacotron, and each agent.
 
-    sayahead train publish --unpack archives/runs/mohan.tar.gz -o runs
+    sayahead train publish --unpack archives/runs/mohan.tar.xz -o runs
     python lab/benchmarks/mohan/seeds.py runs voices
 
 Makes mohan-agent-UNIT-SEED of ``runs/tts-longer`` and each agent's run, ``runs/agent-longer*``: the unit of the quality

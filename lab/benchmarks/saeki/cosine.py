@@ -1,7 +1,7 @@
 """How near a contextual embedding comes to that of the true future (Saeki-a, Fig. 2), and a student to its teacher
 (Saeki-b, Fig. 3), by time step.
 
-    python lab/benchmarks/saeki/cosine.py archives/runs/saeki.tar.gz -o lab/benchmarks/results/saeki/runs
+    python lab/benchmarks/saeki/cosine.py archives/runs/saeki.tar.xz -o lab/benchmarks/results/saeki/runs
 
 The first argument is an archive of ``sayahead train publish``, or a folder of runs: every Tacotron in it is measured,
 and every student. What a language model expects of sentences is read from files, by default from

@@ -27,7 +27,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_published_agents_walk_theirs_on_another_corpus_than_their_own(script: Any, tmp_path: Path) -> None:
-    unpack_release(ROOT.parent / "archives" / "runs" / "mohan.tar.gz", tmp_path / "runs")
+    unpack_release(ROOT.parent / "archives" / "runs" / "mohan.tar.xz", tmp_path / "runs")
     corpus, out = tones_corpus(tmp_path / "corpus"), tmp_path / "out"
     agents = [part for seed in range(3) for part in ("--agent", str(tmp_path / "runs" / f"agent-longer-{seed}"))]
     given = ["--corpus", str(corpus.path), *agents, "-o", str(out), "--split", "val", "--sentences", "2"]
@@ -43,7 +43,7 @@ def test_published_agents_walk_theirs_on_another_corpus_than_their_own(script: A
 
 
 def test_a_corpus_of_other_frames_is_an_error(script: Any, tmp_path: Path) -> None:
-    unpack_release(ROOT.parent / "archives" / "runs" / "mohan.tar.gz", tmp_path / "runs")
+    unpack_release(ROOT.parent / "archives" / "runs" / "mohan.tar.xz", tmp_path / "runs")
     path = tones_corpus(tmp_path / "corpus").path / "corpus.json"
     info = json.loads(path.read_text())
     path.write_text(json.dumps({**info, "front_end": {**info["front_end"], "hop": 256}}))

@@ -221,7 +221,7 @@ def test_the_readme_lists_every_task() -> None:
     assert sorted(set(listed) - {"task"}) == sorted(set(TASKS) - {"toy"})
 
 
-@pytest.mark.parametrize("ending", [".tar.gz", ".zip"])
+@pytest.mark.parametrize("ending", [".tar.xz", ".tar.gz", ".zip"])
 def test_an_archive_of_runs_is_checked_unpacked_and_begun_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
 ) -> None:

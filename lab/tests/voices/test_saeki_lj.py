@@ -19,7 +19,7 @@ from sayahead_lab.training.loop.publish import unpack_release
 from sayahead_lab.training.loop.saved_run import load_trained
 from sayahead_lab.training.voice import make_voice
 
-RUNS = Path(__file__).parents[3] / "archives" / "runs" / "saeki.tar.gz"
+RUNS = Path(__file__).parents[3] / "archives" / "runs" / "saeki.tar.xz"
 TEXT = "Nobody had told them, so they came too late. We knew."
 
 
@@ -109,10 +109,10 @@ def test_its_published_runs_make_it(tmp_path: Path) -> None:
     make_voice(acoustic, "ma-lj", made := tmp_path / "voice", name="saeki-lj", student=student)
     shipped = installed_voices()["saeki-lj"]
     assert (made / "words.npz").read_bytes() == (shipped / "words.npz").read_bytes()
-    # Published weights are rounded to float16 before those of the graphs are to int8.
+    # Published weights are rounded before those of the graphs are.
     noise = np.random.default_rng(0).normal(size=(4, 64)).astype(np.float32)
     for graph, feed, output, error in (
-        ("encoder", {"ids": np.arange(1, 12)}, "states", 0.02),
+        ("encoder", {"ids": np.arange(1, 12)}, "states", 0.06),
         ("distilled", {"vectors": noise}, "embedding", 0.005),
     ):
         own, other = (OnnxGraph(folder / f"{graph}.onnx")(**feed)[output] for folder in (made, shipped))

@@ -8,12 +8,13 @@ from pathlib import Path
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
 
-HELP = "write runs as a release: weights in float16, recipes, logs, digests"
+HELP = "write runs as a release: weights in int8, recipes, logs, digests"
 EPILOG = """For others to export, fine-tune or measure:
 
-  sayahead train publish runs/dv3-small runs/melvocoder -o release.tar.gz
-  sayahead train publish --check release.tar.gz
-  sayahead train publish --unpack release.tar.gz -o release
+  sayahead train publish runs/dv3-small runs/melvocoder -o release.tar.xz
+  sayahead train publish --check release.tar.xz
+  sayahead train publish --unpack release.tar.xz -o release
+  sayahead train publish --unpack mohan -o runs
   sayahead train voice --acoustic release/dv3-small --vocoder release/melvocoder --name ma-lj -o voices/ma-lj
 
 A recipe begins with a published run by [train] start = "release/dv3-small", or the archive's name where it holds one
@@ -25,10 +26,15 @@ an archive, -o is a folder.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("runs", metavar="RUN", type=Path, nargs="*", help="folders of runs")
-    where = "where a folder for each run, and SHA256SUMS, go; or an archive of these (.tar.gz, .zip)"
+    where = "where a folder for each run, and SHA256SUMS, go; or an archive of these (.tar.xz, .tar.gz, .zip)"
     add("-o", "--out", metavar="FOLDER|FILE", type=Path, help=where)
+    levels = "steps between 0 and the greatest weight of a row (default: 127); fewer make a smaller archive"
+    add("--levels", type=int, choices=range(1, 128), default=127, metavar="1..127", help=levels)
     add("--check", metavar="RELEASE", type=Path, help="check the files of a release against its SHA256SUMS")
-    add("--unpack", metavar="FILE", type=Path, help="check an archive of a release and unpack it into the folder -o")
+    unpacked = (
+        "check an archive of a release, or download one (ma, mohan, saeki, vocoders); unpack it into the folder -o"
+    )
+    add("--unpack", metavar="FILE|NAME", type=Path, help=unpacked)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -45,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.unpack is not None:
         written = unpack_release(arguments.unpack, arguments.out)
     else:
-        written = publish(arguments.runs, arguments.out)
+        written = publish(arguments.runs, arguments.out, arguments.levels)
     for path in written:
         files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
         console.note(f"{path}: {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")

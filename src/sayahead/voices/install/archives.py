@@ -13,6 +13,8 @@ from sayahead.errors import ConfigError, VoiceError
 
 ENDINGS = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.xz")
 MOST_FILES, MOST_BYTES = 200, 4 << 30
+# Weights are noise to a compressor: what a byte follows tells nothing of it.
+XZ = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 0, "lp": 0, "pb": 0}]
 
 
 def is_archive(path: Path) -> bool:
@@ -79,7 +81,7 @@ def compressed(raw: IO[bytes], ending: str) -> IO[bytes]:
     """A file whose content is written compressed, by the ending of its name, and without a time."""
     if ending in (".gz", ".tgz"):
         return cast(IO[bytes], gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
-    return cast(IO[bytes], lzma.LZMAFile(raw, "wb")) if ending == ".xz" else raw
+    return cast(IO[bytes], lzma.LZMAFile(raw, "wb", filters=XZ)) if ending == ".xz" else raw
 
 
 def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:

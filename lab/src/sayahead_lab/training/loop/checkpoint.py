@@ -14,8 +14,11 @@ import numpy as np
 import torch
 from sayahead.errors import ConfigError
 
+from sayahead_lab.training.loop.rounding import unrounded
+
 NAME, PREVIOUS, PARTIAL = "checkpoint.pt", "checkpoint.previous.pt", "checkpoint.partial"
-FORMAT = 1
+FORMAT, PUBLISHED = 1, 2
+"""Of a run's checkpoint, and of a published one, whose weights are rounded."""
 KEYS = ("format", "name", "recipe", "corpus", "versions", "counters", "model", "ema", "optimizer", "rng")
 logger = logging.getLogger("sayahead")
 
@@ -97,9 +100,11 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     missing = [key for key in KEYS if not isinstance(state, dict) or key not in state]
     if missing:
         raise ConfigError(f"{path} is no checkpoint of sayahead train: it has no {missing[0]!r}.")
-    if state["format"] != FORMAT:
-        raise ConfigError(f"{path} has format {state['format']}, this version reads {FORMAT}: use the version of then.")
-    return dict(state)
+    if state["format"] not in (FORMAT, PUBLISHED):
+        raise ConfigError(
+            f"{path} has format {state['format']}, this version reads {FORMAT} and {PUBLISHED}: use a later version."
+        )
+    return {**state, "model": unrounded(state["model"])}
 
 
 def seed_all(seed: int) -> None:

@@ -1,4 +1,4 @@
-"""Runs as release files: the exported weights in float16, with what it takes to load and use them.
+"""Runs as release files: the exported weights, rounded, with what it takes to load and use them.
 
 A published run is a folder like any other run's, without optimizer and random state: it cannot be resumed, but can be
 the ``start`` of another one, a teacher, or a part of a voice. A run that names another, as a student does its teacher,
@@ -11,31 +11,36 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import torch
+from sayahead import __version__
 from sayahead.engine.files import sha256
 from sayahead.errors import ConfigError
 from sayahead.voices.install.archives import is_archive, unpack, write_archive
+from sayahead.voices.install.fetch import Digest, fetch
 
 from sayahead_lab.training.loop import checkpoint as checkpoints
-from sayahead_lab.training.loop.saved_run import DESCRIPTION
+from sayahead_lab.training.loop.rounding import LEVELS, rounded
+from sayahead_lab.training.loop.saved_run import DESCRIPTION, released
 
 SUMS = "SHA256SUMS"
-BESIDE = ("recipe.toml", "log.jsonl", "loss.png")
-"""Files of a run's folder to copy, if there."""
+ADDRESS = "https://github.com/sayahead/sayahead/releases/download"
+"""Where releases have their archives, each below its tag."""
+BESIDE = ("recipe.toml", "log.jsonl")
+"""Files of a run's folder to copy, if there; the curve of its losses can be drawn from the log."""
 
 
-def publish(runs: Sequence[Path], out: Path) -> list[Path]:
+def publish(runs: Sequence[Path], out: Path, levels: int = LEVELS) -> list[Path]:
     """Write ``out/NAME/`` for each run, and ``out/SHA256SUMS`` of all files; returns the written files.
 
-    Where ``out`` has an archive's name, it becomes an archive of these. ConfigError for a folder without a
-    checkpoint, or a name that exists already.
+    Where ``out`` has an archive's name, it becomes an archive of these. ``levels``: see ``rounded``. ConfigError for a
+    folder without a checkpoint, or a name that exists already.
     """
     if is_archive(out):
         with tempfile.TemporaryDirectory() as place:
-            publish(runs, Path(place))
+            publish(runs, Path(place), levels)
             write_archive(Path(place), out)
         return [out]
     written = list[Path]()
@@ -45,42 +50,54 @@ def publish(runs: Sequence[Path], out: Path) -> list[Path]:
         if folder.exists():
             raise ConfigError(f"{folder} is there already: name another folder, or remove it.")
         folder.mkdir(parents=True)
-        checkpoints.save_checkpoint(folder, reduced(state))
+        checkpoints.save_checkpoint(folder, reduced(state, levels))
         for name in (DESCRIPTION, *BESIDE):
             if (run / name).is_file():
                 (folder / name).write_bytes((run / name).read_bytes())
-        vectors = Path(state["recipe"]["data"].get("vectors", ""))
+        vectors = Path(released(state["recipe"]["data"], run).get("vectors", ""))
         if vectors.name and vectors.is_dir():
             shutil.copytree(vectors, folder / vectors.name)
         written.append(folder)
-    files = sorted(path for path in out.rglob("*") if path.is_file() and path.name != SUMS)
-    lines = [f"{sha256(path)}  {path.relative_to(out).as_posix()}" for path in files]
+    parts = sorted(path for path in out.rglob("*") if path.is_file() and path.name != SUMS)
+    lines = [f"{sha256(path)}  {path.relative_to(out).as_posix()}" for path in parts]
     (out / SUMS).write_text("\n".join(lines) + "\n", encoding="utf-8")
     return written
 
 
-def reduced(state: dict[str, Any]) -> dict[str, Any]:
-    """A checkpoint's state with only the exported weights, floating-point ones in float16; nor where its corpus lay."""
+def reduced(state: dict[str, Any], levels: int) -> dict[str, Any]:
+    """A checkpoint's state with only the exported weights, rounded, and without the place where its corpus lay."""
     weights = state["model"] if state["ema"] is None else state["ema"]
-    small = {name: value.half() if value.dtype == torch.float32 else value for name, value in weights.items()}
     corpus = {**state["corpus"], "folder": ""}
-    return {**state, "model": small, "ema": None, "optimizer": {}, "rng": [], "corpus": corpus}
+    published = {"format": checkpoints.PUBLISHED, "model": rounded(weights, levels), "corpus": corpus}
+    return {**state, **published, "ema": None, "optimizer": {}, "rng": []}
+
+
+def offered() -> dict[str, str]:
+    """The digests (SHA-256) of the archives of runs that belong to this version, by name."""
+    rows = files("sayahead_lab.training.loop").joinpath("archives.tsv").read_text(encoding="utf-8").splitlines()
+    return dict(row.split("\t") for row in rows)
 
 
 @contextmanager
 def opened(release: Path) -> Iterator[Path]:
-    """The folder of a release, which may be an archive; checks its digests."""
-    if not release.is_file():
+    """The folder of a release, which may be an archive, or the name of one to download; checks its digests."""
+    name = str(release)
+    if release.is_dir():
         yield release
         return
-    with tempfile.TemporaryDirectory() as folder:
+    if not release.exists() and name not in offered():
+        raise ConfigError(f"There is no {release}: name an archive, or one to download: {', '.join(offered())}.")
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as passing:
+        if not release.is_file():
+            release = Path(passing) / f"{name}.tar.xz"
+            fetch(f"{ADDRESS}/v{__version__}/{release.name}", release, Digest("sha256", offered()[name]))
         unpack(release, Path(folder))
         check_sums(Path(folder))
         yield Path(folder)
 
 
 def unpack_release(archive: Path, out: Path) -> list[Path]:
-    """Unpack an archive of runs into a folder and check its digests; returns the runs' folders.
+    """Unpack an archive of runs, or one of ``offered``, into a folder and check its digests; returns the runs' folders.
 
     ConfigError for a damaged archive or one that is no release, and where the folder has these runs already.
     """
