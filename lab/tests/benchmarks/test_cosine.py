@@ -22,7 +22,7 @@ from sayahead_lab.training.loop.recipe import Recipe
 from sayahead_lab.training.loop.run import train
 from sayahead_lab.training.loop.task import TrainSettings
 
-ARCHIVE = Path(__file__).parents[3] / "archives" / "runs" / "saeki.tar.gz"
+ARCHIVE = Path(__file__).parents[3] / "archives" / "runs" / "saeki.tar.xz"
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "saeki"
 CONTEXT = {"filters": [4, 4], "strides": [1, 2], "recurrent": 12, "tokens": 4, "heads": 2, "embedding": 16}
 SIZES = {
