@@ -30,7 +30,7 @@ def test_every_public_name_is_there() -> None:
 def test_speaking_imports_no_torch_and_help_no_numpy() -> None:
     code = "import sys, sayahead; sayahead.load_voice().synthesize('Hi.'); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-    code = "import sys, sayahead.cli; sys.exit('numpy' in sys.modules)"
+    code = "import sys, sayahead.cli; sayahead.cli.overview(); sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

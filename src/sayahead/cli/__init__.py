@@ -1,4 +1,4 @@
-"""The command line: ``sayahead COMMAND ...``. Each command is a module with HELP, add_arguments and run.
+"""The command line: ``sayahead COMMAND ...``. Each command is a module with add_arguments and run.
 
 It may have an EPILOG, and PARTS by name, which are commands themselves: ``sayahead voices add ...``.
 """
@@ -16,9 +16,16 @@ from typing import Any, NamedTuple, NoReturn
 
 from sayahead.extensions import Extensible, not_installed
 
-COMMANDS: Extensible[Any] = Extensible(
-    "sayahead.commands", {name: f"sayahead.cli.{name}" for name in ("say", "serve", "mcp", "read", "voices", "doctor")}
-)
+HELP = {
+    "say": "speak text as it arrives",
+    "serve": "serve speech to other programs",
+    "mcp": "give agents a voice: tools speak, stop and voices, over MCP",
+    "read": "show how a text is read: words as spoken, phonemes, sentence ends",
+    "voices": "list the installed voices; add, shape, try and remove voices",
+    "doctor": "check that everything works on this machine",
+}
+"""The package's own commands with a line each, so that the overview imports none of them."""
+COMMANDS: Extensible[Any] = Extensible("sayahead.commands", {name: f"sayahead.cli.{name}" for name in HELP})
 """Name to module; only the chosen command's module is imported, which keeps the start short."""
 ELSEWHERE = dict.fromkeys(("train", "eval", "bench", "loadtest"), "sayahead-lab")
 """Commands that come with packages of their own, for the hint where they are missing."""
@@ -147,7 +154,8 @@ def command(words: list[str]) -> int:
         module, name, words = module.PARTS[words[0]], f"{name} {words[0]}", words[1:]
     form = argparse.RawDescriptionHelpFormatter
     parser = Parser(prog=f"sayahead {name}", formatter_class=form, allow_abbrev=False)
-    parser.description = module.HELP[:1].upper() + module.HELP[1:] + "."
+    line = HELP.get(name) or module.HELP
+    parser.description = line[:1].upper() + line[1:] + "."
     parser.epilog = getattr(module, "EPILOG", None)
     module.add_arguments(parser)
     return int(module.run(parser.parse_all(words)))
@@ -157,7 +165,7 @@ def overview() -> Parser:
     """The parser of ``sayahead`` without a command."""
     from sayahead import __version__
 
-    lines = "\n".join(f"  {name:8} {command.HELP}" for name, command in COMMANDS.items())
+    lines = "\n".join(f"  {name:8} {HELP.get(name) or COMMANDS[name].HELP}" for name in COMMANDS)
     parser = Parser(
         prog="sayahead",
         usage="sayahead COMMAND ...",

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
-HELP = "check that everything works on this machine"
 EXTRAS = {
     "play": ("miniaudio",),
     "flac": ("soundfile",),

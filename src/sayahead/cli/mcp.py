@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from sayahead.cli.narrator import Narrator
     from sayahead.speech import Device
 
-HELP = "give agents a voice: tools speak, stop and voices, over MCP"
 EPILOG = """An MCP client starts it, for example:
   claude mcp add sayahead -- sayahead mcp
   {"mcpServers": {"sayahead": {"command": "sayahead", "args": ["mcp"]}}}

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from sayahead.types import Word
     from sayahead.voices import VoiceConfig
 
-HELP = "show how a text is read: words as spoken, phonemes, sentence ends"
 EPILOG = """examples:
   sayahead read 'Dr. Lee paid $5.50 on 3/15.'
   sayahead read -f story.txt --voice mohan-lj

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 SSML_HELP = "the text has SSML tags: <break>, <phoneme>, <sub>, <say-as>, <prosody rate>, <p>, <s>"
 LEXICON_HELP = "how words are said: a file of lines such as Nguyen = /ˈwɪn/ or SQL = sequel, or a PLS file"
-HELP = "speak text as it arrives"
 EPILOG = """examples:
   sayahead say 'Hello, world!'                    play it
   sayahead say -o hello.wav 'Hello, world!'       write a file

@@ -10,7 +10,6 @@ from typing import Any
 from sayahead.config import documented
 from sayahead.errors import ConfigError
 
-HELP = "serve speech to other programs"
 EPILOG = """examples:
   sayahead serve                                  on this machine: http://127.0.0.1:8000
   sayahead serve --host 0.0.0.0 --keys-file keys  on the network, with API keys

@@ -12,7 +12,6 @@ from typing import Any
 
 from sayahead.cli import Part
 
-HELP = "list the installed voices; add, shape, try and remove voices"
 EPILOG = """examples:
   sayahead voices                                     those that are installed
   sayahead voices --language de                       those that speak German
