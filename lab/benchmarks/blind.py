@@ -127,8 +127,8 @@ def main() -> int:
     lines = [script.text for script in read_texts(arguments.texts)]
     texts = [text for text in lines if 30 < len(text) < 72][: arguments.count]
     voice, rate, told = load_voice(), load_distillmos(), Told.__new__(Told)
-    told.listen(voice.synthesizer._acoustic)  # type: ignore[attr-defined]
-    voice.synthesizer._acoustic = told  # type: ignore[attr-defined]
+    told.listen(voice.synthesizer.acoustic)  # type: ignore[attr-defined]
+    voice.synthesizer.acoustic = told  # type: ignore[attr-defined]
     fading = told._fading
 
     def opinion(samples: Floats) -> float:

@@ -95,12 +95,12 @@ def spoken(voice: Voice, row: Row, texts: list[str]) -> tuple[dict[str, list[flo
     """Differences in dB by place, everywhere too, and how many texts were compared."""
     synthesizer: Any = voice.synthesizer
     told, pieces = Told.__new__(Told), Pieces.__new__(Pieces)
-    told.listen(synthesizer._acoustic)
+    told.listen(synthesizer.acoustic)
     told.told = TOLD
-    pieces.listen(synthesizer._vocoder, row)
+    pieces.listen(synthesizer.vocoder, row)
     # The first stage makes as many as the second can use.
     told._right_units = -(-pieces.context // told.FRAMES_PER_UNIT)
-    synthesizer._acoustic, synthesizer._vocoder = told, pieces
+    synthesizer.acoustic, synthesizer.vocoder = told, pieces
     options: dict[str, Any] = {} if row.hold_back_s is None else {"hold_back_s": row.hold_back_s}
     found, compared = defaultdict[str, list[float]](list), 0
     for text in texts:

@@ -94,7 +94,7 @@ def second_stage(folder: Path) -> Vocoder[Any]:
     """A voice's vocoder."""
     synthesizer = load_voice(folder).synthesizer
     assert isinstance(synthesizer, TwoStage)
-    return synthesizer._vocoder
+    return synthesizer.vocoder
 
 
 def table(made: Sequence[Row], *, sentences: int, audio_s: float) -> list[str]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.toy_voices import TOYS
 
 from sayahead import VoiceError
 from sayahead.contexts.distilled import Distilled, DistilledConfig, open_sentence
 from sayahead.contexts.word_vectors import WordVectors, fnv, ngrams, tokens_of
 from sayahead.engine.context import NOTHING
-from sayahead.engine.onnx import OnnxGraph
 
 
 def vectors(buckets: int = 8) -> WordVectors:
@@ -70,13 +71,7 @@ def test_the_open_sentence_begins_behind_the_last_closed_one() -> None:
 
 
 def test_the_predictor_reads_the_open_sentence_alone(tmp_path: Path) -> None:
-    from sayahead_lab.training.graph.builder import GraphBuilder
-
-    graph = GraphBuilder()
-    rows = graph.input("vectors", np.float32, ["N", 4])
-    total = graph.op("ReduceSum", rows, graph.constant(np.array([0])), keepdims=0)
-    graph.output(total, "embedding", np.float32, [4])
-    graph.save(str(tmp_path / "distilled.onnx"))
+    shutil.copy(TOYS / "contexts" / "distilled.onnx", tmp_path)
     vectors().save(tmp_path / "words.npz")
     made = Distilled.load(tmp_path, DistilledConfig("distilled.onnx", "words.npz", most=3))
     expected = vectors()(["the", "dog", ","]).sum(axis=0)
@@ -85,4 +80,3 @@ def test_the_predictor_reads_the_open_sentence_alone(tmp_path: Path) -> None:
     assert np.allclose(found.embedding, expected, atol=1e-6)
     assert found.words == ()
     assert made.predict(["Over."]) == NOTHING
-    assert OnnxGraph(tmp_path / "distilled.onnx")

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from sayahead_lab.eval.experiment.conditions import Condition, context
 
 from sayahead.contexts.recorded import recorded_futures
 from sayahead.errors import ConfigError
@@ -19,7 +18,7 @@ def test_futures_of_a_file_are_found_by_the_words_before_them(tmp_path: Path) ->
         {"name": "b", "words": words, "futures": [None] * 69 + [["late"]] + [None] * 10},
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    made = context(Condition("lm", context="lm"), "", str(path))
+    made = recorded_futures(path)
     assert made.predict(["See"]).words == ("a", "dog.")
     assert made.predict(["See", "the"]).words == ("sun",)
     # A session shows no more than 64 words.

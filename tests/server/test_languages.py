@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from support.servers import Running, serving
-from support.tiny_vits import tiny_vits
+from support.toy_voices import changed
 
-from sayahead import Voice, load_voice
+from sayahead import Voice
 from sayahead.client import Client
-from sayahead.voices.install.vits.voice import add_piper
 
 IPA = "_^$ .,;:!?'-ˈˌːaɑɐbβcdðeɛəfɡɣhiɪjʝklʎmnɲŋoɔøœpɾɹʁrsʃtθuʊvwxyʏzʒçɥ̧̃"
 TEXTS = {
@@ -27,18 +24,11 @@ TEXTS = {
 
 
 def voices(folder: Path) -> Iterator[Voice]:
-    """One voice in three languages: adding it takes longest."""
-    ids = {symbol: [number] for number, symbol in enumerate(dict.fromkeys(IPA))}
-    german: dict[str, Any] = {"espeak": {"voice": "de"}, "language": {"code": "de_DE"}}
-    add_piper(tiny_vits(folder, phoneme_type="espeak", phoneme_id_map=ids, **german), None, folder / "voice")
-    path = folder / "voice" / "voice.json"
-    about = json.loads(path.read_text(encoding="utf-8"))
-    assert (about["language"], about["model"]["espeak"]) == ("de-DE", "de")
+    """One voice in three languages."""
+    ids = {symbol: number for number, symbol in enumerate(dict.fromkeys(IPA))}
     for language in TEXTS:
-        about["language"] = about["model"]["espeak"] = language
-        path.write_text(json.dumps(about), encoding="utf-8")
-        voice = load_voice(folder / "voice")
-        yield Voice(replace(voice.config, name=f"tiny-{language}"), voice.loaded)
+        model = {"spelling": "espeak", "espeak": language}
+        yield changed("vits", folder / language, name=f"tiny-{language}", language=language, phonemes=ids, model=model)
 
 
 @pytest.fixture(scope="module")

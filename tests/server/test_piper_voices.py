@@ -1,4 +1,4 @@
-"""A German and a French Piper voice of random weights, added as a user does, through the clients of three protocols."""
+"""A German and a French Piper voice of random weights, through the clients of three protocols."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ import numpy as np
 import openai
 import pytest
 from support.servers import Running, free_port, serving
-from support.tiny_vits import tiny_vits
+from support.toy_voices import changed
 
-from sayahead import Voice, load_voice
+from sayahead import Voice
 from sayahead.types import Floats
-from sayahead.voices.install.add import add
 
 IPA = "_^$ .,;:!?'-ˈˌːaɑɐbβcdðeɛəfɡɣhiɪjʝklʎmnɲŋoɔøœpɾɹʁrsʃtθuʊvwxyʏzʒçɥ̧̃"
 SPOKEN = {
@@ -39,21 +38,13 @@ def leftovers() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def voices(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Voice]]:
-    folder = tmp_path_factory.mktemp("voices")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SAYAHEAD_VOICES", str(folder / "home"))
-        made = dict[str, Voice]()
-        for language in SPOKEN:
-            name, code = f"{language.replace('-', '_')}-tiny-medium", language.replace("-", "_")
-            ids = {symbol: [number] for number, symbol in enumerate(dict.fromkeys(IPA))}
-            about: dict[str, Any] = {"espeak": {"voice": code[:2]}, "language": {"code": code}}
-            file = tiny_vits(
-                folder / name, "medium, fixed durations", phoneme_type="espeak", phoneme_id_map=ids, **about
-            )
-            add(str(file), name=name)
-            made[language] = load_voice(name)
-        yield made
+def voices(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Voice]:
+    folder, made = tmp_path_factory.mktemp("voices"), dict[str, Voice]()
+    ids = {symbol: number for number, symbol in enumerate(dict.fromkeys(IPA))}
+    for language in SPOKEN:
+        name, model = f"{language.replace('-', '_')}-tiny-medium", {"spelling": "espeak", "espeak": language[:2]}
+        made[language] = changed("vits", folder / name, name=name, language=language, phonemes=ids, model=model)
+    return made
 
 
 @pytest.fixture(scope="module")

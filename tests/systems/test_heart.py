@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import threading
 from dataclasses import dataclass, replace
@@ -11,18 +12,19 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sayahead_lab.eval.measures.prosody import recorded
 from support.effort import examples
 from support.texts import splits, texts
 
 from sayahead import AudioChunk, LookaheadK, Policy, RandomWords, Read, Speak, View, Voice, WaitAll
-from sayahead.engine.onnx import count
+from sayahead.config import from_mapping
+from sayahead.engine.onnx import OnnxGraph, count
 from sayahead.engine.policy import READ
-from sayahead.engine.stages import moved
+from sayahead.engine.stages import Frames, moved
 from sayahead.engine.synthesizer import TwoStage
-from sayahead.systems.heart import MOST_OWED, whole_units
-from sayahead.types import Floats, Ids, Word
+from sayahead.systems.heart import MOST_OWED, HeartAcoustic, HeartConfig, whole_units
+from sayahead.types import Floats, Ids, Rendering, Segment, Word
 from sayahead.vocoders.heart import HeartVocoder
+from sayahead.voices import installed_voices
 
 AUDIBLE = 10 ** (-50 / 20)
 TEXT = "The quick brown fox jumps over the lazy dog, and nobody minded. Then it slept."
@@ -129,6 +131,30 @@ def test_what_rounding_takes_is_given_back(lasting: list[float], owed: float) ->
     assert not nothing.any()
 
 
+class Watched:
+    """An acoustic model whose frames are kept, and how many each step was to hold back."""
+
+    def __init__(self, acoustic: Any) -> None:
+        self.acoustic, self.frames, self.held = acoustic, list[Frames](), list[int]()
+
+    def initial(self) -> Any:
+        return self.acoustic.initial()
+
+    def step(self, segment: Segment, state: Any, rendering: Rendering, *, hold_back: int) -> tuple[Frames, Any]:
+        frames, state = self.acoustic.step(segment, state, rendering, hold_back=hold_back)
+        self.frames.append(frames)
+        self.held.append(hold_back)
+        return frames, state
+
+
+def watched(voice: Voice, acoustic: Any = None) -> tuple[Voice, Watched]:
+    """The voice with its acoustic model, or another, watched."""
+    assert isinstance(voice.synthesizer, TwoStage)
+    synthesizer, seen = copy.copy(voice.synthesizer), Watched(acoustic or voice.synthesizer.acoustic)
+    synthesizer.acoustic = seen
+    return voice.with_synthesizer(synthesizer), seen
+
+
 class Faster:
     """A normalizer that gives its words a speed."""
 
@@ -144,11 +170,10 @@ class Faster:
 
 
 def at_speeds(voice: Voice, speeds: dict[str, float], otherwise: float = 1.0, **options: Any) -> list[AudioChunk]:
-    session = voice.session(**options)
-    session._normalizer = Faster(session._normalizer, speeds, otherwise)  # type: ignore[assignment]
-    session.push(TEXT)
-    session.finish()
-    return list(session.chunks())
+    def normalizer(begin: int) -> Any:
+        return Faster(voice.loaded.normalizer(begin), speeds, otherwise)
+
+    return list(Voice(voice.config, replace(voice.loaded, normalizer=normalizer)).stream([TEXT], **options))
 
 
 @pytest.mark.parametrize("policy", ["lookahead", "lookahead:k=0", "wait-all"])
@@ -183,7 +208,7 @@ def test_the_seed_changes_the_noise_and_nothing_else(heart: Voice) -> None:
 @pytest.mark.parametrize("size", [7, 22])
 def test_frames_in_a_window_are_those_of_the_whole_to_the_bit(heart: Voice, size: int) -> None:
     """Linear layers compute in integers by fixed ranges: no row depends on others, but for what convolutions see."""
-    graph = heart.synthesizer._vocoder._graph  # type: ignore[attr-defined]
+    graph = heart.synthesizer.vocoder.graph  # type: ignore[attr-defined]
     draw, frames = np.random.default_rng(0), 90
     encoding = np.repeat(draw.normal(size=(frames // 6, 128)), 6, axis=0).astype(np.float32)
     f0 = (180 + 40 * np.sin(np.arange(frames) / 9)).astype(np.float32)
@@ -211,33 +236,25 @@ def test_joins_carry_no_clicks(heart: Voice) -> None:
     assert jumps[seams].max() <= np.percentile(jumps, 99.9)
 
 
-def test_pitch_goes_on_where_words_join(heart: Voice, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pitch_goes_on_where_words_join(heart: Voice) -> None:
     """Said blindly, a word's end is expected anew when the next one comes; what is heard goes on from there."""
-    acoustic = heart.synthesizer._acoustic  # type: ignore[attr-defined]
-    made = acoustic.step
+    reach = heart.synthesizer.vocoder.context  # type: ignore[attr-defined]
+    folder, own = installed_voices()["heart"], from_mapping(HeartConfig, heart.config.model, where="model")
+    graphs = {name: OnnxGraph(folder / f"{name}.onnx") for name in ("text", "prosody", "expect")}
 
-    def kinks() -> float:
-        """By how many octaves the first step of pitch behind a join differs from the last one before it."""
-        steps: list[Floats] = []
-
-        def step(*given: Any, **options: Any) -> Any:
-            frames, state = made(*given, **options)
-            steps.append(frames.final[:, 128])
-            return frames, state
-
-        with monkeypatch.context() as patch:
-            patch.setattr(acoustic, "step", step)
-            for text in VOICED:
-                heart.synthesize(text, policy=LookaheadK(0))
+    def kinks(config: HeartConfig) -> float:
+        """By how many octaves the first step of pitch after a join differs from the last one before it."""
+        voice, seen = watched(heart, HeartAcoustic(graphs, config, heart.config.phonemes, right_frames=reach))
+        for text in VOICED:
+            voice.synthesize(text, policy=LookaheadK(0))
+        steps = [frames.final[:, 128] for frames in seen.frames]
         steps = [pitch for pitch in steps if len(pitch) > 1]
         joins = [np.array([*one[-2:], other[0]]) for one, other in itertools.pairwise(steps)]
         found = [np.abs(np.diff(np.log2(pitch), n=2))[0] for pitch in joins if pitch.min() > 40]
         assert len(found) > 30
         return float(np.median(found))
 
-    gliding = kinks()
-    monkeypatch.setattr(acoustic, "_fading", acoustic._fading[:0])
-    assert gliding < 0.8 * kinks()
+    assert kinks(own) < 0.8 * kinks(replace(own, glide_s=0))
 
 
 def test_what_is_held_back_is_drawn_out_by_what_follows(heart: Voice) -> None:
@@ -245,9 +262,12 @@ def test_what_is_held_back_is_drawn_out_by_what_follows(heart: Voice) -> None:
     text = "The members of the committee that he had seen were of the type that nobody likes."
 
     def lengths(voice: Voice, **options: Any) -> Ids:
-        voice, recorder = recorded(voice)
+        voice, seen = watched(voice)
         voice.synthesize(text, **options)
-        return np.array([end - first for first, end in recorder.recording.words])
+        words = list[tuple[int, int]]()
+        for frames in seen.frames:
+            words = [*moved(words, frames.drawn), *frames.words]
+        return np.array([end - first for first, end in words])
 
     whole = lengths(heart, policy=WaitAll())
     blind, drawn = (lengths(heart, policy=LookaheadK(0), hold_back_s=held) for held in (0.0, 0.1))
@@ -330,23 +350,13 @@ class FirstBlind:
         return READ
 
 
-def test_a_word_that_is_spoken_blind_is_held_back_as_without_lookahead(
-    heart: Voice, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert isinstance(heart.synthesizer, TwoStage)
-    acoustic = heart.synthesizer._acoustic
-    step, held = acoustic.step, list[int]()
-
-    def spy(*arguments: Any, hold_back: int) -> Any:
-        held.append(hold_back)
-        return step(*arguments, hold_back=hold_back)
-
-    monkeypatch.setattr(acoustic, "step", spy)
+def test_a_word_that_is_spoken_blind_is_held_back_as_without_lookahead(heart: Voice) -> None:
+    voice, seen = watched(heart)
 
     def frames(policy: Policy, **options: Any) -> list[int]:
-        held.clear()
-        streamed(heart, ["Extraordinary developments followed "], policy=policy, **options)
-        return held[:2]
+        seen.held.clear()
+        streamed(voice, ["Extraordinary developments followed "], policy=policy, **options)
+        return seen.held[:2]
 
     assert frames(LookaheadK(0)) == [8, 8]
     assert frames(LookaheadK(1)) == [4, 4]

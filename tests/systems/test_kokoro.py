@@ -12,7 +12,6 @@ from support.tiny_kokoro import ROWS, SAMPLES, VOCAB, WIDTH, tiny_kokoro
 from sayahead import ConfigError, Independent, Voice, VoiceError, load_voice
 from sayahead.text.espeak.misaki import spelled
 from sayahead.types import WordTiming
-from sayahead.voices.install.add import add
 from sayahead.voices.install.kokoro import add_kokoro
 
 TEXT = "One two. And three, four!"
@@ -66,13 +65,13 @@ def test_long_utterances_are_said_in_parts(tmp_path: Path) -> None:
     assert sum(sizes) > len(words) * 3 * SAMPLES
 
 
-def test_files_beside_the_graph_make_a_voice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path / "home"))
-    file = tiny_kokoro(tmp_path / "given", tokens="input_ids", styles=("bf_a", "bm_b", "ff_c", "jf_d"))
-    made = add(str(file))
+def test_the_language_is_the_first_style_s_or_the_one_that_is_named(tmp_path: Path) -> None:
+    british = tiny_kokoro(tmp_path / "given", tokens="input_ids", styles=("bf_a", "bm_b", "ff_c", "jf_d"))
+    add_kokoro(british, None, tmp_path / "british-voice")
+    made = load_voice(tmp_path / "british-voice")
     assert (made.config.kind, made.config.language) == ("kokoro", "en-GB")
     assert list(made.config.speakers) == ["bf_a", "bm_b"]
-    assert len(load_voice("kokoro").synthesize("One.")) > SAMPLES
+    assert len(made.synthesize("One.")) > SAMPLES
     french = tiny_kokoro(tmp_path / "french", styles=("bf_a", "ff_c"), language="fr-FR")
     add_kokoro(french, None, tmp_path / "voice")
     other = load_voice(tmp_path / "voice")

@@ -1,151 +1,46 @@
-"""Deep Voice 3 at run time: its graphs against torch, words as they come against the whole, and that it always ends."""
+"""Deep Voice 3 at run time: words as they come against the whole, and that it always ends."""
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sayahead_lab.training.ma.export import export
-from sayahead_lab.training.ma.network import DeepVoice3, DeepVoice3Config, generate
-from support import tiny
+from support.attention import (
+    IDS,
+    PLAIN,
+    SPACE,
+    WORDS,
+    Forced,
+    Spy,
+    acoustic,
+    graph,
+    segment,
+    word_by_word,
+    words_are_the_sentence,
+)
 from support.effort import examples
 from support.texts import splits, texts
+from support.toy_voices import toy
 
 from sayahead import AudioChunk, ConfigError, LookaheadK, Policy, Session, Voice, WaitAll
-from sayahead.config import from_mapping
-from sayahead.engine.onnx import OnnxGraph
-from sayahead.systems.ma import AttentionAcoustic, AttentionConfig, AttentionState
+from sayahead.systems.ma import MOST_FRAMES
 from sayahead.text.english.normalizer import normalize
 from sayahead.types import Floats, Rendering, Segment
 
-PLAIN = Rendering(hold_back_s=0.0)
-SPACE = 16
-IDS = np.array([50, 83, 54, 156, 31, SPACE, 81, 156, 86, 123, 44, SPACE, 45, 62, SPACE, 48, 57, 60, 61, 4])
-WORDS = ((0, 5), (5, 11), (11, 14), (14, 20))
-"""First and end id of each word of IDS, with the space before it."""
+
+@pytest.mark.parametrize("name", ["ma", "ma-wavernn"])
+def test_words_that_see_enough_are_the_whole_sentence(name: str) -> None:
+    model, encoder, _ = acoustic(name)
+    words_are_the_sentence(model, encoder)
 
 
-class Spy:
-    """A graph that remembers what it was given, and may be changed."""
-
-    def __init__(self, graph: OnnxGraph) -> None:
-        self.graph, self.calls = graph, list[dict[str, Any]]()
-
-    def __call__(self, **inputs: Any) -> dict[str, Any]:
-        self.calls.append(inputs)
-        return self.graph(**inputs)
-
-
-def acoustic(model: DeepVoice3, folder: Path, **changes: Any) -> tuple[AttentionAcoustic, Spy, Spy]:
-    """The run-time model with its two graphs, and entries of its table changed."""
-    paths, about = export(model, folder, frame_s=0.0125)
-    encoder, decoder = (Spy(OnnxGraph(path)) for path in paths)
-    graphs: Any = (encoder, decoder)
-    table = from_mapping(AttentionConfig, {**about, **changes}, where="acoustic")
-    empty, space = np.zeros(0, np.int64), np.array([SPACE])
-    made = AttentionAcoustic(graphs[0], graphs[1], table, right_frames=9, pad=0, continuations=(empty, space))
-    return made, encoder, decoder
-
-
-def segment(first: int, end: int, shown: int | None = None) -> Segment:
-    """The words ``first`` up to ``end`` of IDS, with those up to ``shown`` visible (None: all)."""
-    last = len(WORDS) if shown is None else min(shown, len(WORDS))
-    begin, stop, seen = WORDS[first][0], WORDS[end - 1][1], WORDS[last - 1][1]
-    spans = tuple((a - begin + (IDS[a] == SPACE), b - begin - (IDS[b - 1] == 4)) for a, b in WORDS[first:end])
-    return Segment(IDS[begin:seen], stop - begin, spans, last == len(WORDS))
-
-
-def word_by_word(
-    model: AttentionAcoustic, lookahead: int | None, rendering: Rendering = PLAIN, hold_back: int = 0
-) -> tuple[list[Any], list[AttentionState]]:
-    """Frames of each word's step, and the states before and after it."""
-    states, made = [model.initial()], []
-    for word in range(len(WORDS)):
-        shown = None if lookahead is None else word + 1 + lookahead
-        frames, state = model.step(segment(word, word + 1, shown), states[-1], rendering, hold_back=hold_back)
-        made.append(frames)
-        states.append(state)
-    return made, states
-
-
-@pytest.mark.parametrize("config", tiny.CONFIGS, ids=lambda c: f"{c.clock}-{c.own_windows}-{c.weight_norm}")
-def test_a_step_of_the_graphs_is_a_step_of_torch(config: DeepVoice3Config, tmp_path: Path) -> None:
-    model = tiny.deepvoice3(config)
-    (encoder, decoder), _ = export(model, tmp_path, frame_s=0.0125)
-    first = 7
-    with torch.no_grad():
-        keys, values = model.encode(torch.from_numpy(IDS))
-        memory = OnnxGraph(encoder)(ids=IDS, places=np.arange(first, first + len(IDS)))
-        past, graph = model.initial()._replace(attended=torch.tensor([first, first])), OnnxGraph(decoder)
-        cache = np.zeros((config.decoder_layers, (config.decoder_kernel - 1) * config.embedding), np.float32)
-        previous = np.zeros((1, 4 * 80), np.float32)
-        for _ in range(40):
-            leads = [past.attended[i if config.own_windows else 0] for i in (0, 1)]
-            stayed = [past.stayed[i if config.own_windows else 0] for i in (0, 1)]
-            clocks = [past.number] * 2
-            if config.clock == "attended":
-                clocks = [a * config.key_rate + s for a, s in zip(leads, stayed, strict=True)]
-            rows = [slice(int(a) - first, int(a) - first + config.window) for a in leads]
-            out = graph(
-                frames=previous,
-                cache=cache,
-                memory1=memory["memory1"][rows[0]],
-                memory2=memory["memory2"][rows[1]],
-                positions=np.array([[float(clock)] for clock in clocks], np.float32),
-            )
-            frames, stop, weights, past = model.step(past, keys, values, torch.tensor(first))
-            assert np.abs(out["next_frames"][0] - frames.numpy()).max() < 1e-4
-            assert np.abs(out["mel"] - (frames.view(4, 80) * model.std + model.mean).numpy()).max() < 2e-4
-            assert abs(float(out["stop"][0, 0]) - float(stop)) < 1e-4
-            for i in (0, 1):
-                seen = out[f"weights{i + 1}"][0]
-                assert np.abs(seen - weights[i][: len(seen)].numpy()).max() < 1e-4
-            taken = past.caches.flatten(1).numpy()
-            assert np.abs(out["next_cache"] - taken).max() < 1e-4
-            previous, cache = frames.numpy()[None], taken
-    assert int(past.attended[0]) > first
-
-
-@pytest.mark.parametrize("config", tiny.CONFIGS, ids=lambda c: f"{c.clock}-{c.own_windows}-{c.weight_norm}")
-def test_a_whole_sentence_is_what_torch_speaks(config: DeepVoice3Config, tmp_path: Path) -> None:
-    model = tiny.deepvoice3(config)
-    runtime, _, _ = acoustic(model, tmp_path, longest=200)
-    frames, _ = runtime.step(segment(0, len(WORDS)), runtime.initial(), PLAIN, hold_back=0)
-    ids = torch.tensor([0, *IDS.tolist(), 0])
-    mel, _ = generate(model, ids, stop=2.0, most=12)
-    # Torch's own loop rests on a phoneme for as long as it likes, and stops elsewhere.
-    same = min(len(mel), len(frames.final))
-    assert same >= 40
-    assert np.abs(frames.final[:same] - mel[:same].numpy()).max() < 1e-3
-
-
-@pytest.mark.parametrize("config", tiny.CONFIGS, ids=lambda c: f"{c.clock}-{c.own_windows}-{c.weight_norm}")
-def test_words_that_see_enough_are_the_whole_sentence(config: DeepVoice3Config, tmp_path: Path) -> None:
-    runtime, encoder, _ = acoustic(tiny.deepvoice3(config), tmp_path)
-    whole, _ = runtime.step(segment(0, len(WORDS)), runtime.initial(), PLAIN, hold_back=0)
-    for hold_back in (0, 4, 10):
-        encoder.calls.clear()
-        made, states = word_by_word(runtime, None, hold_back=hold_back)
-        joined = np.concatenate([frames.final for frames in made])
-        assert joined.shape == whole.final.shape
-        assert np.abs(joined - whole.final).max() < 1e-3
-        assert tuple(word for frames in made for word in frames.words) == whole.words
-        assert [frames.ended for frames in made] == [False] * 3 + [True]
-        # With the past forgotten but for what the encoder sees, and what is held back.
-        assert states[3].first > 0
-        assert min(call["places"][0] for call in encoder.calls) == 0
-        assert encoder.calls[-1]["places"][0] == states[3].first
-
-
-def test_what_is_expected_is_what_comes(tmp_path: Path) -> None:
-    runtime, _, _ = acoustic(tiny.deepvoice3(), tmp_path)
+def test_what_is_expected_is_what_comes() -> None:
+    runtime, _, _ = acoustic()
     whole, _ = runtime.step(segment(0, len(WORDS)), runtime.initial(), PLAIN, hold_back=0)
     made, _ = word_by_word(runtime, None, hold_back=6)
     free, _ = word_by_word(runtime, None)
@@ -162,8 +57,8 @@ def test_what_is_expected_is_what_comes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("lookahead", [0, 1, 2])
-def test_phonemes_come_in_order_and_none_is_left_out(lookahead: int, tmp_path: Path) -> None:
-    runtime, encoder, decoder = acoustic(tiny.deepvoice3(seed=lookahead), tmp_path)
+def test_phonemes_come_in_order_and_none_is_left_out(lookahead: int) -> None:
+    runtime, encoder, decoder = acoustic()
     made, states = word_by_word(runtime, lookahead, hold_back=3)
     shown = dict[int, int]()
     for call in encoder.calls:
@@ -188,8 +83,8 @@ def test_phonemes_come_in_order_and_none_is_left_out(lookahead: int, tmp_path: P
     assert all(call["memory1"].shape[0] <= 3 for call in decoder.calls)
 
 
-def test_a_state_stays_as_it_was(tmp_path: Path) -> None:
-    runtime, _, _ = acoustic(tiny.deepvoice3(), tmp_path)
+def test_a_state_stays_as_it_was() -> None:
+    runtime, _, _ = acoustic()
     _, states = word_by_word(runtime, 1, hold_back=4)
     past, ids = states[1].past, states[1].ids
     before = past.frames.copy(), past.cache.copy(), ids.copy()
@@ -205,8 +100,8 @@ def test_a_state_stays_as_it_was(tmp_path: Path) -> None:
     ("rendering", "provisional"),
     [(PLAIN, 3), (replace(PLAIN, delta=0), 1), (replace(PLAIN, k2=1), 1), (replace(PLAIN, delta=5), 2)],
 )
-def test_nothing_provisional_is_made_that_nobody_hears(rendering: Rendering, provisional: int, tmp_path: Path) -> None:
-    runtime, _, decoder = acoustic(tiny.deepvoice3(), tmp_path)
+def test_nothing_provisional_is_made_that_nobody_hears(rendering: Rendering, provisional: int) -> None:
+    runtime, _, decoder = acoustic()
     frames, state = runtime.step(segment(0, 1, 3), runtime.initial(), rendering, hold_back=0)
     assert len(frames.final) == 4 * state.past.number > 0
     # The step at which attention is behind the words is always made: nothing else tells that they are done.
@@ -214,27 +109,14 @@ def test_nothing_provisional_is_made_that_nobody_hears(rendering: Rendering, pro
     assert len(frames.right) == (4 * provisional if provisional > 1 else 0)
 
 
-@pytest.mark.parametrize("lookahead", [0, 1, None])
-@pytest.mark.parametrize("seed", range(4))
-def test_any_network_comes_to_an_end(seed: int, lookahead: int | None, tmp_path: Path) -> None:
-    config = tiny.CONFIGS[seed]
-    model = tiny.deepvoice3(config, seed=seed, scale=(0.0, 1.0, 5.0, 30.0)[seed])
-    with torch.no_grad():
-        model.decoder.stop.bias.fill_(-1e3 if seed % 2 else 1e3)
-    runtime, _, decoder = acoustic(model, tmp_path, longest=6)
-    made, states = word_by_word(runtime, lookahead)
-    assert [frames.ended for frames in made] == [False] * 3 + [True]
-    assert len(decoder.calls) <= 6 * (len(IDS) + 2) + 3 * len(WORDS)
-    assert sum(len(frames.final) for frames in made) > 0
-    assert states[-1].past.number == 0
+def resting(stop: float) -> Forced:
+    """A decoder whose attention looks at the first of its window."""
+    return Forced(graph(), stop, "weights1", "weights2")
 
 
-@pytest.mark.parametrize(("stop", "steps"), [(-1e3, 5 * (len(IDS) + 2)), (1e3, 5 * len(IDS) + 1)])
-def test_attention_that_rests_too_long_is_moved_on(stop: float, steps: int, tmp_path: Path) -> None:
-    model = tiny.deepvoice3(scale=0.0)  # All weights equal: the first of the window is always the greatest.
-    with torch.no_grad():
-        model.decoder.stop.bias.fill_(stop)
-    runtime, _, _ = acoustic(model, tmp_path, longest=5)
+@pytest.mark.parametrize(("stop", "steps"), [(0.0, 5 * (len(IDS) + 2)), (1.0, 5 * len(IDS) + 1)])
+def test_attention_that_rests_too_long_is_moved_on(stop: float, steps: int) -> None:
+    runtime, _, _ = acoustic(decoder=resting(stop), longest=5)
     frames, _ = runtime.step(segment(0, len(WORDS)), runtime.initial(), PLAIN, hold_back=0)
     # A stop is believed once attention is behind the last phoneme that sounds, which the period follows here.
     assert len(frames.final) == 4 * steps
@@ -242,27 +124,43 @@ def test_attention_that_rests_too_long_is_moved_on(stop: float, steps: int, tmp_
     assert frames.words[-1] == (4 * 5 * 16, 4 * 5 * 20)
 
 
-def test_a_stop_inside_a_sentence_is_not_believed(tmp_path: Path) -> None:
-    model = tiny.deepvoice3(scale=0.0)
-    with torch.no_grad():
-        model.decoder.stop.bias.fill_(1e3)
-    runtime, _, _ = acoustic(model, tmp_path, longest=5)
+def test_a_stop_inside_a_sentence_is_not_believed() -> None:
+    runtime, _, _ = acoustic(decoder=resting(1.0), longest=5)
     # Its last two ids are a comma's, say.
     frames, _ = runtime.step(Segment(IDS, 5, ((0, 3),), True), runtime.initial(), PLAIN, hold_back=0)
     assert len(frames.final) == 4 * 5 * 6
     assert frames.words == ((4 * 5, 4 * 5 * 4),)
 
 
+def test_it_stops_early_and_rests_forever_where_it_may() -> None:
+    """Where the paper lets attention and stop do as they like, rules of the runtime can be switched off."""
+    said = Segment(np.array([50, 83, 54, 156]), 4, ((0, 4),), True)
+
+    def frames(stop: float, **rules: Any) -> int:
+        model, _, _ = acoustic(decoder=resting(stop), **rules)
+        made, _ = model.step(said, model.initial(), Rendering(), hold_back=0)
+        assert made.ended
+        return len(made.final)
+
+    phonemes = 6
+    assert frames(1.0, early_stop=True) == 4
+    # Moved on from phoneme to phoneme until all that sound are passed.
+    assert frames(1.0, longest=2) == 5 * 2 * 4 + 4
+    assert frames(0.0, longest=2) == phonemes * 2 * 4
+    assert frames(0.0, longest=0) == phonemes * MOST_FRAMES
+    with pytest.raises(ConfigError, match="longest is -1"):
+        frames(0.0, longest=-1)
+
+
 @pytest.mark.parametrize("ahead", [(0, 2), (2, 0)])
-def test_attentions_that_part_stay_in_view(ahead: tuple[int, int], tmp_path: Path) -> None:
-    runtime, _, decoder = acoustic(tiny.deepvoice3(tiny.CONFIGS[0]), tmp_path, longest=5)
+def test_attentions_that_part_stay_in_view(ahead: tuple[int, int]) -> None:
+    class Steered(Spy):
+        def __call__(self, **inputs: Any) -> dict[str, Any]:
+            sizes = [len(inputs[f"memory{i + 1}"]) for i in (0, 1)]
+            went = {f"weights{i + 1}": np.eye(sizes[i])[[min(ahead[i], sizes[i] - 1)]] for i in (0, 1)}
+            return {**super().__call__(**inputs), **went}
 
-    def steered(**inputs: Any) -> dict[str, Any]:
-        sizes = [len(inputs[f"memory{i + 1}"]) for i in (0, 1)]
-        went = {f"weights{i + 1}": np.eye(sizes[i])[[min(ahead[i], sizes[i] - 1)]] for i in (0, 1)}
-        return {**decoder(**inputs), **went}
-
-    runtime._decoder = steered  # type: ignore[assignment]
+    runtime, _, _ = acoustic("ma-wavernn", decoder=Steered(graph("ma-wavernn")), longest=5)
     _, states = word_by_word(runtime, 2)
     for before, state in itertools.pairwise(states[:-1]):
         assert state.past.attended[1] >= before.first
@@ -273,16 +171,14 @@ def test_attentions_that_part_stay_in_view(ahead: tuple[int, int], tmp_path: Pat
     assert len(last.final) > 0
 
 
-def test_without_a_continuation_a_word_ends_when_its_last_phoneme_has_lasted(tmp_path: Path) -> None:
-    model = tiny.deepvoice3(scale=0.0)
-    runtime, _, _ = acoustic(model, tmp_path, longest=5)
-    runtime._blind_continuation = np.zeros(0, np.int64)
+def test_without_a_continuation_a_word_ends_when_its_last_phoneme_has_lasted() -> None:
+    runtime, _, _ = acoustic(decoder=resting(0.0), blind=(), longest=5)
     frames, _ = runtime.step(segment(0, 1, 1), runtime.initial(), PLAIN, hold_back=0)
     assert len(frames.final) == 4 * (5 * 6 - 1)
 
 
-def test_a_sentence_may_be_closed_without_words(tmp_path: Path) -> None:
-    runtime, _, _ = acoustic(tiny.deepvoice3(), tmp_path)
+def test_a_sentence_may_be_closed_without_words() -> None:
+    runtime, _, _ = acoustic()
     nothing = np.zeros(0, np.int64)
     for hold_back in (0, 8):
         first, state = runtime.step(segment(0, 1, 1), runtime.initial(), PLAIN, hold_back=hold_back)
@@ -296,10 +192,9 @@ def test_a_sentence_may_be_closed_without_words(tmp_path: Path) -> None:
         assert len(first.final) + len(last.final) >= end >= first.words[0][1]
 
 
-@pytest.fixture(scope="module", params=["mel", "clarinet"])
-def voice(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Voice:
-    number = 1 + (request.param == "clarinet")
-    return tiny.tiny_voice(tmp_path_factory.mktemp("voice"), request.param, tiny.CONFIGS[number], seed=number)
+@pytest.fixture(scope="module", params=["ma", "ma-clarinet"])
+def voice(request: pytest.FixtureRequest) -> Voice:
+    return toy(request.param)
 
 
 POLICIES: list[Policy] = [LookaheadK(0), LookaheadK(1), LookaheadK(2, first_chunk=18, chunk=6), WaitAll()]

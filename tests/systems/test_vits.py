@@ -4,37 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 import pytest
-from support.tiny_vits import SHAPES, added_vits, tiny_vits
+from support.toy_voices import changed, toy
 
-from sayahead import ConfigError, LookaheadK, Voice, WaitAll, load_voice
+from sayahead import ConfigError, LookaheadK, Voice, WaitAll
 from sayahead.systems.vits import VitsState
 from sayahead.types import Floats, Rendering, Segment, WordTiming
-from sayahead.voices.install.vits.voice import add_piper
 
 TEXT = "Every word of this one is said when the next is there. And then another!"
-QUICK = ("medium", "medium, several")
-SHAPED = pytest.mark.parametrize(
-    "shape", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SHAPES]
-)
 
 
-@cache
-def voice_of(shape: str, *, window: int = 48) -> Voice:
-    """A voice of a shape, made once."""
-    return added_vits(Path(mkdtemp()), shape, window=window)
-
-
-@SHAPED
+@pytest.mark.parametrize("name", ["vits", "vits-speakers"])
 @pytest.mark.parametrize("words", [1, 3])
-def test_with_all_words_in_sight_steps_are_the_whole(shape: str, words: int) -> None:
-    voice = voice_of(shape, window=1000)
+def test_with_all_words_in_sight_steps_are_the_whole(name: str, words: int, tmp_path: Path) -> None:
+    voice = changed(name, tmp_path / "voice", model={"window": 1000})
     expected = voice.synthesize(TEXT, policy=WaitAll(), seed=3)
     said = voice.synthesize(TEXT, policy=LookaheadK(99, words=words), seed=3)
     assert len(said) == len(expected)
@@ -48,7 +35,7 @@ def spoken(voice: Voice, fragments: list[str], **options: Any) -> tuple[Floats, 
 
 @pytest.mark.parametrize("options", [{}, {"policy": "lookahead:k=0"}, {"k2": 1}, {"policy": WaitAll()}, {"delta": 3}])
 def test_any_split_gives_the_same_sound(options: Any) -> None:
-    voice = voice_of("medium")
+    voice = toy("vits")
     (one, words), (two, others) = (spoken(voice, parts, **options) for parts in ([TEXT], list(TEXT)))
     assert np.array_equal(one, two)
     assert words == others
@@ -58,7 +45,7 @@ def test_any_split_gives_the_same_sound(options: Any) -> None:
 
 
 def test_pace_seed_and_speaker_are_options() -> None:
-    voice = voice_of("medium, several")
+    voice = toy("vits-speakers")
     plain = voice.synthesize(TEXT, seed=1)
     assert np.array_equal(plain, voice.synthesize(TEXT, seed=1, speaker="speaker 0"))
     assert np.array_equal(voice.synthesize(TEXT, speaker=2), voice.synthesize(TEXT, speaker="speaker 2"))
@@ -69,21 +56,19 @@ def test_pace_seed_and_speaker_are_options() -> None:
         with pytest.raises(ConfigError, match="has no speaker"):
             voice.session(speaker=wrong)
     with pytest.raises(ConfigError, match="one speaker alone"):
-        voice_of("medium").session(speaker=0)
+        toy("vits").session(speaker=0)
 
 
-def test_a_voice_that_reads_phonemes_of_another_language_speaks() -> None:
-    german: dict[str, Any] = {"phoneme_type": "espeak", "espeak": {"voice": "de"}, "language": {"code": "de_DE"}}
-    folder = Path(mkdtemp())
-    add_piper(tiny_vits(folder, **german), None, folder / "voice")
-    voice, text = load_voice(folder / "voice"), "Guten Morgen, Frau Müller. Es ist schön!"
+def test_a_voice_that_reads_phonemes_of_another_language_speaks(tmp_path: Path) -> None:
+    voice = changed("vits", tmp_path / "voice", language="de-DE", model={"spelling": "espeak", "espeak": "de"})
+    text = "Guten Morgen, Frau Müller. Es ist schön!"
     (one, words), (two, others) = (spoken(voice, parts) for parts in ([text], list(text)))
     assert np.array_equal(one, two)
     assert [word.text for word in words] == [word.text for word in others] == text.split()
 
 
 def test_a_sentence_begins_with_a_small_piece_and_its_rest_follows() -> None:
-    voice = voice_of("medium")
+    voice = toy("vits")
     chunks = list(voice.stream([TEXT], policy=WaitAll()))
     hop = voice.config.hop_length
     assert len(chunks[0].samples) <= 8 * hop
@@ -106,11 +91,11 @@ SAID = [8, 9, 10, 3, 11, 12, 3, 13, 14, 15, 6]
 
 def acoustic_of(voice: Voice) -> Any:
     synthesizer: Any = voice.synthesizer
-    return synthesizer._acoustic
+    return synthesizer.acoustic
 
 
 def test_final_tokens_keep_their_durations_and_held_ones_get_new() -> None:
-    acoustic, rendering = acoustic_of(voice_of("medium")), Rendering()
+    acoustic, rendering = acoustic_of(toy("vits")), Rendering()
     _, state = acoustic.step(segment(SAID, 5), acoustic.initial(), rendering, hold_back=9)
     frames, after = acoustic.step(segment(SAID[5:], 4), state, rendering, hold_back=9)
     assert isinstance(state, VitsState)
@@ -124,7 +109,7 @@ def test_final_tokens_keep_their_durations_and_held_ones_get_new() -> None:
 
 
 def test_a_breath_hands_out_what_is_held_and_the_sentence_goes_on() -> None:
-    acoustic, rendering = acoustic_of(voice_of("medium")), Rendering()
+    acoustic, rendering = acoustic_of(toy("vits")), Rendering()
     _, state = acoustic.step(segment(SAID, 5), acoustic.initial(), rendering, hold_back=9)
     frames, after = acoustic.step(segment([], 0, breath=True), state, rendering, hold_back=0)
     assert len(frames.final) >= 1
@@ -136,7 +121,7 @@ def test_a_breath_hands_out_what_is_held_and_the_sentence_goes_on() -> None:
 
 
 def test_the_window_forgets_tokens_but_none_that_is_held() -> None:
-    acoustic, rendering = acoustic_of(voice_of("medium")), Rendering()
+    acoustic, rendering = acoustic_of(toy("vits")), Rendering()
     state = acoustic.initial()
     for _ in range(30):
         _, state = acoustic.step(segment(SAID, 5), state, rendering, hold_back=9)
@@ -146,7 +131,7 @@ def test_the_window_forgets_tokens_but_none_that_is_held() -> None:
 
 
 def test_a_sentence_of_nothing_that_the_voice_knows_is_silent() -> None:
-    voice = voice_of("medium")
+    voice = toy("vits")
     samples, words = spoken(voice, ["One two. ", "\u0416\u0416. ", "Three."])
     assert [word.text for word in words] in (["One", "two.", "\u0416\u0416.", "Three."], ["One", "two.", "Three."])
     frames, state = acoustic_of(voice).step(
@@ -159,7 +144,7 @@ def test_a_sentence_of_nothing_that_the_voice_knows_is_silent() -> None:
 
 
 def test_speeds_of_words_are_followed() -> None:
-    acoustic, rendering = acoustic_of(voice_of("medium, fixed durations")), Rendering()
+    acoustic, rendering = acoustic_of(toy("vits-speakers")), Rendering()
     lengths = []
     for speed in (0.5, 1.0, 2.0):
         said = segment(SAID, len(SAID), ends=True, speeds=np.full(len(SAID), speed, np.float32))
@@ -168,7 +153,7 @@ def test_speeds_of_words_are_followed() -> None:
 
 
 def test_what_stands_for_the_future_is_long_at_first_and_short_later() -> None:
-    acoustic = acoustic_of(voice_of("medium"))
+    acoustic = acoustic_of(toy("vits"))
     fresh = acoustic.initial()
     later = dataclasses.replace(fresh, steps=2)
     first, then = (acoustic._behind(segment(SAID, 5), state) for state in (fresh, later))
@@ -186,7 +171,7 @@ def test_what_stands_for_the_future_is_long_at_first_and_short_later() -> None:
 
 @pytest.mark.slow
 def test_half_an_hour_of_text_costs_and_keeps_no_more_than_its_beginning() -> None:
-    voice = voice_of("medium")
+    voice = toy("vits")
     session, seconds, sizes = voice.session(), 0.0, []
     session.push("Every word of this one is said when the next is there, and so on. " * 700)
     session.finish()

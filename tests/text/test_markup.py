@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from support.effort import examples
 from support.readings import SYMBOLS
 from support.servers import toy_voice
+from support.toy_voices import toy
 
-from sayahead import ConfigError, Lexicon, Voice, load_voice
+from sayahead import ConfigError, Lexicon, Voice
 from sayahead.text.english.normalizer import Normalizer, normalize
 from sayahead.text.english.say_as import say_as
 from sayahead.text.languages import record_of
@@ -246,7 +247,7 @@ def test_what_an_element_says_is_said_once_where_the_text_behind_it_is_revised(p
 
 
 def test_voices_that_read_letters_have_breaks() -> None:
-    voice = load_voice("mohan-lj")
+    voice = toy("mohan")
     with_break, plain = voice.synthesize("Go. <break time='2s'/>", markup="ssml"), voice.synthesize("Go.")
     assert len(with_break) == len(plain) + 2 * voice.sample_rate
 

@@ -50,7 +50,7 @@ def test_what_was_wrongly_expected_is_heard_for_a_frame_behind_the_join(anew: bo
 
 
 def test_the_default_voice_fades_to_what_is_known_within_a_frame(heart: Voice) -> None:
-    vocoder: Any = heart.synthesizer._vocoder  # type: ignore[attr-defined]
+    vocoder: Any = heart.synthesizer.vocoder  # type: ignore[attr-defined]
     draw, join, right = np.random.default_rng(1), 20, vocoder.context
     known, expected = (draw.normal(size=(60, 130)).astype(np.float32) for _ in range(2))
     known[:, 128] = expected[:, 128] = 180

@@ -83,8 +83,8 @@ class Bench:
         if not isinstance(voice.synthesizer, TwoStage):
             raise ConfigError(f"The voice {voice.config.name!r} has no acoustic model: choose another voice.")
         self.voice, synthesizer = voice, copy.copy(voice.synthesizer)
-        self.keeper = Keeper(synthesizer._acoustic)
-        synthesizer._acoustic, synthesizer._vocoder = self.keeper, Silent(synthesizer._vocoder)
+        self.keeper = Keeper(synthesizer.acoustic)
+        synthesizer.acoustic, synthesizer.vocoder = self.keeper, Silent(synthesizer.vocoder)
         self._silent = voice.with_synthesizer(synthesizer)
         self._whole = dict[str, tuple[Floats, Spans]]()
 

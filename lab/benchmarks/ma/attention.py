@@ -64,8 +64,8 @@ def watch(voice: Voice, policy: Policy, **options: Any) -> tuple[Floats, Floats]
     """Attention (T, P) and log mel (T, D) of the sentence under a policy."""
     synthesizer = voice.synthesizer
     assert isinstance(synthesizer, TwoStage)
-    watched = Watched(synthesizer._acoustic)  # type: ignore[arg-type]
-    synthesizer._acoustic = watched
+    watched = Watched(synthesizer.acoustic)  # type: ignore[arg-type]
+    synthesizer.acoustic = watched
     voice.synthesize(SENTENCE, policy=policy, **options)
     mel = np.concatenate(watched.frames)
     r = watched.acoustic._model.reduction

@@ -56,7 +56,7 @@ def main() -> None:
     mels = [item.mel.astype(np.float32) for item in Corpus(arguments.corpus).split("val")[: arguments.count]]
     synthesizer = load_voice(arguments.voice).synthesizer
     assert isinstance(synthesizer, TwoStage)
-    student, model = synthesizer._vocoder, load_trained(arguments.run, corpus=arguments.corpus).model
+    student, model = synthesizer.vocoder, load_trained(arguments.run, corpus=arguments.corpus).model
     assert isinstance(student, ClariNetVocoder)
     assert isinstance(model, GaussianIAF)
     samples, hertz = (max(values) for values in zip(*(against_torch(student, model, mel) for mel in mels), strict=True))

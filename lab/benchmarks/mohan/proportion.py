@@ -61,7 +61,7 @@ class Walked:
 def walked(own: LetterPolicy, speaker: Voice, text: str) -> Walked:
     """The paths of a text under a policy."""
     synthesizer: Any = speaker.synthesizer
-    quiet = TwoStage(synthesizer._acoustic, Silent(), sample_rate=speaker.sample_rate, pauses=synthesizer._pauses)
+    quiet = TwoStage(synthesizer.acoustic, Silent(), sample_rate=speaker.sample_rate, pauses=synthesizer.pauses)
     made = Walked(own)
     for _ in speaker.with_synthesizer(quiet).stream([text], policy=made):
         pass

@@ -94,7 +94,7 @@ def conditions(voice: Voice, text: str) -> Mapping[str, Callable[[], Floats]]:
     ways: dict[str, Callable[[], Floats]] = {"its own speed": lambda: spoken(voice, text)}
     for speed in SPEEDS:
         synthesizer = copy.copy(voice.synthesizer)
-        synthesizer._acoustic = Resampled(synthesizer._acoustic, speed)  # type: ignore[attr-defined]
+        synthesizer.acoustic = Resampled(synthesizer.acoustic, speed)  # type: ignore[attr-defined]
         other = voice.with_synthesizer(synthesizer)
         ways[f"{speed:g}, the voice"] = lambda speed=speed: spoken(voice, text, speed)  # type: ignore[misc]
         ways[f"{speed:g}, WSOLA"] = lambda speed=speed: shorter(  # type: ignore[misc]

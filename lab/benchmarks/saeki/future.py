@@ -53,7 +53,7 @@ class Voice:
         mean, deviation = tuple(self.model.mean.tolist()), tuple(self.model.std.tolist())
         corpus.info = replace(corpus.info, mel_mean=mean, mel_std=deviation)
         synthesizer: Any = load_voice(folder).synthesizer
-        self.acoustic, self.vocoder = synthesizer._acoustic, synthesizer._vocoder
+        self.acoustic, self.vocoder = synthesizer.acoustic, synthesizer.vocoder
         settings = self.acoustic._model
         space = corpus.info.phonemes.get(" ", -1)
         self.cutter = SegmentCutter(pad=corpus.info.pad, space=space, past=settings.past, lookahead=self.lookahead)
@@ -85,7 +85,7 @@ class Voice:
         """(T,) Hz that the vocoder reads from a mel."""
         caches = dict(zip(("input_cache", "cache"), self.vocoder._caches, strict=True))
         rows = count(len(mel))
-        out: Floats = self.vocoder._graph(mel=mel, rows=rows, commit=rows, **caches)["f0"]
+        out: Floats = self.vocoder.graph(mel=mel, rows=rows, commit=rows, **caches)["f0"]
         return out
 
 

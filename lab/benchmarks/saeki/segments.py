@@ -129,7 +129,7 @@ class Row:
     def __init__(self, condition: Condition, lm: str | None) -> None:
         self.condition, self.lm = condition, lm
         synthesizer: Any = voice_of(condition).synthesizer
-        inner = synthesizer._acoustic
+        inner = synthesizer.acoustic
         if isinstance(inner, AcousticRecorder):
             # Several conditions have this voice.
             self.recorder: AcousticRecorder[Any] = inner
@@ -138,8 +138,8 @@ class Row:
             self.watched = Watched(inner)
             self.watched.watch(inner._pad[0])
             self.recorder = AcousticRecorder(self.watched, frame_s=FRAME_S, pitch=0)
-            synthesizer._acoustic = self.recorder
-        self.vocoder = synthesizer._vocoder
+            synthesizer.acoustic = self.recorder
+        self.vocoder = synthesizer.vocoder
 
     def speak(self, text: str) -> tuple[list[Spoken], Recording]:
         """The segments of a text, and its words and pitch."""
@@ -156,7 +156,7 @@ class Row:
         """(T,) Hz that the vocoder reads from a mel."""
         caches = dict(zip(("input_cache", "cache"), self.vocoder._caches, strict=True))
         rows = count(len(mel))
-        out: Floats = self.vocoder._graph(mel=mel, rows=rows, commit=rows, **caches)["f0"]
+        out: Floats = self.vocoder.graph(mel=mel, rows=rows, commit=rows, **caches)["f0"]
         return out
 
 

@@ -74,7 +74,7 @@ class Heard:
 
 def untouched(path: Path, voice: Voice, texts: list[str]) -> Callable[[str], Spoken]:
     """Whole sentences by the graph that a voice was added from, their phonemes given."""
-    acoustic: Any = vars(voice.synthesizer)["_acoustic"]
+    acoustic: Any = vars(voice.synthesizer)["acoustic"]
     encoder, tokens, graph = vars(acoustic)["_text"], dict[str, list[Any]](), OnnxGraph(path)
     for text in texts:
         vars(acoustic)["_text"] = heard = Heard(encoder)

@@ -159,7 +159,7 @@ def test_what_is_expected_stands_in_for_what_follows(script: Any, published: Pat
     assert cosine(none, meant).mean() < cosine(same, meant).mean() - 0.02
     # The shipped voice's graphs say the same of past and future, in int8.
     acoustic: Any = load_voice("saeki-lj").synthesizer
-    graphs, item = acoustic._acoustic._graphs, network.item(words)
+    graphs, item = acoustic.acoustic._graphs, network.item(words)
     piece = script.last_segment(network.cutter, [item], script.Prefix(0, words[:6], ()))
     sides = [graphs["encoder"](ids=ids)["states"] for ids in (piece.past, piece.future)]
     embedding = graphs["context"](past=sides[0], future=sides[1], there=np.ones((2, 1), np.float32))["embedding"]

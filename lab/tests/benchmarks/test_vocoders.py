@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.tiny import tiny_voice
+from lab_support.tiny import tiny_voice
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks"
 

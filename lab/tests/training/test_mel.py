@@ -159,7 +159,7 @@ def test_a_vocoder_learns_from_sound_alone(tmp_path: Path) -> None:
     with torch.no_grad():
         spectrum = model(torch.from_numpy(frames)[None])[0][0].numpy()
     heard = Runtime(OnnxGraph(path, threads=1), from_mapping(MelConfig, about, where="vocoder"))
-    out = heard._graph(mel=frames, rows=count(30), commit=count(30), **initial(heard))
+    out = heard.graph(mel=frames, rows=count(30), commit=count(30), **initial(heard))
     assert np.abs(out["spectrum"] - spectrum).max() < 0.1
     again = MelVocoderNetwork(model.config)
     read_melvocoder(again, tmp_path)

@@ -14,6 +14,8 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lab_support.tiny import trained
+from lab_support.tiny_mohan import CONFIG, tacotron, tiny_mohan
 from lab_support.tiny_training import lessons
 from sayahead import ConfigError, LookaheadK, Policy, RandomWords, Voice, VoiceError, load_voice
 from sayahead.engine.letters import Letters
@@ -24,8 +26,6 @@ from sayahead.text.english.spelling import ALPHABET, EnglishSpeller, final_mark,
 from sayahead.types import Floats, Rendering, Segment, Speech, Word
 from support.effort import examples
 from support.texts import splits, texts
-from support.tiny import trained
-from support.tiny_mohan import CONFIG, tacotron, tiny_mohan
 
 from sayahead_lab.training.corpus.store import Item
 from sayahead_lab.training.deferred_gradient import Deferred
@@ -44,7 +44,7 @@ def voice(tmp_path_factory: pytest.TempPathFactory) -> Voice:
 
 def acoustic_of(voice: Voice) -> CharacterAcoustic:
     synthesizer: Any = voice.synthesizer
-    acoustic = synthesizer._acoustic
+    acoustic = synthesizer.acoustic
     assert isinstance(acoustic, CharacterAcoustic)
     return acoustic
 

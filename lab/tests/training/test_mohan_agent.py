@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from lab_support.tiny_mohan import CONFIG, tiny_mohan
 from lab_support.tones import tones_corpus
 from sayahead.cli import main
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.errors import ConfigError
-from support.tiny_mohan import CONFIG, tiny_mohan
 
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.recipe import Recipe, load_recipe

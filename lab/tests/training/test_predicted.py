@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lab_support.tiny import SIZES
 from lab_support.tones import tones_corpus
 from sayahead.cli import main
-from support.tiny import SIZES
 
 from sayahead_lab.training.corpus.predicted import PredictedSpec, Predictions
 from sayahead_lab.training.corpus.store import Corpus

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from lab_support.tiny_saeki import CONFIG, ids, tacotron, tiny_saeki
 from lab_support.tiny_training import lessons
 from lab_support.tones import PAD, SPACE, tones_corpus
 from sayahead import load_voice
@@ -21,7 +22,6 @@ from sayahead.errors import ConfigError
 from sayahead.systems.saeki import SegmentalAcoustic
 from sayahead.types import Rendering, Segment
 from support.states import WIDTH, ToyStates
-from support.tiny_saeki import CONFIG, ids, tacotron, tiny_saeki
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -447,7 +447,7 @@ def spoken(acoustic: SegmentalAcoustic, segment: Segment, **rendering: Any) -> A
 
 def test_graphs_say_what_torch_says(tmp_path: Path) -> None:
     voice: Any = tiny_saeki(tmp_path)
-    model, acoustic = tacotron(), voice.synthesizer._acoustic
+    model, acoustic = tacotron(), voice.synthesizer.acoustic
     pad = torch.zeros(1, dtype=torch.long)
     first, second, future = (torch.from_numpy(ids(size, seed=size)) for size in (8, 6, 9))
 
@@ -487,7 +487,7 @@ class Forced:
 
 def test_stop_and_resting_attention_are_rules_that_can_be_switched_off(tmp_path: Path) -> None:
     voice: Any = tiny_saeki(tmp_path)
-    own, segment = voice.synthesizer._acoustic, Segment(ids(10), 8, ((0, 8),), False)
+    own, segment = voice.synthesizer.acoustic, Segment(ids(10), 8, ((0, 8),), False)
 
     def frames(stop: float, place: int | None, **rules: Any) -> int:
         forced = {**own._graphs, "decoder": Forced(own._graphs["decoder"], stop=stop, place=place)}
@@ -504,7 +504,7 @@ def test_stop_and_resting_attention_are_rules_that_can_be_switched_off(tmp_path:
 def test_free_attention_speaks_as_torch_does(tmp_path: Path) -> None:
     config = replace(CONFIG, taught=False)
     voice: Any = tiny_saeki(tmp_path, config)
-    acoustic, model = voice.synthesizer._acoustic, tacotron(config)
+    acoustic, model = voice.synthesizer.acoustic, tacotron(config)
     assert (acoustic._model.window, acoustic._model.longest, acoustic._model.early_stop) == (0, 0, True)
     given, embedding = ids(12), np.linspace(-1, 1, 16).astype(np.float32)
     segment = Segment(given, 12, ((0, 6), (6, 12)), False, embedding=embedding)
@@ -540,7 +540,7 @@ def test_students_graph_says_what_torch_says(tmp_path: Path) -> None:
 
 def test_an_embedding_takes_the_place_of_past_and_future(tmp_path: Path) -> None:
     voice: Any = tiny_saeki(tmp_path)
-    acoustic = voice.synthesizer._acoustic
+    acoustic = voice.synthesizer.acoustic
     plain = Segment(ids(20), 8, ((0, 8),), False)
     given = replace(plain, embedding=np.full(16, 0.7, np.float32))
     a, b = spoken(acoustic, plain).final, spoken(acoustic, given).final
@@ -552,7 +552,7 @@ def test_an_embedding_takes_the_place_of_past_and_future(tmp_path: Path) -> None
 
 def test_delta_copies_the_last_frame(tmp_path: Path) -> None:
     voice: Any = tiny_saeki(tmp_path)
-    acoustic = voice.synthesizer._acoustic
+    acoustic = voice.synthesizer.acoustic
     segment = Segment(ids(20), 8, ((0, 8),), False)
     for delta, copies in ((None, 1), (0, 0), (4, 4)):
         frames = spoken(acoustic, segment, delta=delta)
@@ -562,7 +562,7 @@ def test_delta_copies_the_last_frame(tmp_path: Path) -> None:
 
 def test_independent_segments_know_nothing_of_each_other(tmp_path: Path) -> None:
     voice: Any = tiny_saeki(tmp_path)
-    own = voice.synthesizer._acoustic
+    own = voice.synthesizer.acoustic
     acoustic = SegmentalAcoustic(own._graphs, replace(own._model, independent=True), pad=0)
     segment = Segment(ids(20), 8, ((1, 8),), False)
     _, state = acoustic.step(segment, acoustic.initial(), Rendering(), hold_back=0)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lab_support import tiny
 from sayahead import ConfigError, VoiceError, installed_voices, load_voice
 from sayahead.cli import main
-from support import tiny
 
 from sayahead_lab.training.corpus.frontend import MelFrontEnd
 from sayahead_lab.training.corpus.making import make_corpus

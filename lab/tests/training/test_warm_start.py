@@ -12,11 +12,11 @@ import numpy as np
 import onnxruntime as ort
 import pytest
 import torch
+from lab_support import tiny
 from lab_support.tones import tones_corpus
 from numpy.typing import NDArray
 from sayahead.errors import ConfigError
 from sayahead.voices import installed_voices, read_config
-from support import tiny
 
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.loop.checkpoint import load_checkpoint

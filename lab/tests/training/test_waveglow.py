@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from lab_support.tiny import GLOWING, GLOWING_BANDS, trained, waveglow
 from lab_support.tiny_training import lessons
 from lab_support.tones import Hummed, Tones
 from sayahead.errors import ConfigError
 from sayahead.vocoders.overlap import noise
 from sayahead.vocoders.waveglow import load_waveglow
-from support.tiny import GLOWING, GLOWING_BANDS, trained, waveglow
 
 from sayahead_lab.training.corpus.frontend import PRESETS
 from sayahead_lab.training.corpus.making import make_corpus

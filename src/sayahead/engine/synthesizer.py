@@ -110,21 +110,21 @@ class TwoStage(Generic[A, V]):
         first_frames: int = 0,
     ) -> None:
         self.sample_rate, self._first_frames = sample_rate, first_frames
-        self._acoustic, self._vocoder, self._pauses = acoustic, vocoder, pauses
+        self.acoustic, self.vocoder, self.pauses = acoustic, vocoder, pauses
 
     def shaped(self, shape: Shape) -> TwoStage[A, V]:
-        if not isinstance(self._vocoder, Shapeable):
+        if not isinstance(self.vocoder, Shapeable):
             raise ConfigError(
                 "This voice has no source and filter, so pitch, pitch_range and formants stay as they are."
             )
         other = copy.copy(self)
-        other._vocoder = self._vocoder.shaped(shape)
+        other.vocoder = self.vocoder.shaped(shape)
         return other
 
     def initial(self, rendering: Rendering) -> TwoStageState[A, V]:
         """The state before the first word of a session."""
         progress = Progress(lead=np.zeros(0, np.float32))
-        return TwoStageState(rendering, self._acoustic.initial(), self._vocoder.initial(0), progress)
+        return TwoStageState(rendering, self.acoustic.initial(), self.vocoder.initial(0), progress)
 
     def step(self, segment: Segment, state: TwoStageState[A, V]) -> tuple[Speech, TwoStageState[A, V]]:
         said = list[Speech]()
@@ -143,8 +143,8 @@ class TwoStage(Generic[A, V]):
             held_s = rendering.blind_hold_back_s
         if segment.breath:
             held_s = 0.0
-        hold_back = round(held_s * self.sample_rate / self._vocoder.hop_length)
-        frames, acoustic = self._acoustic.step(segment, state.acoustic, rendering, hold_back=hold_back)
+        hold_back = round(held_s * self.sample_rate / self.vocoder.hop_length)
+        frames, acoustic = self.acoustic.step(segment, state.acoustic, rendering, hold_back=hold_back)
 
         # Reading characters speaks nothing, so it does not count as a SPEAK.
         waiting = [*state.waiting, *([] if segment.steps == 0 else [frames.final])]
@@ -152,7 +152,7 @@ class TwoStage(Generic[A, V]):
         ready, waiting = waiting[: len(waiting) - keep], waiting[len(waiting) - keep :]
         final = np.concatenate([frames.final[:0], *ready])
         right = np.concatenate([frames.final[:0], *waiting]) if rendering.k2 else frames.right
-        pause = round(self._pauses.pause * segment.pause) if frames.ended else None
+        pause = round(self.pauses.pause * segment.pause) if frames.ended else None
         words = moved(state.progress.unheard, frames.drawn) + frames.words
         speech, state = self._vocode(final, right, pause, state, acoustic, tuple(waiting), words)
         return speech if frames.observation is None else replace(speech, observation=frames.observation), state
@@ -172,12 +172,12 @@ class TwoStage(Generic[A, V]):
         ``acoustic`` and ``waiting`` are the first stage's next state; ``words``: frames of those not heard.
         """
         rendering, most = state.rendering, max(self._first_frames, self.GROWTH * state.frames)
-        reach = self._vocoder.context if rendering.delta is None else rendering.delta
+        reach = self.vocoder.context if rendering.delta is None else rendering.delta
         rest = (final[most:], right, pause) if self._first_frames and most < len(final) else None
         if rest is not None:
             final, right, pause = final[:most], np.concatenate([rest[0], right]), None
         ended = pause is not None
-        samples, vocoder = self._vocoder.step(final, right[:reach], state.vocoder, seed=rendering.seed, ended=ended)
+        samples, vocoder = self.vocoder.step(final, right[:reach], state.vocoder, seed=rendering.seed, ended=ended)
         speech, progress = self._hand_out(samples, state.progress, words, pause=pause)
         frames = state.frames + len(final)
         if ended or rest is not None:
@@ -185,12 +185,12 @@ class TwoStage(Generic[A, V]):
         if ended:
             frame, at = state.frame + frames, progress.emitted
             progress = Progress(origin=at, emitted=at, lead=np.zeros(0, np.float32))
-            return speech, TwoStageState(rendering, acoustic, self._vocoder.initial(frame), progress, frame=frame)
+            return speech, TwoStageState(rendering, acoustic, self.vocoder.initial(frame), progress, frame=frame)
         return speech, TwoStageState(rendering, acoustic, vocoder, progress, waiting, state.frame, frames, rest)
 
     def vocode(self, frames: Floats, *, seed: int = 0) -> Floats:
         """Samples (S,) of a whole sentence's frames (T, D), without bounds on silence."""
-        return self._vocoder.step(frames, frames[:0], self._vocoder.initial(0), seed=seed, ended=True)[0]
+        return self.vocoder.step(frames, frames[:0], self.vocoder.initial(0), seed=seed, ended=True)[0]
 
     def _hand_out(
         self, samples: Floats, progress: Progress, timings: tuple[tuple[int, int], ...], *, pause: int | None
@@ -204,7 +204,7 @@ class TwoStage(Generic[A, V]):
         loud = audible_ends(samples)
         first, quiet = (len(samples), 0) if loud is None else (loud[0], len(samples) - 1 - loud[1])
         if lead is not None:
-            cut = max(0, len(lead) + first - self._pauses.lead_in)
+            cut = max(0, len(lead) + first - self.pauses.lead_in)
             samples, origin = np.concatenate([lead, samples])[cut:], origin - cut
             if loud is None and pause is None:
                 return Speech(samples[:0], ()), replace(progress, lead=samples, origin=origin, unheard=timings)
@@ -214,7 +214,7 @@ class TwoStage(Generic[A, V]):
             samples = samples[: max(0, len(samples) + change)]
             samples = np.concatenate([samples, np.zeros(max(0, change), np.float32)])
         emitted = progress.emitted + len(samples)
-        hop = self._vocoder.hop_length
+        hop = self.vocoder.hop_length
         words, unheard = [], []
         for first_frame, end_frame in timings:
             # What was held back may have become shorter than the end of its word that was told.

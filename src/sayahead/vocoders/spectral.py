@@ -39,7 +39,7 @@ class SpectralVocoder:
 
         ``anew``: see SourceFilter.
         """
-        self._graph, self._filter = graph, SourceFilter(anew=anew)
+        self.graph, self._filter = graph, SourceFilter(anew=anew)
         self._caches = np.zeros(input_cache, np.float32), np.zeros(cache, np.float32)
         self.context = SourceFilter.OVERHANG + right
         self._shape: Shape | None = None
@@ -62,7 +62,7 @@ class SpectralVocoder:
         rows = count(min(len(final) + SourceFilter.OVERHANG, len(frames)))
         caches = {"input_cache": state.input_cache, "cache": state.cache}
         inputs = self.inputs(frames)
-        out = self._graph(**inputs, rows=rows, commit=count(len(final)), **caches)
+        out = self.graph(**inputs, rows=rows, commit=count(len(final)), **caches)
         f0 = out["f0"] if "f0" in out else inputs["f0"]
         spectrum = out["spectrum"]
         if self._shape is not None:

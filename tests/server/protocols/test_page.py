@@ -16,8 +16,9 @@ from playwright.sync_api import Browser, Page, Route
 from support.browser import NAME, Seat, chromium, drawl
 from support.effort import FULL
 from support.servers import KEY, Running, serving
+from support.toy_voices import toy
 
-from sayahead import Voice, load_voice
+from sayahead import Voice
 from sayahead.voices import installed_voices
 
 TEXT = "Hello there, how are you today? I am fine, thank you. "
@@ -255,7 +256,7 @@ def test_every_installed_voice_speaks_on_the_page(browser: Browser) -> None:
 
 
 def test_a_voice_of_characters_speaks_in_both_modes(browser: Browser) -> None:
-    with serving(voice=load_voice("mohan-lj")) as characters, seated(browser, characters.http) as seat:
+    with serving(voice=toy("mohan")) as characters, seated(browser, characters.http) as seat:
         seat.type("Hello there. ")
         seat.until("window.loud() > 0.02")
         seat.until_heard()
@@ -267,7 +268,7 @@ def test_a_voice_of_characters_speaks_in_both_modes(browser: Browser) -> None:
         seat.until("document.body.dataset.busy === 'true'")
         seat.until_heard()
         assert seat.cell("first", 2) != "–"
-        assert [json.loads(m)["session"]["voice"] for m in seat.sent if '"session.update"' in m][-1] == "mohan-lj"
+        assert [json.loads(m)["session"]["voice"] for m in seat.sent if '"session.update"' in m][-1] == "tiny"
 
 
 def test_a_policy_that_the_voice_lacks_is_explained(server: Running, browser: Browser) -> None:

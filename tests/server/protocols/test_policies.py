@@ -10,9 +10,10 @@ import httpx
 import numpy as np
 import pytest
 from support.servers import Running, serving, toy_voice
+from support.toy_voices import toy
 from websockets.asyncio.client import connect
 
-from sayahead import KeepUp, SessionOptions, Voice, load_voice
+from sayahead import KeepUp, SessionOptions, Voice
 from sayahead.client import Client, ServerError
 from sayahead.engine.policy import Read, Speak, View
 from sayahead.errors import ConfigError
@@ -50,7 +51,7 @@ def test_a_context_says_over_the_socket_what_it_says_in_python(heart: Voice) -> 
 
 
 def test_a_voice_of_characters_speaks_by_its_own_policies() -> None:
-    voice, text = load_voice("mohan-lj"), "Hello there. "
+    voice, text = toy("mohan"), "Hello there. "
     for policy in (None, "wait-all", "wait-k-steps:k=3"):
         local = voice.synthesize(text, policy=voice.policy(policy))
         assert np.abs(heard(voice, text, policy=policy) - local).max() < 1e-4

@@ -106,8 +106,8 @@ def recorded(voice: Voice, *, pitch: int = PITCH) -> tuple[Voice, AcousticRecord
         raise ConfigError(f"The voice {voice.config.name!r} has no acoustic model that can be recorded.")
     synthesizer = copy.copy(voice.synthesizer)
     frame_s = voice.config.hop_length / voice.config.sample_rate
-    recorder = AcousticRecorder(synthesizer._acoustic, frame_s=frame_s, pitch=pitch)
-    synthesizer._acoustic = recorder
+    recorder = AcousticRecorder(synthesizer.acoustic, frame_s=frame_s, pitch=pitch)
+    synthesizer.acoustic = recorder
     return voice.with_synthesizer(synthesizer), recorder
 
 

@@ -82,9 +82,9 @@ class ObservedGraph:
 def observe(folder: Path, texts: Iterable[str]) -> dict[str, Range]:
     """Ranges of the voice in a folder whose graphs are observed (``builder.Graph``), over texts whole and streamed."""
     voice, observer = load_voice(folder), Observer()
-    acoustic, vocoder = voice.synthesizer._acoustic, voice.synthesizer._vocoder  # type: ignore[attr-defined]
+    acoustic, vocoder = voice.synthesizer.acoustic, voice.synthesizer.vocoder  # type: ignore[attr-defined]
     acoustic._text, acoustic._prosody = observer.watch(acoustic._text), observer.watch(acoustic._prosody)
-    vocoder._graph = observer.watch(vocoder._graph)
+    vocoder.graph = observer.watch(vocoder.graph)
     for text in texts:
         for policy in (WaitAll(), LookaheadK(0), LookaheadK(1)):
             for _ in voice.stream([text], policy=policy):

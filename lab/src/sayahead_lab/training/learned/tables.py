@@ -78,7 +78,7 @@ class Tabulator:
     def __init__(self, voice: Voice, *, hold_back_s: float) -> None:
         if not isinstance(voice.synthesizer, TwoStage):
             raise ConfigError(f"The voice {voice.config.name!r} has no acoustic model: choose another voice.")
-        self._acoustic: Any = voice.synthesizer._acoustic
+        self._acoustic: Any = voice.synthesizer.acoustic
         self._phonemizer, self._rendering = voice.phonemizer, Rendering(hold_back_s=hold_back_s)
         self.frame_s = voice.config.hop_length / voice.config.sample_rate
         self._hold_back = round(hold_back_s / self.frame_s)

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from sayahead import Voice, load_voice
+from torch import Tensor, nn
+
+from lab_support.tiny import trained, vocoder
 from sayahead_lab.training.graph.builder import quantized
 from sayahead_lab.training.loop.saved_run import Trained
 from sayahead_lab.training.mohan.agent_network import LOOK_BACK, AgentNetwork, AgentNetworkConfig
 from sayahead_lab.training.mohan.network import ModifiedTacotron, ModifiedTacotronConfig
 from sayahead_lab.training.voice import make_voice
-from torch import Tensor, nn
-
-from sayahead import Voice, load_voice
-from support.tiny import trained, vocoder
 
 CONFIG = ModifiedTacotronConfig(
     n_mels=80,

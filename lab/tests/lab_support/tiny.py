@@ -10,6 +10,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from sayahead import load_voice
+from sayahead.voice import Voice
+from torch import nn
+from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
+
 from sayahead_lab.training.clarinet.conditioner import ConditionerConfig
 from sayahead_lab.training.clarinet.network import GaussianIAF, IAFConfig
 from sayahead_lab.training.corpus.frontend import MelFrontEnd
@@ -23,11 +28,6 @@ from sayahead_lab.training.mel.network import MelVocoderConfig, MelVocoderNetwor
 from sayahead_lab.training.voice import make_voice
 from sayahead_lab.training.waveglow.network import Bands, Groups, WaveGlow, WaveGlowConfig
 from sayahead_lab.training.wavernn.network import WaveRNN, WaveRNNConfig
-from torch import nn
-from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
-
-from sayahead import load_voice
-from sayahead.voice import Voice
 
 ACOUSTIC = DeepVoice3Config(
     phonemes=178,

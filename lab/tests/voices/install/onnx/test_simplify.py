@@ -10,9 +10,8 @@ import numpy as np
 import onnx
 import pytest
 import torch
+from lab_support.tiny_vits import tiny_vits
 from onnx import TensorProto, helper, numpy_helper
-from support.tiny_vits import tiny_vits
-
 from sayahead.engine.onnx import OnnxGraph
 from sayahead.voices.install.onnx.conv2d import with_planes
 from sayahead.voices.install.onnx.graph import Graph, read_graph

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command import Command, kept
-from support.splits import joined, same_by_letters
-
 from sayahead import Independent, LookaheadK, Policy, Voice, WaitAll
+from support.command import Command, kept
+from support.pitch import pitch_of
+from support.splits import joined, same_by_letters
 
 TEXT = "Nobody had told them, so they came too late. We knew."
 
@@ -44,3 +44,8 @@ def test_the_papers_settings_on_the_command_line(sayahead: Command, tmp_path: Pa
     settings = "--k1 1 --k2 0 --delta 0 --policy lookahead:first_chunk=18,chunk=6"
     sayahead("say", "--voice", "ma-lj", *settings.split(), "-q", "-o", str(path), TEXT)
     assert path.stat().st_size > 2 * 24000
+
+
+def test_it_can_be_shaped(voice: Voice) -> None:
+    low, plain = voice.synthesize("Hello there.", pitch=-7.0), voice.synthesize("Hello there.")
+    assert pitch_of(low, 24000) < 0.8 * pitch_of(plain, 24000)

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
-from torch.nn import functional
-
 from sayahead import Voice, load_voice
 from sayahead.voices.install.vits.voice import add_piper
+from torch import Tensor, nn
+from torch.nn import functional
 
 LETTERS = " !',-.:;?abcdefghijklmnopqrstuvwxyzäöüßéèñ"
 SYMBOLS = 178

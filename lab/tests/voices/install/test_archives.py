@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from sayahead.engine.synthesizer import TwoStage
 from sayahead.voice import load_voice
 from sayahead.voices.install.add import add
@@ -35,7 +34,7 @@ def test_a_voice_is_added_and_its_steps_are_the_whole(
     assert f"{added.config.name}.tar.gz" == archive.name
     synthesizer = load_voice(added.folder).synthesizer
     assert isinstance(synthesizer, TwoStage)
-    vocoder, draw = synthesizer._vocoder, np.random.default_rng(1)
+    vocoder, draw = synthesizer.vocoder, np.random.default_rng(1)
     mel = (draw.normal(size=80) + draw.normal(size=(40, 80)).cumsum(0) / 4 - 4).astype(np.float32)
     whole, _ = vocoder.step(mel, mel[:0], vocoder.initial(0), seed=1, ended=True)
     state, parts = vocoder.initial(0), []

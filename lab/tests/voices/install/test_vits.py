@@ -12,14 +12,14 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from support.tiny_vits import LETTERS, SHAPES, tiny_vits
-
+from lab_support.tiny_vits import LETTERS, SHAPES, added_vits, tiny_vits
 from sayahead import LookaheadK, Voice, VoiceError, WaitAll, load_voice
 from sayahead.types import Floats, Rendering, Segment
 from sayahead.voices import read_config
 from sayahead.voices.install.add import add
 from sayahead.voices.install.piper import tag
 from sayahead.voices.install.vits.voice import add_piper
+from support.tiny_kokoro import tiny_kokoro
 
 QUICK = ("medium", "high, several, fixed durations")
 SHAPED = pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def frames_of(voice: Voice, text: str, speaker: int) -> Any:
     synthesizer: Any = voice.synthesizer
     ids = np.array([voice.config.phonemes[letter] for letter in text], np.int64)
     segment = Segment(ids, len(ids), (), True)
-    acoustic = synthesizer._acoustic
+    acoustic = synthesizer.acoustic
     frames, _ = acoustic.step(segment, acoustic.initial(), Rendering(speaker=speaker), hold_back=0)
     return frames.final
 
@@ -76,6 +76,30 @@ def test_a_voice_is_added_by_its_file(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (made.config.kind, made.config.language, made.config.license) == ("vits", "en-US", "CC0")
     assert (made.folder / "MODEL_CARD").is_file()
     assert len(load_voice("xx_XX-tiny-medium").synthesize("One two.")) > 1000
+
+
+def test_a_voice_that_reads_phonemes_is_of_its_language(tmp_path: Path) -> None:
+    german: dict[str, Any] = {"espeak": {"voice": "de"}, "language": {"code": "de_DE"}}
+    add_piper(tiny_vits(tmp_path, phoneme_type="espeak", **german), None, tmp_path / "voice")
+    made = read_config(tmp_path / "voice")
+    assert (made.language, made.model["spelling"], made.model["espeak"]) == ("de-DE", "espeak", "de")
+
+
+def test_kokoro_s_graph_is_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path / "home"))
+    made = add(str(tiny_kokoro(tmp_path / "given")))
+    assert (made.config.name, made.config.kind) == ("kokoro", "kokoro")
+    assert len(load_voice("kokoro").synthesize("One.")) > 1000
+
+
+@SHAPED
+@pytest.mark.parametrize("words", [1, 3])
+def test_with_all_words_in_sight_steps_are_the_whole(shape: str, words: int, tmp_path: Path) -> None:
+    voice, text = added_vits(tmp_path, shape, window=1000), "Every word of this one is said. And another!"
+    expected = voice.synthesize(text, policy=WaitAll(), seed=3)
+    said = voice.synthesize(text, policy=LookaheadK(99, words=words), seed=3)
+    assert len(said) == len(expected)
+    assert np.abs(said - expected).max() < 1e-5
 
 
 def test_what_a_card_says_of_other_voices_is_kept(tmp_path: Path) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from sayahead import Voice, load_voice
+from torch import nn
+
+from lab_support.tiny import trained, vocoder
 from sayahead_lab.training.layers import ContextEmbeddingConfig
 from sayahead_lab.training.saeki.network import Tacotron, TacotronConfig
 from sayahead_lab.training.saeki.task import SaekiTask
 from sayahead_lab.training.voice import make_voice
-from torch import nn
-
-from sayahead import Voice, load_voice
-from support.tiny import trained, vocoder
 
 CONTEXT = ContextEmbeddingConfig(filters=(4, 4, 6), strides=(2, 1, 2), recurrent=12, tokens=4, heads=2, embedding=16)
 CONFIG = TacotronConfig(
