@@ -20,7 +20,7 @@ from sayahead.voices import FOLDER, installed_voices, located, read_config
 from sayahead.voices.write import write_voice
 
 from sayahead_lab.training.corpus.teacher import voice_config
-from sayahead_lab.training.voice_parts import Acoustic, Part, Written
+from sayahead_lab.training.voice_parts import Acoustic, VoicePart, Written
 
 if TYPE_CHECKING:
     from sayahead_lab.training.corpus.frontend import MelFrontEnd
@@ -50,12 +50,12 @@ ACOUSTICS: Extensible[Acoustic[Any]] = Extensible(
     },
 )
 """Acoustic models by their task."""
-VOCODERS: Extensible[Part[Any]] = Extensible(
+VOCODERS: Extensible[VoicePart[Any]] = Extensible(
     "sayahead_lab.vocoders",
     {name: f"sayahead_lab.training.{name}.export:PART" for name in ("mel", "clarinet", "wavernn", "waveglow")},
 )
 """Vocoders of mel frames by their task."""
-P = TypeVar("P", bound=Part[Any])
+P = TypeVar("P", bound=VoicePart[Any])
 
 
 def part(run: Run, parts: Extensible[P], what: str) -> P:
@@ -77,7 +77,7 @@ class SecondStage:
     taught: bool
     """Whether it was trained on the default voice's speech."""
     write: Callable[[Path], Written]
-    """See Part; the table is the voice's ``vocoder``."""
+    """See VoicePart; the table is the voice's ``vocoder``."""
 
 
 def second_stage(vocoder: Run | str, front: MelFrontEnd) -> SecondStage:

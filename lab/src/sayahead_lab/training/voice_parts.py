@@ -15,7 +15,7 @@ Written = tuple[list[Path], dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Part(Generic[M]):
+class VoicePart(Generic[M]):
     """A vocoder of mel frames, or the common fields of an acoustic model."""
 
     kind: str
@@ -27,7 +27,7 @@ class Part(Generic[M]):
 
 
 @dataclass(frozen=True, slots=True)
-class Acoustic(Part[M]):
+class Acoustic(VoicePart[M]):
     """An acoustic model."""
 
     model: Mapping[str, str] = field(default_factory=dict)

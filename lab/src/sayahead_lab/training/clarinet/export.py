@@ -13,7 +13,7 @@ from sayahead_lab.training.clarinet.network import GaussianIAF, iaf_reach
 from sayahead_lab.training.clarinet.writer import ConditionWriter, write_pitch
 from sayahead_lab.training.graph.builder import GraphBuilder
 from sayahead_lab.training.loop.saved_run import Trained
-from sayahead_lab.training.voice_parts import Part, Written
+from sayahead_lab.training.voice_parts import VoicePart, Written
 
 
 class ClariNetWriter(ConditionWriter):
@@ -82,8 +82,8 @@ def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> Written:
 
 
 def write(run: Trained[Any, GaussianIAF], folder: Path) -> Written:
-    """See Part."""
+    """See VoicePart."""
     return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate)
 
 
-PART: Part[GaussianIAF] = Part("clarinet", "ClariNet's student", write)
+PART: VoicePart[GaussianIAF] = VoicePart("clarinet", "ClariNet's student", write)

@@ -14,7 +14,7 @@ from sayahead_lab.training.hibari import heart_weights
 from sayahead_lab.training.layers import Block
 from sayahead_lab.training.losses import REFERENCE_HZ
 from sayahead_lab.training.mel.network import PARTS, MelVocoderNetwork
-from sayahead_lab.training.voice_parts import Part, Written
+from sayahead_lab.training.voice_parts import VoicePart, Written
 
 
 class NetworkWeights:
@@ -89,4 +89,4 @@ def export(model: MelVocoderNetwork, folder: Path) -> Written:
     return [path], asdict(MelConfig(config.n_mels, sum(config.right), caches))
 
 
-PART: Part[MelVocoderNetwork] = Part("mel", "the mel vocoder", lambda run, folder: export(run.model, folder))
+PART: VoicePart[MelVocoderNetwork] = VoicePart("mel", "the mel vocoder", lambda run, folder: export(run.model, folder))

@@ -16,7 +16,7 @@ from sayahead_lab.training.clarinet.writer import ConditionWriter, write_pitch
 from sayahead_lab.training.graph.builder import GraphBuilder
 from sayahead_lab.training.graph.recurrent import array, halved
 from sayahead_lab.training.loop.saved_run import Trained
-from sayahead_lab.training.voice_parts import Part, Written
+from sayahead_lab.training.voice_parts import VoicePart, Written
 from sayahead_lab.training.waveglow.network import SOFTER, Bands, Coupling, Flows, Groups, WaveGlow
 from sayahead_lab.training.waveglow.task import WaveGlowData
 
@@ -120,10 +120,10 @@ def export(model: WaveGlow, folder: Path, *, sample_rate: int, temperature: floa
 
 
 def write(run: Trained[Any, WaveGlow], folder: Path) -> Written:
-    """See Part."""
+    """See VoicePart."""
     data = from_mapping(WaveGlowData, run.recipe.data, where="[data]")
     rate = run.corpus.info.front_end.sample_rate
     return export(run.model, folder, sample_rate=rate, temperature=data.temperature)
 
 
-PART: Part[WaveGlow] = Part("waveglow", "WaveGlow", write)
+PART: VoicePart[WaveGlow] = VoicePart("waveglow", "WaveGlow", write)

@@ -20,7 +20,7 @@ from sayahead_lab.training.clarinet.signal import LEAST_POWER
 from sayahead_lab.training.clarinet.writer import write_pitch
 from sayahead_lab.training.graph.recurrent import array, normed
 from sayahead_lab.training.loop.saved_run import Trained
-from sayahead_lab.training.voice_parts import Part, Written
+from sayahead_lab.training.voice_parts import VoicePart, Written
 from sayahead_lab.training.wavernn.network import PARTS, ConditionsNetwork, Guide, WaveRNN, decoded
 
 EXACT = ("level", "split", "join")
@@ -159,8 +159,8 @@ def export(model: WaveRNN, folder: Path, *, sample_rate: int) -> Written:
 
 
 def write(run: Trained[Any, WaveRNN], folder: Path) -> Written:
-    """See Part."""
+    """See VoicePart."""
     return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate)
 
 
-PART: Part[WaveRNN] = Part("wavernn", "WaveRNN", write)
+PART: VoicePart[WaveRNN] = VoicePart("wavernn", "WaveRNN", write)
