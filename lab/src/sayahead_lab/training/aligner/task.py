@@ -52,7 +52,6 @@ class AlignerTask(Task[AlignerNetwork]):
         self.config = replace(config, classes=1 + len(self.classes))
 
     def model(self) -> AlignerNetwork:
-        """See Task."""
         return AlignerNetwork(self.config)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:

@@ -82,7 +82,6 @@ def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> Written:
 
 
 def write(run: Trained[Any, GaussianIAF], folder: Path) -> Written:
-    """See VoicePart."""
     return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate)
 
 

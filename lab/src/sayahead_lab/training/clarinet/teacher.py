@@ -49,7 +49,6 @@ class WaveNetTask(CropTask[WaveNet]):
         self.crops, self.signal = cropped(corpus, self.data.frames, self.data.edge, self.config.conditioner)
 
     def model(self) -> WaveNet:
-        """See Task."""
         model = WaveNet(self.config)
         read_corpus(model.conditioner, self.corpus)
         return model

@@ -73,7 +73,6 @@ class Predictions:
         self._splits = {split: corpus.split(split) for split in ours.splits}
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
-        """See Source."""
         split, number = self._items[name]
         item = self._splits[split][number]
         mel = self.task.predicted(self.run.model, item)

@@ -74,7 +74,6 @@ class TeacherSpec:
             )
 
     def about(self) -> About:
-        """See Spec."""
         source = {
             "kind": "teacher",
             "voice": f"hibari-tts {importlib.metadata.version('hibari-tts')}",

@@ -68,7 +68,6 @@ class HeartMemory(HeartPrefixes):
         return model
 
     def check_start(self, *, voice: bool) -> None:
-        """See Task."""
         if self.streaming.fixed_context and not voice:
             raise ConfigError(
                 "[data] fixed_context keeps the context network of a voice: set [train] start to a voice's name or "
@@ -76,7 +75,6 @@ class HeartMemory(HeartPrefixes):
             )
 
     def read_voice(self, model: Heart, folder: Path, config: VoiceConfig) -> None:
-        """See Task."""
         ranges = load_ranges(Path(self.streaming.ranges)) if self.streaming.ranges else None
         load_shipped(model, folder, heart_weights(), ranges)
 
@@ -132,7 +130,6 @@ class HeartMemory(HeartPrefixes):
             yield {"owner": owner, "begin": begin, "index": index, "first": step.said - begin, "end": step.end - begin}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task."""
         taught = self.teach(batch["whole"], batch["lengths"])
         out = model({**batch, "taught_units": taught["units"]})
         target = self.stream_targets(batch, taught)

@@ -84,11 +84,9 @@ class HeartVoiceTask(Task[HeartVoice]):
         return model
 
     def check_start(self, *, voice: bool) -> None:
-        """See Task."""
         self.lessons.check_start(voice=voice)
 
     def read_voice(self, model: HeartVoice, folder: Path, config: VoiceConfig) -> None:
-        """See Task."""
         name = "decoder.onnx"
         packaged = packaged_voices()["heart"]
         if not (folder / name).is_file() or (folder / name).read_bytes() != (packaged / name).read_bytes():
@@ -139,7 +137,6 @@ class HeartVoiceTask(Task[HeartVoice]):
         }
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task."""
         units, prosody = batch["taught_units"], batch["taught_prosody"]
         out = model(batch)
         target = self.lessons.stream_targets(

@@ -69,7 +69,6 @@ class ObservedGraph:
         self._graph, self._observer, self.inputs = graph, observer, graph.inputs
 
     def __call__(self, **inputs: Array) -> dict[str, Array]:
-        """See OnnxGraph."""
         out = self._graph(**inputs)
         for name, values in out.items():
             if name.startswith(MARK):

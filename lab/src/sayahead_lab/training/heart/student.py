@@ -87,7 +87,6 @@ class HeartStudent(DistilTask[Expecting]):
         self.check(self.data.distil_weight, self.vectors.channels, self.speaking.config.context)
 
     def model(self) -> Expecting:
-        """See Task."""
         voice = Heart(self.speaking.config)
         voice.load_state_dict(self.voice.state_dict())
         return Expecting(self.config, voice)

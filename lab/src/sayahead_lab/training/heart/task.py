@@ -98,7 +98,6 @@ class HeartPrefixes(Task[Heart]):
         return {**rows, **tensors(owner=owners, begin=begins, first=firsts, end=ends)}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task."""
         inputs, target = self.targets(batch)
         parts = self.errors(model(inputs), inputs, target)
         return self.weighed(parts), logged(parts)

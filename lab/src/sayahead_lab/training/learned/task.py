@@ -130,7 +130,6 @@ class LearnedTask(Task[Deciding]):
 
     @classmethod
     def open(cls, folder: Path) -> Tables:
-        """See Task."""
         return Tables(folder)
 
     @functools.cached_property
@@ -144,7 +143,6 @@ class LearnedTask(Task[Deciding]):
         return Clues(reader(self.voice), {word: row for row, word in enumerate(self.words)}, self.vectors)
 
     def model(self) -> Deciding:
-        """See Task."""
         if not self.config.mean:
             clues = self.episodes("train").clues
             rows = clues[np.abs(clues).sum(axis=-1) > 0]

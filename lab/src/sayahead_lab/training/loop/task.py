@@ -137,9 +137,7 @@ class TaskMaker(Protocol):
         """The task; ConfigError for an unknown key or data that the corpus lacks."""
         ...
 
-    def found_in_voice(self, config: VoiceConfig) -> dict[str, Any]:
-        """See Task."""
-        ...
+    def found_in_voice(self, config: VoiceConfig) -> dict[str, Any]: ...
 
 
 TASKS: Extensible[TaskMaker] = Extensible(

@@ -73,7 +73,6 @@ class DeepVoice3Task(Task[DeepVoice3]):
         self.found = {"key_rate": rate}
 
     def model(self) -> DeepVoice3:
-        """See Task."""
         return DeepVoice3(self.config).scaled(self.corpus.info)
 
     @classmethod
@@ -137,7 +136,6 @@ class DeepVoice3Task(Task[DeepVoice3]):
         return path_of(durations, steps, **sizes, draw=draw, cut=config.windowed_training)
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task."""
         data = self.data
         share = data.sampling(step) if model.training else 0.0
         inputs = (batch[name] for name in ("ids", "lengths", "frames", "attended", "stayed"))

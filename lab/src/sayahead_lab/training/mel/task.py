@@ -88,7 +88,6 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
             raise ConfigError('[model] own_head is for [data] target = "sound": the features go with the old one.')
 
     def model(self) -> MelVocoderNetwork:
-        """See Task."""
         model = MelVocoderNetwork(self.config).scaled(self.corpus.info)
         if self.data.start == "heart":
             begin_with_heart(model)
@@ -97,7 +96,6 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
         return model
 
     def read_voice(self, model: MelVocoderNetwork, folder: Path, config: VoiceConfig) -> None:
-        """See Task."""
         read_melvocoder(model, folder)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
@@ -152,7 +150,6 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
         return {"audio": audio, "heard": heard, "pulses": pulses}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task."""
         features, log_pitch, voicing = model(batch["mel"])
         data = self.data
         if data.target == "sound":

@@ -57,7 +57,6 @@ class AgentTask(Task[AgentNetwork]):
         self._rounded: ModifiedTacotron | None = None
 
     def model(self) -> AgentNetwork:
-        """See Task."""
         speaking = self.speaking.config
         return AgentNetwork(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels)
 

@@ -35,7 +35,6 @@ class Sampled:
         self.hidden: Tensor | None = None
 
     def __call__(self, observation: Tensor, number: int) -> Tensor:
-        """See Chooser."""
         hidden = self.agent.initial(len(observation)) if self.hidden is None else self.hidden
         logits, self.hidden = self.agent.step(observation, hidden)
         if self.greedy:

@@ -115,7 +115,6 @@ class MohanTask(Task[ModifiedTacotron]):
         self._spelled: dict[tuple[str, int], Spelling | None] = {}
 
     def model(self) -> ModifiedTacotron:
-        """See Task."""
         return ModifiedTacotron(self.config).scaled(self.corpus.info)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
@@ -163,7 +162,6 @@ class MohanTask(Task[ModifiedTacotron]):
         return {**texts, **tensors(**steps._asdict(), ends=ends, own=spoken, group=group, scope=scope)}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task."""
         data, share = self.data, self.data.sampling(step) if model.training else 0.0
         meant = self.meant(batch)
         decoded: SpokenSteps = model(

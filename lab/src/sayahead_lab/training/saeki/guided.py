@@ -59,7 +59,6 @@ class Guided(PartlyTrained):
         self.fixed.requires_grad_(False)
 
     def train(self, mode: bool = True) -> Self:
-        """See PartlyTrained."""
         super().train(mode)
         self.fixed.train(False)
         return self
@@ -94,7 +93,6 @@ class GuidedTask(SaekiTask):
         self._ids = dict[Prefix, Numbers]()
 
     def model(self) -> Guided:
-        """See Task."""
         speaking = TacotronTraining(self.config, self.corpus)
         speaking.load_state_dict(self._teacher.model.state_dict())
         return Guided(speaking)
@@ -130,7 +128,6 @@ class GuidedTask(SaekiTask):
         return {**spoken, "pseudo": pseudo.ids, "pseudo_lengths": pseudo.lengths}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task."""
         texts, past, future, frames, spoken, taught = inputs(batch)
         pseudo = Texts(batch["pseudo"], batch["pseudo_lengths"])
         decoded, guessed, meant, fixed = model(texts, past, pseudo, future, frames, spoken, taught)

@@ -100,7 +100,6 @@ class StudentTask(DistilTask[StudentTraining]):
         self._taught = dict[str, tuple[list[Prefix], list[Piece], Tensor]]()
 
     def model(self) -> StudentTraining:
-        """See Task."""
         if self.data.distil_weight == 1:
             return StudentTraining(self.config, None)
         tacotron = Tacotron(self.speaking.config)

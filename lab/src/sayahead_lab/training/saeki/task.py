@@ -86,7 +86,6 @@ class SaekiTask(Task[HasTacotron]):
             raise ConfigError("[data] guided_weight needs [model] taught = false: durations place taught attention.")
 
     def model(self) -> HasTacotron:
-        """See Task."""
         return TacotronTraining(self.config, self.corpus)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
@@ -159,7 +158,6 @@ class SaekiTask(Task[HasTacotron]):
         return {**around, **segment, **tensors(path=path, attended=attended, looked=looked)}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task."""
         decoded = model(*inputs(batch), self.data.sampling(step) if model.training else 0.0)
         total, parts = target_loss(decoded, batch, self.data, taught=self.config.taught)
         return total, logged(parts)

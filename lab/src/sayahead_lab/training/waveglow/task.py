@@ -74,7 +74,6 @@ class WaveGlowTask(CropTask[WaveGlow]):
         self.signal = None if conditioner is None else make_signal(conditioner, corpus)
 
     def model(self) -> WaveGlow:
-        """See Task."""
         model = WaveGlow(self.config)
         if isinstance(model.rows, Groups):
             model.rows.scaled(self.corpus.info)

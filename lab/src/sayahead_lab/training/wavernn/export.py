@@ -159,7 +159,6 @@ def export(model: WaveRNN, folder: Path, *, sample_rate: int) -> Written:
 
 
 def write(run: Trained[Any, WaveRNN], folder: Path) -> Written:
-    """See VoicePart."""
     return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate)
 
 

@@ -59,7 +59,6 @@ class WaveRNNTask(CropTask[WaveRNN]):
             self.signal.level.copy_(torch.from_numpy(level_weights(corpus.info.front_end, c.bands)))
 
     def model(self) -> WaveRNN:
-        """See Task."""
         model = WaveRNN(self.config)
         model.conditions.scaled(self.corpus.info)
         if model.guide is not None:
