@@ -217,3 +217,19 @@ def test_no_test_module_imports_another() -> None:
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in Path(__file__).parent.rglob("*.py")}
     names = {(path.name, name) for path, tree in trees.items() for node in ast.walk(tree) for name in imported(node)}
     assert [(path, name) for path, name in names if any(part.startswith("test_") for part in name.split("."))] == []
+
+
+NEUTRAL = ("", "shared", "ssml")
+"""Folders of ``text/`` that know no language, the root among them."""
+
+
+def test_what_is_neutral_in_text_knows_no_language() -> None:
+    """The root of ``text``, ``shared`` and ``ssml`` import neither English nor languages; those not each other."""
+    folder = SOURCE / "sayahead" / "text"
+    for path in folder.rglob("*.py"):
+        room = path.relative_to(folder).parent.as_posix().strip(".")
+        imports = set(re.findall(r"^ *(?:from|import) sayahead\.text\.(\w+)", path.read_text("utf-8"), re.MULTILINE))
+        if room in NEUTRAL:
+            assert not imports & {"english", "languages"}, path
+        if room in ("english", "languages"):
+            assert not imports & ({"english", "languages"} - {room}), path

@@ -7,11 +7,12 @@ import unicodedata
 from pathlib import Path
 
 from sayahead.text import front_end
+from sayahead.text.languages import READ
 from sayahead.types import Word
 from support.readings import Case, cases
 
 FOLDER = Path(__file__).parents[1] / "text" / "readings"
-LANGUAGES = ("de", "fr", "es", "it", "pt")
+LANGUAGES = READ
 
 
 def cases_of(language: str) -> list[Case]:

@@ -10,7 +10,7 @@ import pytest
 from support.other_readings import LANGUAGES
 
 from sayahead.text.languages import record_of
-from sayahead.text.shared.record import Numbers
+from sayahead.text.shared.numbers import Numbers
 
 VALUES = [
     *range(0, 2101, 7),
@@ -36,7 +36,6 @@ def without_accents(text: str) -> str:
 
 MENDED: dict[str, Callable[[str], str]] = {
     "de": lambda said: said.replace("einstausend", "eintausend").replace("eins tausend", "eintausend"),
-    "fr": lambda said: said,
     "es": lambda said: re.sub(r"\b(y |ciento )uno mil", r"\1un mil", said.replace("veintiuno mil", "veintiún mil")),
     "it": lambda said: re.sub(r"(milion\w|miliard\w) e ", r"\1 ", without_accents(said).replace("dicotto", "diciotto")),
     "pt": lambda said: re.sub(r"(milh\w+|bilh\w+) e ", r"\1 ", said),
@@ -49,7 +48,7 @@ MENDED: dict[str, Callable[[str], str]] = {
 def test_cardinals_are_those_of_num2words(language: str) -> None:
     import num2words
 
-    numbers, mended = numbers_of(language), MENDED[language]
+    numbers, mended = numbers_of(language), MENDED.get(language, str)
     code = "pt_BR" if language == "pt-br" else language
     wrong = []
     for value in VALUES:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import functools
-import importlib
+from pathlib import Path
 
 from sayahead.text.espeak.voices import voice_of
+from sayahead.text.shared.data_file import read_record
 from sayahead.text.shared.record import Record
 
-RECORDS = {
-    "de": "sayahead.text.german.record.GERMAN",
-    "fr": "sayahead.text.french.record.FRENCH",
-    "es": "sayahead.text.spanish.record.SPANISH",
-    "es-419": "sayahead.text.spanish.record.AMERICAN",
-    "it": "sayahead.text.italian.record.ITALIAN",
-    "pt": "sayahead.text.portuguese.record.PORTUGUESE",
-    "pt-br": "sayahead.text.portuguese.record.BRAZILIAN",
-}
-"""Languages that are read in full, by the first part of their tags."""
+DATA = Path(__file__).parent / "data"
+RECORDS = tuple(sorted(path.stem for path in DATA.glob("*.txt")))
+"""Tags of the languages that have a data file; a country's begins with its language's: "pt-br"."""
+READ = tuple(tag for tag in RECORDS if "-" not in tag and tag != "en")
+"""Languages that are read in full by the shared reader."""
 
 _DOT_ORDINALS = frozenset("bs cs da de et eu fi fo hr hu is ka lb lv nb nn no pl sk sl sr tr".split())
 _UNSPACED = frozenset("cmn zh yue hak ja th my shn lo km".split())
@@ -53,8 +49,7 @@ _STAND_INS = dict(
     ETHIOPIC:ቤት HANGUL:집 CHEROKEE:ᎦᎵᏦᏕ CJK:家 HIRAGANA:いえ
     """.split()
 )
-"""What is read behind the words in sight, by script."""
-_OWN_STAND_INS = {"en": "people"}
+"""What is read after the words in sight, by script."""
 
 
 @functools.cache
@@ -66,9 +61,7 @@ def record_of(language: str) -> Record:
     parts = language.replace("_", "-").lower().split("-")
     for tag in (voice_of(language), "-".join(parts[:2]), parts[0]):
         if tag in RECORDS:
-            module, name = RECORDS[tag].rsplit(".", 1)
-            record: Record = getattr(importlib.import_module(module), name)
-            return record
+            return read_record(DATA / f"{tag}.txt")
     name = parts[0]
     scripts: tuple[str, ...]
     if name in ("ja",):
@@ -80,7 +73,7 @@ def record_of(language: str) -> Record:
     scripts += _CJK if name == "ko" else ()
     return Record(
         tag=name,
-        stand_in=_OWN_STAND_INS.get(name, _STAND_INS[scripts[0]]),
+        stand_in=_STAND_INS[scripts[0]],
         scripts=scripts,
         spaced=name not in _UNSPACED,
         question=";" if name in ("el", "grc") else "",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from sayahead.text.shared.record import Currency, Left, Noun, Numbers, Record, Said
+from sayahead.text.shared.numbers import Numbers
+from sayahead.text.shared.record import CURRENCIES, Record
 from sayahead.text.shared.tokens import Right
+from sayahead.text.shared.words import Currency, Left, Noun, Said
 
 MILLION = 1_000_000
 LARGEST = 10**15
-SIGNS = "$€£¥₹₽₺₩₪₫฿₴₦¢"
-SCALED_CURRENCY = re.compile(rf"(Mio|Mrd|Mds?|M|mln|mld|mi|bi|bn)\.?([{SIGNS}])")
-"""``M€``: a scale and a currency in one."""
 _SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6}
 _FRACTION = re.compile(r"(?:([0-9]{1,4})[ +])?([0-9]{1,4})/([0-9]{1,4})")
 _ENGLISH_MONEY = re.compile(r"([+-]?)([A-Z]{0,3}\$|£|¥|€)([0-9]+\.[0-9]{2}|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]{2})?)")
@@ -66,7 +65,7 @@ def signed(text: str, record: Record, form: str = "") -> str:
     """A number with its sign."""
     sign = text[0] if text[0] in "+-±" else ""
     said = number(text[len(sign) :], record, form)
-    return f"{record.signs[sign]} {said}" if sign else said
+    return f"{record.sign(sign)} {said}" if sign else said
 
 
 def value_of(text: str, record: Record) -> float:
@@ -112,7 +111,7 @@ def money(text: str, currency: Currency, record: Record) -> Said:
     head = text[: cents.start()]
     rest, sign = int(cents[1]), ""
     if head[0] in "+-":
-        sign, head = record.signs[head[0]] + " ", head[1:]
+        sign, head = record.sign(head[0]) + " ", head[1:]
     if rest == 0:
         return Said(sign + counted(head, currency.main, record), Left("money"))
     small = counted(str(rest), currency.cent, record)
@@ -125,7 +124,7 @@ def money(text: str, currency: Currency, record: Record) -> Said:
 
 def prefixed(core: str, record: Record) -> tuple[Currency, str] | None:
     """The currency and the number of ``$5``, ``EUR5``, ``R$5``."""
-    m = re.fullmatch(rf"([+-]?)([A-Z]{{0,3}}[{SIGNS}]|[A-Z]{{3}})({record.number})", core)
+    m = re.fullmatch(rf"([+-]?)([A-Z]{{0,3}}[{CURRENCIES}]|[A-Z]{{3}})({record.number})", core)
     if m is None and record.decimal == "," and (m := _ENGLISH_MONEY.fullmatch(core)):
         text = m[3].replace(",", "").replace(".", ",")
         return (record.currencies[m[2]], m[1] + text) if m[2] in record.currencies else None
@@ -175,7 +174,7 @@ def fraction(core: str, record: Record) -> str:
     part = spoken(record).part(above, below) if above < below or below < 5 else ""
     if not part:
         return ""
-    return f"{number(head, record)} {record.signs['and']} {part}" if head else part
+    return f"{number(head, record)} {record.and_word} {part}" if head else part
 
 
 def measure(core: str, left: Left, record: Record) -> Said | None:
@@ -190,13 +189,13 @@ def measure(core: str, left: Left, record: Record) -> Said | None:
         text = text.replace(".", ",")
     if name in record.currencies:
         return money(text, record.currencies[name], record)
-    if scale := SCALED_CURRENCY.fullmatch(name):
-        found = record.scales.get(scale[1])
+    if scale := record.scaled_currency.fullmatch(name):
+        found = record.scales.get(scale[1]) or record.scales.get(f"{scale[1]}.")
         if found and scale[2] in record.currencies:
             return scaled(text, found, record.currencies[scale[2]], record)
     if name in record.units:
         noun = record.units[name]
-        return Said(counted(text, noun, record), Left("hours" if name == "h" else "measure", name))
+        return Said(counted(text, noun, record), Left("hours" if name in record.hours else "measure", name))
     if (each := compound(name, record)) is not None:
         return Said(counted(text, each, record), Left("measure", name))
     if name in record.scales:
@@ -215,7 +214,7 @@ def compound(name: str, record: Record) -> Noun | None:
     first = record.units.get(above) or (record.currencies[above].main if above in record.currencies else None)
     if first is None or not below:
         return None
-    behind = f"{record.between['/']} {number(below, record)}" if below.isdecimal() else per(below, record)
+    behind = f"{record.over('/')} {number(below, record)}" if below.isdecimal() else per(below, record)
     return Noun(f"{first.one} {behind}", f"{first.many} {behind}", first.gender) if behind else None
 
 
@@ -229,12 +228,12 @@ def per(below: str, record: Record) -> str:
 
 def dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said:
     """``3.`` as an ordinal, in the form that the words beside it ask for."""
-    forms = spoken(record).dotted
     month = record.months.get(right.body.lower().replace("–", "-").partition("-")[0].rstrip("."))
     noun = "" if right.body in record.clubs else record.month_names[month - 1] if month else right.body
-    form = forms(left, noun) if forms else ""
+    form = spoken(record).dotted(left, noun)
     said = spoken(record).ordinal(int(core), form)
     if left.kind == "day" and left.word[:1].isdecimal():  # A month by its number: a noun.
-        said = spoken(record).ordinal(int(core), "en" if left.form == "en" else "er").capitalize()
+        month_form = spoken(record).dotted(Left(word=left.form, before="#"), "")
+        said = spoken(record).ordinal(int(core), month_form).capitalize()
         return Said(said, Left("month", core + ".", before=left.word))
     return Said(said, Left("day", core + ".", before=left.word, form=form))

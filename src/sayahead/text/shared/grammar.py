@@ -6,11 +6,13 @@ What no rule knows is read piece by piece, so that no figure and no sign goes un
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import replace
 
 from sayahead.text.shared import amounts
 from sayahead.text.shared.amounts import figures, number, signed, spoken
-from sayahead.text.shared.record import Left, Record, Said
+from sayahead.text.shared.record import Record
+from sayahead.text.shared.words import Left, Said
 
 _ADDRESS = re.compile(r"(?:https?://|www\.)\S+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?:[\w-]+\.)+[a-z]{2,6}(?:/\S*)?", re.ASCII)
 _TOP = frozenset(
@@ -31,11 +33,7 @@ _PHONE = re.compile(r"\(?\+?[0-9][0-9()/.-]{2,}[0-9]")
 _MOBILE = re.compile("[0-9]{5}-[0-9]{4}")
 _PIECE = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[^\W\d_]+(?:['’][^\W\d_]+)*|\S")
 _WORD = re.compile(r"[¿¡]?[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?")
-FIRM = frozenset(
-    "bei von firma unternehmen chez société entreprise empresa azienda na da pela alla dalla della".split()
-)
-"""Behind them 3M is the company."""
-_RATE = re.compile(r"(?:([0-9]{1,3})[x×]|(volte|veces|fois|[Mm]al|vezes))/([^\W\d_]+)")
+_RATE = re.compile(r"(?:([0-9]{1,3})[x×]|([^\W\d_]+))/([^\W\d_]+)")
 """How often: ``3x/Tag``, "3 volte/giorno"."""
 _POWERS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 
@@ -54,7 +52,7 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     kind = left.kind if linked else record.cues.get(both, "") or record.cues.get(core.lower(), "")
     if left.kind in ("money", "measure") and core.isalpha() and _repeated(core, left, record):
         return Said("", left)
-    if left.kind == "sum" and core in (record.until, record.signs["and"]):
+    if left.kind == "sum" and core in (record.until, record.and_word):
         return Said(core, replace(left, word=core))
     plain = Said(core, Left(kind, core, before=left.word, form=left.form if left.kind == "day" else ""))
     if core in record.plain:
@@ -69,11 +67,12 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
         return found
     if left.kind in ("number", "hours") and (found := _unit(core, left, record)):
         return found
-    if (m := _RATE.fullmatch(core)) and (each := amounts.per(m[3], record)):
-        often = f"{number(m[1], record, 'f')} {record.between['x']}" if m[1] else m[2]
+    m = _RATE.fullmatch(core)
+    if m and (m[1] or m[2] in record.times) and (each := amounts.per(m[3], record)):
+        often = f"{number(m[1], record, 'f')} {record.over('x')}" if m[1] else m[2]
         return Said(f"{often} {each}", Left(word=core, before=left.word))
     if core in ("x", "X", "×") and left.kind == "number":
-        return Said(record.between["x"], Left(word=core, before=left.word))
+        return Said(record.over("x"), Left(word=core, before=left.word))
     if left.word.lower() == record.per and core in record.units:
         return Said(record.units[core].one, Left(word=core, before=left.word))
     if core[-1] in amounts.VULGAR and (part := amounts.fraction(core, record)):
@@ -120,16 +119,17 @@ def _unit(core: str, left: Left, record: Record) -> Said | None:
         return Said(said, replace(left, word=core, one=False, big=record.scales[core].gender != ""))
     if core in record.glued_only and not left.word[-1:].isdecimal():
         return None
-    scale = amounts.SCALED_CURRENCY.fullmatch(core)
-    if scale and scale[1] in record.scales and scale[2] in record.currencies:
-        million = amounts.noun_behind(record.scales[scale[1]], replace(left, big=False), record)
+    scale = record.scaled_currency.fullmatch(core)
+    if scale and scale[2] in record.currencies:
+        scaled = record.scales.get(scale[1]) or record.scales[f"{scale[1]}."]
+        million = amounts.noun_behind(scaled, replace(left, big=False), record)
         return Said(f"{million} {record.of(record.currencies[scale[2]].main.many)}", Left("money"))
     noun = record.units.get(core) or amounts.compound(core, record)
     if noun is None and core in record.currencies:
         noun = record.currencies[core].main
     if noun is None:
         return None
-    kind = "hours" if core in ("h", "hs") else "measure"
+    kind = "hours" if core in record.hours else "measure"
     return Said(amounts.noun_behind(noun, left, record), Left(kind, core, before=left.word))
 
 
@@ -179,7 +179,7 @@ def _figures(core: str, left: Left, record: Record, form: str) -> Said | None:
     if not re.fullmatch(record.number, text) or core[: len(core) - len(text)] not in ("", "+", "-", "±"):
         return None
     if left.kind == "phone" or (left.kind == "code" and text.isdecimal() and len(text) > 2):
-        sign = f"{record.signs[core[0]]} " if core[0] in "+-" else ""
+        sign = f"{record.sign(core[0])} " if core[0] in "+-" else ""
         return Said(sign + telephone(text, record), Left(left.kind, core, before=left.word))
     if left.kind == "hours" and text.isdecimal() and len(text) == 2:
         return Said(number(text.lstrip("0") or "0", record), amounts.after_number(text, core, left, record))
@@ -190,9 +190,9 @@ def _figures(core: str, left: Left, record: Record, form: str) -> Said | None:
         return Said(figures(core, record), Left("phone", core, before=left.word))
     if form == "month":
         return Said(spoken(record).ordinal(1, "month"), Left("day", core, before=left.word))
-    year_of = spoken(record).year_of
-    if year_of and text.isdecimal() and len(text) == 4 and core == text and 1100 <= int(text) <= 1999:
-        return Said(year_of(int(text)), replace(amounts.after_number(text, core, left, record), big=False))
+    four = text.isdecimal() and len(text) == 4 and core == text and 1100 <= int(text) <= 1999
+    if four and spoken(record).has("year"):
+        return Said(spoken(record).year(int(text)), replace(amounts.after_number(text, core, left, record), big=False))
     return Said(signed(core, record, form), amounts.after_number(text, core, left, record))
 
 
@@ -249,7 +249,7 @@ def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
         return None
     if not (1 <= day <= 31 and 1 <= month <= 12):
         return None
-    return Said(spoken(record).date(day, month, year or None, left), Left("date", core, before=left.word))
+    return Said(spoken(record).dated(day, month, year or None, left), Left("date", core, before=left.word))
 
 
 def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
@@ -258,7 +258,7 @@ def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
     suffix = re.fullmatch(rf"({record.number}) ?(%?)-?([^\W\d]+)((?:-[^\W\d]+)*)", core)
     if suffix and any(re.fullmatch(known, suffix[2] + suffix[3]) for known in record.number_suffixes):
         said = _figures(suffix[1], Left(), record, "n")
-        percent = record.units["%"].one.lower() if suffix[2] else ""
+        percent = record.sign("%").lower() if suffix[2] else ""
         rest = f"{percent}{suffix[3]}{suffix[4].replace('-', ' ')}"
         return said and Said(said.text + rest, Left(word=core, before=left.word))
     if m is None or m[2] not in record.ordinal_suffixes:
@@ -307,7 +307,7 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
     if first is None or last is None:
         return None
     if m[2] == "/":
-        return Said(f"{first.text} {record.signs['/']} {last.text}", last.left)
+        return Said(f"{first.text} {record.sign('/')} {last.text}", last.left)
     return Said(f"{first.text} {record.until} {last.text}", replace(last.left, one=False))
 
 
@@ -316,8 +316,8 @@ def _atom(text: str, left: Left, record: Record) -> Said | None:
         if found := rule(text, left, record, ""):
             return found
     if record.dot_ordinals and re.fullmatch(r"[0-9]{1,2}\.", text):
-        forms = spoken(record).dotted
-        return Said(spoken(record).ordinal(int(text[:-1]), forms(left, "") if forms else ""), Left("day"))
+        numbers = spoken(record)
+        return Said(numbers.ordinal(int(text[:-1]), numbers.dotted(left, "")), Left("day"))
     return None
 
 
@@ -325,20 +325,20 @@ def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
     """Telephone numbers in one piece, versions, letters with figures, figures with a word behind them."""
     dialled = re.match(r"\(?[+0]", core) or left.kind == "phone" or _MOBILE.fullmatch(core)
     if _PHONE.fullmatch(core) and dialled and sum(map(str.isdecimal, core)) > 5:
-        plus = f"{record.signs['+']} " if "+" in core else ""
+        plus = f"{record.sign('+')} " if "+" in core else ""
         return Said(plus + " ".join(telephone(part, record) for part in re.findall(r"\d+", core)), Left("phone", core))
     if (m := re.fullmatch(r"([^\d\s]+)([0-9].*)", core)) and m[1] in record.before_number:
         rest = read(m[2], Left("label", m[1]), record)
         return Said(f"{record.before_number[m[1]]} {rest.text}", rest.left)
-    if (m := re.fullmatch(r"([0-9]{1,3})[x×]", core)) and "x" in record.between:
-        return Said(f"{number(m[1], record, 'f')} {record.between['x']}", Left(word=core, before=left.word))
+    if m := re.fullmatch(r"([0-9]{1,3})[x×]", core):
+        return Said(f"{number(m[1], record, 'f')} {record.over('x')}", Left(word=core, before=left.word))
     if re.fullmatch(r"[0-9]+(?:\.[0-9]+)+", core):
         parts = core.split(".")
         long = len(parts) == 2 and len(parts[1]) > 2
         said = [number(part, record) if not long or i == 0 else figures(part, record) for i, part in enumerate(parts)]
         return Said(f" {record.dot} ".join(said), Left("number", core, before=left.word))
     if m := re.fullmatch(r"([0-9]{1,3})([x:*·×])([0-9]{1,4})", core):
-        name = record.between.get(m[2], record.signs.get(m[2], ""))
+        name = record.over(m[2])
         return Said(f"{number(m[1], record)} {name} {number(m[3], record)}", Left("number", core, before=left.word))
     if m := re.fullmatch(rf"({record.number})-([^\W\d_]+(?:-[^\W\d_]+)*)", core):
         return Said(f"{number(m[1], record)} {m[2]}", Left(word=m[2], before=left.word))
@@ -358,8 +358,8 @@ def pieces(core: str, record: Record, *, singly: bool = False) -> str:
             said += [named.get(part) or (figures(part, record) if singly else _part(part, record)) for part in parts]
         elif piece[0].isalpha():
             said.append(piece)
-        elif (name := record.signs.get(piece)) and not (piece == "-" and before):
-            said.append(name)
+        elif not (piece == "-" and before) and (piece in record.signs or unicodedata.category(piece[0])[0] == "S"):
+            said.append(record.sign(piece))
         before = piece
     return " ".join(said)
 

@@ -15,8 +15,9 @@ from sayahead.text.shared.neighbours import carried
 from sayahead.text.shared.ordinals import DAYS, days, dot_ordinal, month_follows, prefixes_of, starts
 from sayahead.text.shared.prices import PRICES
 from sayahead.text.shared.punctuation import ENDING, shown
-from sayahead.text.shared.record import Left, Record, Said, prefixes
+from sayahead.text.shared.record import Record, prefixes
 from sayahead.text.shared.tokens import GLUED, Joined, Parts, Right, Token
+from sayahead.text.shared.words import Left, Said
 
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?: [0-9]{3})*")
 _PHONE = re.compile(r"\(?\+[0-9]{1,3}\)?")
@@ -282,15 +283,15 @@ def _sign(token: Token[Said], left: Left, right: Right, record: Record) -> Said 
             return None
         if initial.isdecimal():
             minus = raw != "–" and not left.before and left.kind == "number"
-            return Said(record.signs["-"] if minus or raw == "−" else record.until, Left("dash"))
+            return Said(record.sign("-") if minus or raw == "−" else record.until, Left("dash"))
     if raw.rstrip(".,;:!?") == "#" and (left.word.lower() == record.keys != ""):
-        return Said(record.signs["#"], Left(word="#"))
+        return Said(record.sign("#"), Left(word="#"))
     if raw in ("<", ">", "~") and raw in record.signs:
         initial = right.initial()
         if initial is None:
             return None
         if initial.isdecimal():
-            return Said(record.signs[raw], Left(word=raw))
+            return Said(record.sign(raw), Left(word=raw))
     return Said("")
 
 

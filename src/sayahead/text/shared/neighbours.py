@@ -10,16 +10,15 @@ from dataclasses import replace
 from typing import Literal
 
 from sayahead.text.shared import amounts, chemistry
-from sayahead.text.shared.grammar import FIRM, read, roman
+from sayahead.text.shared.grammar import read, roman
 from sayahead.text.shared.ordinals import dot_ordinal, month_follows, prefixes_of
-from sayahead.text.shared.record import Left, Record, Said, prefixes
+from sayahead.text.shared.record import Record, prefixes
 from sayahead.text.shared.tokens import Parts, Right
+from sayahead.text.shared.words import Left, Said
 
 Beside = Said | Literal[False] | None
 _HASHTAG = re.compile(r"[^\w#]*#[^\W\d_]")
 _DASHES = ("-", "–")
-_LASTING, _WARS = frozenset(("h", "horas", "dias")), frozenset(("Guerra", "guerra"))
-_BETWEEN = ("zwischen", "entre", "tra", "fra")
 _SHARES = re.compile(r"([0-9]{1,2})/\1")
 _ELIDED_PART = re.compile(r"([^\W\d_]+['’])(1/(?:[2-9]|10))")
 _MOLAR = re.compile(r"([0-9]+(?:[.,][0-9]+)?)M")
@@ -52,8 +51,8 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         return dated
     if not core[-1].isdecimal():
         return False
-    if record.each_in and left.word.lower() == "de" and (m := _SHARES.fullmatch(core)):
-        found = right.one_of(_LASTING, prefixes(_LASTING))
+    if record.each_in and left.word.lower() == record.each_from and (m := _SHARES.fullmatch(core)):
+        found = right.one_of(record.each_units, prefixes_of(record, "each units"))
         many = amounts.number(m[1], record, "f")
         return found and Said(f"{many} {record.each_in} {many}", Left("number", core))
     if record.every and (m := re.fullmatch("[cC]/([0-9]{1,2})", core)):
@@ -69,15 +68,15 @@ def _tagged(core: str, raw: str, left: Left, record: Record) -> Said | None:
     """``#MeToo``, ``#-Taste``."""
     if _HASHTAG.match(raw) and core[0].isalpha():
         rest = read(core, Left(), record)
-        return replace(rest, text=f"hashtag {rest.text}")
+        return replace(rest, text=f"{record.hashtag} {rest.text}")
     m = re.fullmatch(r"\W*#-([^\W\d_].*?)\W*", raw)
-    return Said(f"{record.signs['#']} {m[1]}", Left(word=core, before=left.word)) if m else None
+    return Said(f"{record.sign('#')} {m[1]}", Left(word=core, before=left.word)) if m else None
 
 
 def _numbered(value: int, gender: str, right: Right, record: Record) -> Beside:
     """``la II Guerra Mundial``: an ordinal where a noun follows; a single ``I`` only before a war."""
     if value == 1:
-        found = right.one_of(_WARS, prefixes(_WARS))
+        found = right.one_of(record.wars, prefixes_of(record, "wars"))
     else:
         initial = right.initial()
         found = None if initial is None else initial.isalpha()
@@ -103,7 +102,7 @@ def _first_of_two(core: str, left: Left, right: Right, record: Record) -> Beside
     """The number of ``$3 a 5 millones``, whose currency is said behind the second."""
     if not (found := amounts.prefixed(core, record)):
         return False
-    links = (record.signs["and"] if left.word.lower() in _BETWEEN else record.until, *_DASHES)
+    links = (record.and_word if left.word.lower() in record.between_words else record.until, *_DASHES)
     if not right.done:
         return None if any(link.startswith(right.text) for link in links) else False
     second = re.match(rf"({record.number})(.*)", right.beyond)
@@ -128,7 +127,7 @@ def _scale(right: Right, record: Record) -> bool | None:
 
 def _company(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
     """``3M`` is the company where a sentence begins with it or "bei" stands before it, and nothing is counted."""
-    if left.before and left.word.lower() not in FIRM:
+    if left.before and left.word.lower() not in record.firms:
         return False
     said = Said(f"{amounts.number('3', record)} M", Left(word="3M", before=left.word))
     if parts.mark or right.last:
@@ -136,14 +135,11 @@ def _company(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
     initial = right.initial("€$£¥")
     if initial is None:
         return None
-    link = record.of("x").removesuffix("x").strip()
     if not initial.isalpha() or (record.capital_nouns and initial.isupper()):
         return False
     if not right.done:
         return None
-    word = right.body.lower()
-    counted = link and (word in (link, "d") or word.startswith("d'") or word[-1:] == "s")
-    return False if counted else said
+    return False if re.fullmatch(record.counted, right.body.lower()) else said
 
 
 def _molar(core: str, left: Left, right: Right, record: Record) -> Beside:
@@ -167,7 +163,7 @@ def _dated(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
         return Said(f"{record.date_of} {amounts.number(core, record)}", Left(word=core)) if year else False
     if not re.fullmatch("[1-9]|[12][0-9]|3[01]", left.word) or record.dot_ordinals:
         return False
-    month = record.months.get(core.lower()) or (3 if core in ("mar", "Mar") and parts.dotted else 0)
+    month = record.months.get(core.lower()) or (record.day_months.get(core.lower(), 0) if parts.dotted else 0)
     if not month or not (record.date_of or parts.dotted):
         return False
     if parts.dotted and parts.mark == ".":

@@ -8,8 +8,9 @@ from typing import Literal
 
 from sayahead.text.shared import amounts
 from sayahead.text.shared.grammar import DAY_AND_MONTH, read
-from sayahead.text.shared.record import Left, Record, Said, prefixes
+from sayahead.text.shared.record import Record, prefixes
 from sayahead.text.shared.tokens import Parts, Right
+from sayahead.text.shared.words import Left, Said
 
 DAYS = re.compile(r"([0-9]{1,2})(\.?)[-–]([0-9]{1,2})")
 _MONTH_TO = re.compile(r"([^\W\d_]+)\.?[-–]([0-9]{1,2})")

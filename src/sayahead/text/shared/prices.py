@@ -11,8 +11,9 @@ from dataclasses import replace
 from sayahead.text.shared import amounts
 from sayahead.text.shared.grammar import RANGE
 from sayahead.text.shared.ordinals import prefixes_of
-from sayahead.text.shared.record import Left, Record, Said
+from sayahead.text.shared.record import Record
 from sayahead.text.shared.tokens import Joined, Right
+from sayahead.text.shared.words import Left, Said
 
 _MARKS = ".,;:!?)"
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from sayahead.text.shared import joining, unspaced
 from sayahead.text.shared.punctuation import ENDING, PAUSING, foreign_runs, once, shown, trim, without
-from sayahead.text.shared.record import Left, Record, Said
+from sayahead.text.shared.record import Record
 from sayahead.text.shared.tokenizer import Waiting
 from sayahead.text.shared.tokens import Joined, Parts, Right, Token
+from sayahead.text.shared.words import Left, Said
 from sayahead.types import Word
 
 AT_ONCE, PORTION = 8, 4

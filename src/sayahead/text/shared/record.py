@@ -4,88 +4,14 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import ModuleType
 
+from sayahead.text.shared.numbers import Numbers
+from sayahead.text.shared.words import Currency, Noun
 
-@dataclass(frozen=True, slots=True)
-class Noun:
-    """What is counted: a unit, a currency."""
-
-    one: str
-    many: str
-    gender: str = "m"
-    """m, f or n: what the number before it agrees with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Currency:
-    """Money: the noun and what a hundredth of it is called."""
-
-    main: Noun
-    cent: Noun | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Left:
-    """What the words before a token mean for it."""
-
-    kind: str = ""
-    """``number``, ``hours``, ``money``, ``phone``, ``code``, ``day``, ``month``, ``dash``, ``start``, or nothing."""
-    word: str = ""
-    """The word before it in the source, without marks; nothing behind a pause or at the start of the sentence."""
-    one: bool = False
-    """Whether what was counted is one."""
-    big: bool = False
-    """Whether it was a round number of millions: "d'euros"."""
-    before: str = ""
-    """The word before that one."""
-    form: str = ""
-    """The form in which an ordinal was said."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """How a token is read, and what that means for the next."""
-
-    text: str
-    left: Left = field(default_factory=Left)
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """Figures in words. A form is ``""`` for counting, or the gender of the noun behind: ``m``, ``f``, ``n``."""
-
-    cardinal: Callable[[int, str], str]
-    """A whole number, 0 to 10^15, in a form."""
-    ordinal: Callable[[int, str], str]
-    """An ordinal, 1 to 9999, in a form."""
-    fraction: Callable[[str], str]
-    """The figures behind the decimal mark."""
-    part: Callable[[int, int], str]
-    """A common fraction: numerator, denominator; nothing where it has no name of its own."""
-    varies: Callable[[int], bool]
-    """Whether a whole number has several forms, so that it must wait for the noun."""
-    roman: Callable[[int, Left], str]
-    """A Roman numeral behind a name or a century's noun."""
-    clock: Callable[[int, int | None, int | None, Left], str]
-    """Hours, minutes, seconds; minutes may be unknown."""
-    date: Callable[[int, int, int | None, Left], str]
-    """Day, month, year."""
-    singular: Callable[[float], bool] = field(default=lambda value: value == 1)
-    """Whether so many take the singular."""
-    year_of: Callable[[int], str] | None = None
-    """A number of four figures without a mark, where it is read in another way than as a count."""
-    dotted: Callable[[Left, str], str] | None = None
-    """The form of an ordinal with a full stop, by what is to its left and right."""
-    gender: Callable[[str, Left], str] | None = None
-    """The gender of any noun by its form, or nothing where it does not show."""
-
-    @classmethod
-    def of(cls, module: ModuleType, **other: Callable[..., str]) -> Numbers:
-        """What the functions of these names in a module say, but for some others."""
-        return cls(**{name: getattr(module, name) for name in cls.__slots__ if hasattr(module, name)} | other)
+CURRENCIES = "$€£¥₹₽₺₩₪₫฿₴₦¢"
+"""Signs of currencies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +23,7 @@ class Record:
 
     tag: str
     stand_in: str
-    """A content word that espeak-ng reads behind what is in sight: one that makes nothing of the word before it."""
+    """A content word that espeak-ng reads after what is in sight: one that makes nothing of the word before it."""
     scripts: tuple[str, ...] = ("LATIN",)
     """First words of the Unicode names of the letters that it can read."""
     spaced: bool = True
@@ -119,8 +45,14 @@ class Record:
     per: str = ""
     per_vowel: str = ""
     """The same before a vowel, where it is another: "all'"."""
-    of: Callable[[str], str] = field(default=lambda noun: noun)
-    """A noun behind a round million: "d'euros"."""
+    linked: str = ""
+    """What links a round million to its noun: ``de``."""
+    linked_vowel: str = ""
+    """The same before a vowel, where it is another: ``d'``."""
+    vowels: str = "aeiou"
+    """The letters before which that stands."""
+    counted: str = "(?!)"
+    """A pattern of words that a number of millions counts: after ``3M`` it is no company then."""
     and_a_half: str = ""
     """A whole number and a half, where they are one word: ``{n}einhalb``."""
     weekdays: Mapping[str, str] = field(default_factory=dict)
@@ -132,24 +64,46 @@ class Record:
     date_of: str = ""
     """Between a day, its month and its year, where it is said though it may not be written: ``3 mayo 2024``."""
     clubs: frozenset[str] = frozenset()
-    """What clubs' names go on with behind an ordinal, where a full stop makes ordinals: ``1. FC Köln``."""
+    """What clubs' names go on with after an ordinal, where a full stop makes ordinals: ``1. FC Köln``."""
     linking: frozenset[str] = frozenset()
     """Words of five letters and more between what tells of a number's figures and these: ``die PIN lautet 4711``."""
     each_in: str = ""
     """``de 8/8 h``: what is said between a length of time and itself."""
     keys: str = ""
-    """What keys of a telephone are called: behind it ``#`` is said."""
+    """What keys of a telephone are called: after it ``#`` is said."""
     articles: Mapping[str, str] = field(default_factory=dict)
-    """Articles by their gender, where Roman figures behind them are ordinals: ``la II Guerra Mundial``."""
+    """Articles by their gender, where Roman figures after them are ordinals: ``la II Guerra Mundial``."""
     suffixes: Mapping[str, str] = field(default_factory=dict)
     """Ends of words in short, with a full stop: ``Hauptstr.``"""
+    and_word: str = ""
+    """Between two things, and between a whole number and its fraction."""
+    hashtag: str = "hashtag"
+    """What is said for ``#`` before a word."""
+    between_words: frozenset[str] = frozenset()
+    """Words after which a range is linked by ``and_word``: "between"."""
+    firms: frozenset[str] = frozenset()
+    """Words after which ``3M`` is the company."""
+    times: frozenset[str] = frozenset()
+    """How often, as in ``3 times/day``."""
+    each_from: str = ""
+    """The word before a length of time that is given twice: ``de 8/8 h``."""
+    each_units: frozenset[str] = frozenset()
+    """The units of such a length of time."""
+    wars: frozenset[str] = frozenset()
+    """Nouns before which a single ``I`` is an ordinal."""
+    day_months: Mapping[str, int] = field(default_factory=dict)
+    """What is a month's name in short only between a day and a full stop: ``4 mar.``"""
+    hours: frozenset[str] = frozenset({"h"})
+    """Units after whose number another of two figures is one of minutes."""
+    tail: str = ""
+    """Words that may follow any: what a Piper voice sees after those that are there."""
     every: str = ""
     """``c/8 h``: how often."""
     molar: str = "M"
     """Moles a liter: ``0,1 M NaOH``."""
     units: Mapping[str, Noun] = field(default_factory=dict)
     glued_only: frozenset[str] = frozenset()
-    """Units that count as such only right behind the figures ("5m"), or those that are words otherwise."""
+    """Units that count as such only right after the figures ("5m"), or those that are words otherwise."""
     currencies: Mapping[str, Currency] = field(default_factory=dict)
     """By sign and by code."""
     money: str = "{main} {n}"
@@ -168,7 +122,7 @@ class Record:
     before_number: Mapping[str, str] = field(default_factory=dict)
     """What is an abbreviation only before a number: ``S. 5``."""
     phrases: Mapping[str, str] = field(default_factory=dict)
-    """What is read as one though there are spaces in it: ``z. B.``; behind a number one or many, parted by a slash."""
+    """What is read as one though there are spaces in it: ``z. B.``; after a number one or many, parted by a slash."""
     plain: Mapping[str, str] = field(default_factory=dict)
     """Words without a full stop that are read as others: ``km``-like abbreviations, ``Mr``."""
     starters: frozenset[str] = frozenset()
@@ -182,17 +136,17 @@ class Record:
     letters: Mapping[str, str] = field(default_factory=dict)
     """Names of single letters, where espeak-ng has none."""
     cues: Mapping[str, str] = field(default_factory=dict)
-    """Words in lower case that say what the figures behind them are: ``phone``, ``code``, ``label``, ``roman``."""
+    """Words in lower case that say what the figures after them are: ``phone``, ``code``, ``label``, ``roman``."""
     ordinal_suffixes: Mapping[str, str] = field(default_factory=dict)
     """What makes figures an ordinal when it follows them, and its form."""
     number_suffixes: frozenset[str] = frozenset()
-    """Patterns of what is said right behind a number in words, with nothing between: ``90er``, ``5-stellig``."""
+    """Patterns of what is said right after a number in words, with nothing between: ``90er``, ``5-stellig``."""
     pairs: bool = False
     """Whether figures of telephone numbers are read in pairs."""
     hour_signs: tuple[str, ...] = ()
     """What stands between hours and minutes beside a colon."""
     hour_words: frozenset[str] = frozenset()
-    """Words and signs behind a time that its reading has in it already: ``Uhr``."""
+    """Words and signs after a time that its reading has in it already: ``Uhr``."""
     lasting: frozenset[str] = frozenset()
     """Units of time that make a length of time of ``10:30`` before them."""
     half: Mapping[str, str] = field(default_factory=dict)
@@ -201,6 +155,26 @@ class Record:
     """Nouns that a Roman numeral stands before: ``XX secolo``."""
     names: frozenset[str] = frozenset()
     """First names of monarchs and popes: before a single Roman figure."""
+
+    def of(self, noun: str) -> str:
+        """A noun after a round million: "d'euros"."""
+        if self.linked_vowel and noun[:1] in self.vowels:
+            return f"{self.linked_vowel}{noun}"
+        return f"{self.linked} {noun}" if self.linked else noun
+
+    def sign(self, name: str) -> str:
+        """What a sign is called; itself, for the voice to read, where the language has no word for it."""
+        return self.signs.get(name, name)
+
+    def over(self, name: str) -> str:
+        """What a sign between two numbers is called."""
+        return self.between.get(name) or self.sign(name)
+
+    @functools.cached_property
+    def scaled_currency(self) -> re.Pattern[str]:
+        """A pattern of a scale and a currency in one: ``M€``."""
+        scales = sorted({scale.rstrip(".") for scale in self.scales}, key=len, reverse=True)
+        return re.compile(rf"({'|'.join(map(re.escape, scales)) or '(?!)'})\.?([{CURRENCIES}])")
 
     @functools.cached_property
     def number(self) -> str:
@@ -212,7 +186,7 @@ class Record:
 
     @functools.cached_property
     def currency_words(self) -> Mapping[str, Currency]:
-        """Currencies by the words, signs and codes that may stand behind a number."""
+        """Currencies by the words, signs and codes that may stand after a number."""
         words = {name: one for one in self.currencies.values() for name in (one.main.one, one.main.many)}
         return {**words, **self.currencies}
 

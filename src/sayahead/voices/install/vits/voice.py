@@ -15,6 +15,7 @@ import numpy as np
 
 from sayahead.engine.onnx import OnnxGraph, count, simplify
 from sayahead.errors import SayaheadError, VoiceError
+from sayahead.text.languages import RECORDS, record_of
 from sayahead.types import Floats
 from sayahead.vocoders.vits_decoder import LatentVocoder
 from sayahead.voices.install.onnx.conv2d import with_planes
@@ -57,15 +58,6 @@ WAYS = (
 """The cheapest first."""
 CARDS = ("MODEL_CARD", "MODEL_CARD.md", "LICENSE", "LICENSE.txt", "LICENSE.md")
 """Files beside a voice that say what it may be used for."""
-TAILS = {
-    "de": "man sieht es oft so bei uns hier",
-    "en": "one of the men who came to see it",
-    "es": "uno ve esto a veces por aquí también",
-    "fr": "on voit bien cela chez nous ici aussi",
-    "it": "uno vede questo spesso da noi qui ancora",
-    "pt": "um dia isso vai ser bom para nós",
-}
-"""Words that may follow any: what a voice sees behind those that are there (see VitsConfig.tail)."""
 
 
 def add_piper(onnx: Path, config: Path | None, folder: Path) -> None:
@@ -137,7 +129,7 @@ def about(cuts: Cuts, piper: PiperConfig, terms: str, *, right: tuple[int, int],
         "spelling": piper.spelling,
         "espeak": piper.espeak,
         "right": list(right),
-        "tail": TAILS.get(base, ""),
+        "tail": record_of(base).tail if base in RECORDS else "",
     }
     several = f", {len(piper.speakers)} speakers" if piper.speakers else ""
     quality = f" {piper.quality}" if piper.quality else ""

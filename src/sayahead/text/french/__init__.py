@@ -1,1 +1,0 @@
-"""French: numbers, and a record of what is read how."""

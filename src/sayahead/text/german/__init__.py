@@ -1,1 +1,0 @@
-"""German: numbers, and a record of what is read how."""

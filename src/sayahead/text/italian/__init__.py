@@ -1,1 +1,0 @@
-"""Italian: numbers, and a record of what is read how."""

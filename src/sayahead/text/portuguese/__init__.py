@@ -1,1 +1,0 @@
-"""Portuguese: numbers, and a record of what is read how."""

@@ -1,1 +1,0 @@
-"""Spanish: numbers, and a record of what is read how."""
