@@ -261,9 +261,10 @@ def mapped(path: Path) -> mmap.mmap | None:
     check = 0
     try:
         with open(path, "rb", buffering=0) as file:
-            # Reading takes no memory that mapping would: most of the file is never looked at again.
-            while data := file.read(1 << 18):
-                check = zlib.crc32(data, check)
+            # Read into one small buffer: mapping or allocating as much would cost more time and memory than the check.
+            buffer = memoryview(bytearray(1 << 16))
+            while size := file.readinto(buffer):
+                check = zlib.crc32(buffer[:size], check)
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if check == WHOLE else None
     except OSError:
         return None
