@@ -106,6 +106,28 @@ def test_imports_lead_down() -> None:
     assert [name for name, module in modules().items() if module.room and "sayahead" in module.imports()] == []
 
 
+SERVER = ("table of protocols", "operation", "synthesis", "modules", "protocols", "process")
+"""Rooms of the server from the ground up; ``modules`` are those beside its folders."""
+
+
+def test_imports_lead_down_in_the_server() -> None:
+    def inner(name: str) -> str:
+        if name == "sayahead.server.protocols":
+            return "table of protocols"
+        part = name.split(".")[2]
+        return part if part in SERVER else "modules"
+
+    own = {name: module for name, module in modules().items() if name.startswith("sayahead.server.")}
+    assert {inner(name) for name in own} == set(SERVER)
+    upward = [
+        f"{name} imports {target}"
+        for name, module in own.items()
+        for target in module.imports()
+        if target in own and SERVER.index(inner(target)) > SERVER.index(inner(name))
+    ]
+    assert not upward, "\n".join(upward)
+
+
 def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = {name: {target for target in module.imports() if target != name} for name, module in modules().items()}
     # The package's own names are imported when they are first asked for.

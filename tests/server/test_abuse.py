@@ -20,9 +20,9 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 from sayahead.client import Client, ServerError
+from sayahead.server.json_messages import joined
 from sayahead.server.operation.logs import JsonLines, Lines
 from sayahead.server.synthesis.resample import Resampler
-from sayahead.server.wire import joined
 
 HUGE = "1" + "0" * 400
 BODY = (

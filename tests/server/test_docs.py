@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from support.servers import serving
 
-from sayahead.server.messages import CLOSING, CODES
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import names
+from sayahead.server.synthesis.messages import CLOSING, CODES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "server.md").read_text(encoding="utf-8")
 

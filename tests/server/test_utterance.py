@@ -21,10 +21,10 @@ from websockets.asyncio.client import ClientConnection, connect
 from sayahead.client import Client
 from sayahead.engine.session import Session
 from sayahead.errors import ConfigError
-from sayahead.server import messages as m
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import Caller
 from sayahead.server.outbox import Outbox
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.threads import Speaking
 from sayahead.server.utterance import Utterance
 from sayahead.types import AudioChunk, Floats

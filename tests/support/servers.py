@@ -19,8 +19,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from sayahead.engine.stages import Frames
 from sayahead.engine.synthesizer import Pauses, TwoStage
 from sayahead.server.hub import Hub
-from sayahead.server.operation.run import Server
 from sayahead.server.operation.settings import settings_of
+from sayahead.server.process.run import Server
 from sayahead.server.voices import Voices
 from sayahead.systems.loading import Loaded
 from sayahead.text.english.normalizer import Normalizer

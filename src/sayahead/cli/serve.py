@@ -54,9 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         from sayahead.engine.onnx import cores
         from sayahead.server.hub import Hub
-        from sayahead.server.operation import check, logs, malloc
-        from sayahead.server.operation.run import Server, check_ports
+        from sayahead.server.operation import logs, malloc
         from sayahead.server.operation.settings import load_settings
+        from sayahead.server.process import check
+        from sayahead.server.process.run import Server, check_ports
     except ImportError as error:
         raise missing(error) from error
     settings = load_settings(arguments.config, given=given(arguments))

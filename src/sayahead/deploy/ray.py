@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from sayahead.config import check_number, check_whole, from_mapping, hints_of, plain
 from sayahead.errors import ConfigError
 from sayahead.server.hub import PLACES_PER_CORE, Hub
-from sayahead.server.operation.app import create_app
 from sayahead.server.operation.settings import Settings, declared, load_settings
+from sayahead.server.process.app import create_app
 
 if TYPE_CHECKING:
     from ray.serve import Application

@@ -6,9 +6,9 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 
-from sayahead.server import messages as m
 from sayahead.server.hub import NEEDED, Hub, Lease, RefusedError
 from sayahead.server.outbox import Outbox
+from sayahead.server.synthesis import messages as m
 from sayahead.server.utterance import Utterance
 
 log = logging.getLogger("sayahead.server")

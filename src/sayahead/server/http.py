@@ -12,12 +12,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sayahead.errors import ConfigError, SayaheadError
-from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
+from sayahead.server.json_messages import MessageError, json_object
 from sayahead.server.operation.access import Caller, credential
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.formats import AudioFormat
-from sayahead.server.wire import MessageError, json_object
 
 RETRY_S = 2
 # Texts reach the engine in parts of this size.

@@ -13,10 +13,10 @@ from weakref import WeakKeyDictionary
 
 from sayahead.engine.onnx import cores
 from sayahead.errors import SayaheadError
-from sayahead.server import messages as m
 from sayahead.server.operation.access import Access, Caller
 from sayahead.server.operation.metrics import Metrics
 from sayahead.server.operation.settings import Settings
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.threads import Pool, Speaking
 from sayahead.server.voices import Voices
 from sayahead.text.lexicon import Lexicon

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterator
 
-from sayahead.server.messages import Event, Failed, GoneError, Outcome, Send
+from sayahead.server.synthesis.messages import Event, Failed, GoneError, Outcome, Send
 
 
 class Outbox:

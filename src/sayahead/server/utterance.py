@@ -12,12 +12,12 @@ from dataclasses import replace
 
 from sayahead.engine.heard import TOLERANCE_S, Heard
 from sayahead.errors import SayaheadError
-from sayahead.server import messages as m
 from sayahead.server.hub import Hub, Lease
+from sayahead.server.json_messages import joined
 from sayahead.server.outbox import Outbox
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.pacing import Pacing
 from sayahead.server.synthesis.threads import EncodedChunk, Speaking
-from sayahead.server.wire import joined
 from sayahead.speech import early_s
 
 log = logging.getLogger("sayahead.server")

@@ -11,13 +11,13 @@ from starlette.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from sayahead.errors import SayaheadError
-from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
+from sayahead.server.json_messages import MessageError
 from sayahead.server.operation.access import SUBPROTOCOL, Caller, credential
 from sayahead.server.operation.settings import Limits
 from sayahead.server.operation.transport import Allowance
-from sayahead.server.wire import MessageError
+from sayahead.server.synthesis import messages as m
 
 CLOSE_S = 2.0
 MOST_REASON = 123

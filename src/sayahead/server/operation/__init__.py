@@ -1,1 +1,1 @@
-"""Running the server: settings, keys, logs, metrics."""
+"""What an operator decides and sees: settings, keys, logs, metrics, connections."""

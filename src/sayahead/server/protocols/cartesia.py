@@ -17,16 +17,16 @@ from starlette.websockets import WebSocket
 
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
-from sayahead.server import messages as m
 from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body, text_of
 from sayahead.server.hub import Hub
+from sayahead.server.json_messages import MessageError, compact, number, text_frame, utterance_name
 from sayahead.server.operation.access import Caller
-from sayahead.server.protocols.alignment import source_words
+from sayahead.server.protocols.character_times import source_words
 from sayahead.server.protocols.dictionaries import Dictionaries
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
-from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name
 
 # Cartesia lets a connection idle this long.
 IDLE_S = 300.0

@@ -17,14 +17,14 @@ from starlette.websockets import WebSocket
 from sayahead import __version__
 from sayahead.config import nearest
 from sayahead.errors import ConfigError
-from sayahead.server import messages as m
 from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body, text_of
 from sayahead.server.hub import Hub
+from sayahead.server.json_messages import MessageError, compact, text_frame, whole
 from sayahead.server.operation.access import Caller
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
-from sayahead.server.wire import MessageError, compact, text_frame, whole
 
 # A connection may idle for as long as the server allows.
 IDLE_S = 3600.0

@@ -16,17 +16,17 @@ from starlette.websockets import WebSocket
 from sayahead.config import nearest
 from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError, SayaheadError
-from sayahead.server import messages as m
 from sayahead.server.http import RequestError, Sound, SpeechResponse, Wrapping, answers, json_body, text_of
 from sayahead.server.hub import Hub
+from sayahead.server.json_messages import MessageError, compact, number, text_frame, utterance_name, whole
 from sayahead.server.operation.access import Caller
 from sayahead.server.protocols import dictionaries
-from sayahead.server.protocols.alignment import Aligner, Alignment
+from sayahead.server.protocols.character_times import Aligner, Alignment
 from sayahead.server.protocols.dictionaries import Dictionaries
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import session_of
 from sayahead.server.websocket import SocketProtocol, serve_socket
-from sayahead.server.wire import MessageError, compact, number, text_frame, utterance_name, whole
 from sayahead.text.lexicon import Lexicon
 from sayahead.voices import VoiceConfig
 

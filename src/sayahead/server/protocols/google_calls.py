@@ -17,15 +17,15 @@ import grpc
 
 from sayahead.engine.options import SessionOptions
 from sayahead.errors import ConfigError, SayaheadError
-from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.http import PART, RequestError
 from sayahead.server.hub import Hub, RefusedError
+from sayahead.server.json_messages import MessageError
 from sayahead.server.operation.access import Caller, credential
 from sayahead.server.operation.transport import Allowance
 from sayahead.server.protocols import google_messages as messages
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.formats import AudioFormat
-from sayahead.server.wire import MessageError
 from sayahead.sound.files import wav_header
 from sayahead.text.lexicon import Entry, Lexicon
 

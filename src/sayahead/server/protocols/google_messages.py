@@ -11,7 +11,7 @@ from typing import Any
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
 
-from sayahead.server.wire import MessageError
+from sayahead.server.json_messages import MessageError
 
 PACKAGE = "google.cloud.texttospeech.v1"
 SHAPES = """

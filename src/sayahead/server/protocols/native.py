@@ -10,12 +10,12 @@ from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from sayahead.config import Bound, from_mapping, nearest
-from sayahead.server import messages as m
 from sayahead.server.hub import Hub
+from sayahead.server.json_messages import MOST_NAME, MessageError, compact, mark_of, number, text_frame, utterance_name
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.formats import ENCODINGS, RATES, AudioFormat
 from sayahead.server.synthesis.offers import Choice, offers
 from sayahead.server.websocket import SocketProtocol, serve_socket
-from sayahead.server.wire import MOST_NAME, MessageError, compact, mark_of, number, text_frame, utterance_name
 
 FRAME_S = 0.08
 # More is granted only up to limits.idle_most_s.

@@ -12,13 +12,13 @@ from starlette.types import ASGIApp
 
 from sayahead.config import nearest
 from sayahead.errors import ConfigError, VoiceError
-from sayahead.server import messages as m
 from sayahead.server.http import RequestError, Sound, SpeechResponse, answers, json_body
 from sayahead.server.hub import Hub
+from sayahead.server.json_messages import compact, number
 from sayahead.server.operation.access import Caller
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.formats import AudioFormat
 from sayahead.server.synthesis.offers import session_of
-from sayahead.server.wire import compact, number
 from sayahead.voices import VoiceConfig
 
 MODEL = "sayahead"

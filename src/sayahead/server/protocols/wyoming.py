@@ -14,14 +14,14 @@ from urllib.parse import urlsplit
 
 from sayahead import __version__
 from sayahead.errors import ConfigError
-from sayahead.server import messages as m
 from sayahead.server.driver import serve_session
 from sayahead.server.hub import Hub, RefusedError
+from sayahead.server.json_messages import MessageError, json_object
 from sayahead.server.operation.access import Caller, share_of
 from sayahead.server.operation.settings import ProtocolSettings, Settings, there
 from sayahead.server.operation.transport import Allowance
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.offers import session_of
-from sayahead.server.wire import MessageError, json_object
 
 log = logging.getLogger("sayahead.server")
 # The version of the protocol; 1.7.0 is the first that streams text.

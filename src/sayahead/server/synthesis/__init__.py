@@ -1,1 +1,1 @@
-"""Who is spoken to next, and in which format."""
+"""What a client asks for, who is spoken to next, and in which format."""

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from sayahead.server import messages as m
+from sayahead.server.synthesis import messages as m
 from sayahead.server.synthesis.formats import encoder
 from sayahead.sound.pcm import audible
 from sayahead.types import WordTiming

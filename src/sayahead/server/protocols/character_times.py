@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, replace
 
-from sayahead.server import messages as m
+from sayahead.server.synthesis import messages as m
 
 
 @dataclass(frozen=True, slots=True)

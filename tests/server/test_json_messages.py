@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from sayahead.server.wire import MOST_NAME, MessageError, json_object, number, text_frame, utterance_name, whole
+from sayahead.server.json_messages import (
+    MOST_NAME,
+    MessageError,
+    json_object,
+    number,
+    text_frame,
+    utterance_name,
+    whole,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import loopback
-from sayahead.server.operation.run import bind, ports
 from sayahead.server.operation.settings import Settings
 from sayahead.server.operation.transport import most_connections
+from sayahead.server.process.run import bind, ports
 from sayahead.sound.files import OutputError
 
 # What a connection keeps at most besides its messages: buffers of the system and of the event loop, and what it has

@@ -26,7 +26,7 @@ from websockets.asyncio.client import connect
 from sayahead.cli import main
 from sayahead.client import Client, ServerError
 from sayahead.server.operation.logs import JsonLines, Lines
-from sayahead.server.operation.run import bind
+from sayahead.server.process.run import bind
 from sayahead.sound.files import OutputError
 
 TEXT = "Hello there, how are you today? I am fine. "

@@ -15,9 +15,9 @@ import uvicorn
 
 from sayahead.server.hub import Hub
 from sayahead.server.operation.access import loopback
-from sayahead.server.operation.app import create_app
 from sayahead.server.operation.settings import Settings
 from sayahead.server.operation.transport import HttpConnection, Socket
+from sayahead.server.process.app import create_app
 from sayahead.sound.files import OutputError
 
 log = logging.getLogger("sayahead.server")
