@@ -1,4 +1,4 @@
-"""Readings in five languages against those a person accepts, and what no rule may break."""
+"""Readings in every language that has a data file, against those a person accepts, and what no rule may break."""
 
 from __future__ import annotations
 
