@@ -158,7 +158,7 @@ def test_an_installed_voice_is_heard_with_another_vocoder(
     monkeypatch.setenv("SAYAHEAD_VOICES", str(tmp_path / "added"))
     packed = tmp_path / "tiny.tar.gz"
     assert main(["voices", "pack", str(tmp_path / "saeki-lj"), "-o", str(packed)]) == 0
-    assert "Left out, as the package has them: context.onnx" in capsys.readouterr().out
+    assert "Left out, as packaged voices have them: context.onnx" in capsys.readouterr().out
     assert main(["voices", "add", str(packed)]) == 0
     added = load_voice("saeki-lj-tiny").config
     assert added.files == load_voice(tmp_path / "saeki-lj").config.files

@@ -11,7 +11,7 @@ from sayahead.engine.synthesizer import TwoStage
 from sayahead.voice import load_voice
 from sayahead.voices.install.add import add
 
-ARCHIVES = Path(__file__).parents[3] / "archives"
+ARCHIVES = Path(__file__).parents[4] / "archives"
 STEP = 9
 """Frames of a step."""
 
@@ -19,7 +19,7 @@ STEP = 9
 def test_the_sums_are_of_all_archives() -> None:
     lines = (ARCHIVES / "SHA256SUMS").read_text(encoding="utf-8").splitlines()
     sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    paths = {str(path.relative_to(ARCHIVES)): path for path in ARCHIVES.rglob("*.tar.gz")}
+    paths = {str(path.relative_to(ARCHIVES)): path for path in ARCHIVES.rglob("*.tar.*")}
     files = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
     assert sums == files
     assert files
