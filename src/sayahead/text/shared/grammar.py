@@ -264,7 +264,7 @@ def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
     if m is None or m[2] not in record.ordinal_suffixes:
         return None
     value = int(m[1]) if m[1].isdecimal() else roman(m[1])
-    if len(m[1]) == 1 and not m[1].isdecimal() and (m[1] not in "IVX" or m[2] not in ("e", "er", "re", "ᵉ")):
+    if len(m[1]) == 1 and not m[1].isdecimal() and (m[1] not in "IVX" or m[2] not in record.letter_suffixes):
         return None
     if not value or (m[2] == "°" and left.kind == "number"):
         return None

@@ -139,6 +139,8 @@ class Record:
     """Words in lower case that say what the figures after them are: ``phone``, ``code``, ``label``, ``roman``."""
     ordinal_suffixes: Mapping[str, str] = field(default_factory=dict)
     """What makes figures an ordinal when it follows them, and its form."""
+    letter_suffixes: frozenset[str] = frozenset()
+    """Those of them that also follow a single Roman letter: ``Ier``, ``Ve``. In other languages "Ve" is a word."""
     number_suffixes: frozenset[str] = frozenset()
     """Patterns of what is said right after a number in words, with nothing between: ``90er``, ``5-stellig``."""
     pairs: bool = False
