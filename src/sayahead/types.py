@@ -33,7 +33,7 @@ class Word:
     """The voice's symbols that are spoken for it; empty: its text is read."""
     pause_s: float = 0.0
     """Seconds of silence that stand in its place: it is no word, its text a mark or empty."""
-    goes_on: bool = False
+    continues: bool = False
     """Whether the next word is the rest of what is read here: once this one is spoken, that cannot be taken back."""
 
 

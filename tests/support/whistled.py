@@ -39,7 +39,7 @@ class Whistles:
     def breathe(self) -> list[Word]:
         return self.push("·")
 
-    def spoken(self, *, begun: bool, over: bool) -> list[Word]:
+    def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
         return self.breathe()
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:

@@ -25,7 +25,7 @@ class Letters:
         self._action: Read | Steps = READ
         self._start = self._end = 0
         # Whether the next word is the rest of the last one that was spelled.
-        self._goes_on = False
+        self._continues = False
         self._begin()
 
     def _begin(self) -> None:
@@ -44,7 +44,7 @@ class Letters:
     @property
     def fixed_until(self) -> tuple[int, int]:
         """A word of which a letter was read stays."""
-        rest, _ = rest_of(self._goes_on, self._pending)
+        rest, _ = rest_of(self._continues, self._pending)
         end = rest[-1].end if rest else self._end
         return end if rest and rest[-1].ends else self._start, end
 
@@ -56,7 +56,7 @@ class Letters:
         self._pending.extend(words)
 
     def take_back(self) -> bool:
-        rest, begun = rest_of(self._goes_on, self._pending)
+        rest, begun = rest_of(self._continues, self._pending)
         self._pending = deque(rest)
         return begun
 
@@ -149,7 +149,7 @@ class Letters:
         first = self._size + len(space)
         self._words.append((word, (first, first + len(text))))
         self._add(space + text)
-        self._last, self._end, self._goes_on = word.text, word.end, word.goes_on
+        self._last, self._end, self._continues = word.text, word.end, word.continues
         if word.ends:
             self._finish()
 

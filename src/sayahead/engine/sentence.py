@@ -108,7 +108,7 @@ def rest_of(last: bool, pending: Iterable[Word]) -> tuple[list[Word], bool]:
         if not last:
             break
         rest.append(word)
-        last = word.goes_on
+        last = word.continues
     return rest, last
 
 
@@ -151,7 +151,7 @@ class Words:
         # Whether a phrase may pause after the last word that was spoken.
         self._closed = True
         # Whether the next word is the rest of the last one that was spoken.
-        self._goes_on = False
+        self._continues = False
         # What the last segment speaks, and how much it shows.
         self._speaking: tuple[Word, ...] = ()
         self._showing = 0
@@ -163,7 +163,7 @@ class Words:
     @property
     def fixed_until(self) -> tuple[int, int]:
         """Words that the last SPEAK has shown and not spoken can be taken back."""
-        rest, _ = rest_of(self._goes_on, self._pending)
+        rest, _ = rest_of(self._continues, self._pending)
         end = rest[-1].end if rest else self._end
         return end if rest and rest[-1].ends else self._begin, end
 
@@ -175,7 +175,7 @@ class Words:
         self._pending.extend(words)
 
     def take_back(self) -> bool:
-        rest, begun = rest_of(self._goes_on, self._pending)
+        rest, begun = rest_of(self._continues, self._pending)
         self._pending = deque(rest)
         self._seen = min(self._seen, len(rest))
         self._closes = self._breathes = False
@@ -258,7 +258,7 @@ class Words:
         self._open = 0 if self._speaking[-1].ends else self._open + len(self._speaking)
         self._end, self._closed = self._speaking[-1].end, closes_phrase(self._speaking[-1])
         self._begin = self._end if self._speaking[-1].ends else self._begin
-        self._goes_on = self._speaking[-1].goes_on
+        self._continues = self._speaking[-1].continues
         self._seen = self._showing
         self._breathes = self._breathes and bool(self._pending)
         return self._speaking

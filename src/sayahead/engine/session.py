@@ -146,7 +146,7 @@ class Session:
         opening, start = reread(source, begin)
         self._normalizer = self._normalizer_from(start - len(opening))
         self._normalizer.push(opening + source[start:spoken])
-        self._normalizer.spoken(begun=self._sentence.take_back(), over=begin == spoken)
+        self._normalizer.forget_spoken(begun=self._sentence.take_back(), over=begin == spoken)
         self._normalizer.skipped.clear()
         if source[spoken:at] + text:
             self._inbox.append(source[spoken:at] + text)

@@ -30,11 +30,11 @@ class Normalizer(Protocol):
         """The words that were waiting, as they stand; the next fragment goes on with the sentence."""
         ...
 
-    def spoken(self, *, begun: bool, over: bool) -> list[Word]:
-        """The words that were waiting, of which nothing is to be said again: all the text so far has been spoken.
+    def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
+        """Take all the text so far for spoken; returns the words that were still waiting, for the caller to drop.
 
-        ``begun``: but for the rest of the last word, which is handed out with what follows (see ``Word.goes_on``).
-        ``over``: its last sentence has ended.
+        ``begun``: the last word was spoken in part; its rest comes with later text (see ``Word.continues``).
+        ``over``: the text's last sentence has ended.
         """
         ...
 
@@ -91,7 +91,7 @@ class FrontEnd(Protocol):
     ) -> Phonemizer:
         """Phonemes for a voice with these ids.
 
-        ``stand_in`` is read behind the visible words while a sentence goes on, for their pronunciation alone; with
+        ``stand_in`` is read after the visible words while a sentence goes on, for their pronunciation alone; with
         ``inner_punctuation`` off, only a sentence's last word keeps its mark.
         """
         ...

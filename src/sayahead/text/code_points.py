@@ -22,7 +22,6 @@ class LettersPhonemizer:
         self._ids = dict(phonemes)
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-        """See ``sayahead.text.Phonemizer``."""
         made, inside = list[Pronunciation](), bool(left)
         for word in words:
             sounding, whole = self.ids(word.text.rstrip(PAUSES)), self.ids(word.text)
@@ -33,7 +32,6 @@ class LettersPhonemizer:
         return made
 
     def phonemes(self, word: Word) -> int:
-        """See ``sayahead.text.Phonemizer``."""
         return len(self.ids(word.text))
 
     def ids(self, text: str) -> Ids:

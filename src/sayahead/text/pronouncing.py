@@ -123,7 +123,7 @@ class Pronunciations:
 
 
 class Pronouncing:
-    """A normalizer whose words are said as a lexicon has them; see ``sayahead.text.Normalizer``."""
+    """A normalizer whose words are said as a lexicon has them."""
 
     def __init__(self, inner: Normalizer, pronunciations: Pronunciations, start: int = 0) -> None:
         self.skipped = inner.skipped
@@ -133,21 +133,17 @@ class Pronouncing:
         self._held: list[Word] = []
 
     def push(self, fragment: str) -> list[Word]:
-        """See Normalizer."""
         self._source += fragment
         return self._settle(self._inner.push(fragment), over=False)
 
     def flush(self) -> list[Word]:
-        """See Normalizer."""
         return self._settle(self._inner.flush(), over=True)
 
     def breathe(self) -> list[Word]:
-        """See Normalizer."""
         return self._settle(self._inner.breathe(), over=True)
 
-    def spoken(self, *, begun: bool, over: bool) -> list[Word]:
-        """See Normalizer."""
-        return self._settle(self._inner.spoken(begun=begun, over=over), over=True)
+    def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
+        return self._settle(self._inner.forget_spoken(begun=begun, over=over), over=True)
 
     def _settle(self, words: list[Word], *, over: bool) -> list[Word]:
         """Words that are settled, of those that wait and these; all of them where no more come for now."""
@@ -252,12 +248,12 @@ class Pronouncing:
         places = [word.start, word.start + found.start(), word.start + found.end(), word.end]
         mark = _MARKS.search(word.text)[0]  # type: ignore[index]
         made = [
-            replace(word, text=text, start=a, end=b, ends=False, goes_on=True)
+            replace(word, text=text, start=a, end=b, ends=False, continues=True)
             for text, a, b in zip((first, found[1], last), places[:-1], places[1:], strict=True)
         ]
         made[1] = replace(made[1], phonemes=said.phonemes)
         made = [one for one in made if one.text]
-        return [*made[:-1], replace(made[-1], text=made[-1].text + mark, ends=word.ends, goes_on=word.goes_on)]
+        return [*made[:-1], replace(made[-1], text=made[-1].text + mark, ends=word.ends, continues=word.continues)]
 
     def _parts(self, words: list[Word], source: str, before: Tokens = ()) -> list[Word] | None:
         """The words of a compound ("Nguyen-led") of which one is in the lexicon; None where there is none.
@@ -285,7 +281,7 @@ class Pronouncing:
             last = i + 1 == len(spoken)
             end = word.end if last else word.start + places[i].end()
             one = replace(word, text=part + (word.text[len(text) :] if last else ""), start=at, end=end)
-            one = replace(one, ends=word.ends and last, goes_on=word.goes_on and last)
+            one = replace(one, ends=word.ends and last, continues=word.continues and last)
             made.append(self._genitive([*(words[:-1] if not i else ()), one], *entry) if entry else one)
             at = end
         return made
@@ -301,11 +297,11 @@ def said_so(words: list[Word], said: Said, behind: str) -> Word:
     first, last = words[0], words[-1]
     if said.phonemes or not said.text:
         text = " ".join(word.text for word in words)
-        return replace(first, text=text, end=last.end, ends=last.ends, phonemes=said.phonemes, goes_on=last.goes_on)
+        return replace(first, text=text, end=last.end, ends=last.ends, phonemes=said.phonemes, continues=last.continues)
     mark = _MARKS.search(last.text)
     trail = mark[0] if mark else ""
     if said.dotted and trail.startswith(".") and not last.ends:
         trail = trail[1:]
     lead = "(" if first.text.startswith("(") else ""
     text = f"{lead}{said.text}{behind}{trail}"
-    return replace(first, text=text, end=last.end, ends=last.ends, goes_on=last.goes_on)
+    return replace(first, text=text, end=last.end, ends=last.ends, continues=last.continues)

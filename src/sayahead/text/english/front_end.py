@@ -17,20 +17,17 @@ OPENERS = frozenset(
 
 
 class English:
-    """See FrontEnd."""
+    """The front end of English: its normalizer, the phonemes of its lexicon, and letters."""
 
     openers = OPENERS
 
     def normalizer(self, start: int = 0) -> Normalizer:
-        """See FrontEnd."""
         return Normalizer(start)
 
     def phonemizer(
         self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True
     ) -> EnglishPhonemizer:
-        """See FrontEnd."""
         return EnglishPhonemizer(phonemes, stand_in=stand_in, inner_punctuation=inner_punctuation)
 
     def speller(self) -> EnglishSpeller:
-        """See FrontEnd."""
         return EnglishSpeller()

@@ -49,10 +49,10 @@ def in_portions(word: Word) -> list[Word]:
         return [word]
     places = [word.start + size * n // len(parts) for n in range(len(parts) + 1)]
     made = [
-        Word(part, start, max(start + (size > 0), end), goes_on=True)
+        Word(part, start, max(start + (size > 0), end), continues=True)
         for part, start, end in zip(parts, places[:-1], places[1:], strict=True)
     ]
-    return [*made[:-1], replace(made[-1], ends=word.ends, goes_on=False)]
+    return [*made[:-1], replace(made[-1], ends=word.ends, continues=False)]
 
 
 def _atoms(word: str) -> list[tuple[str, float]]:

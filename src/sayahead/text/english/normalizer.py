@@ -70,7 +70,7 @@ class Normalizer(Waiting[str]):
             return False
         left = self._left
         self._emit(token, token.parts.before + said, out, last=False)
-        out[-1] = replace(out[-1], goes_on=True)
+        out[-1] = replace(out[-1], continues=True)
         token.start, token.begun, token.parts.before, self._left = token.end, said, "", left
         return False
 

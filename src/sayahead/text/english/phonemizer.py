@@ -50,7 +50,7 @@ class EnglishPhonemizer:
         tagger.predict = functools.lru_cache(maxsize=1024)(tagger.predict)
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-        """See ``sayahead.text.Phonemizer``. A word that does not open its sentence begins with the space before it.
+        """A word that does not open its sentence begins with the space before it.
 
         A word is spoken up to its last phoneme: how the space sounds, and how long it lasts, is settled with the next.
         """
@@ -78,7 +78,6 @@ class EnglishPhonemizer:
         return np.array(self._spelled(phonemes), np.int64)
 
     def _spelled(self, phonemes: str) -> list[int]:
-        """See ``ids``."""
         return [self._ids[symbol] for symbol in phonemes if symbol in self._ids]
 
     def phonemes(self, word: Word) -> int:

@@ -27,7 +27,7 @@ _NAMES = {
 
 
 def say_as(text: str, kind: str, form: str) -> str:
-    """See ``text.say_as``: characters, digits, cardinal, ordinal, telephone, date, time, fraction, currency."""
+    """Text said as a kind: characters, digits, cardinal, ordinal, telephone, date, time, fraction, currency."""
     plain = text.replace(",", "").replace(" ", "")
     match kind:
         case "characters" | "spell-out" | "verbatim":

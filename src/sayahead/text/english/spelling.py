@@ -56,7 +56,7 @@ def ids(text: str) -> Ids:
 
 
 class EnglishSpeller:
-    """See ``sayahead.text.Speller``."""
+    """English text in the characters of ``ALPHABET``, for voices that read letters."""
 
     alphabet = ALPHABET
     spelled = staticmethod(spelled)

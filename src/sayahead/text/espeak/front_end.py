@@ -16,7 +16,7 @@ from sayahead.text.shared.reader import Reader
 
 
 class EspeakFrontEnd:
-    """See ``sayahead.text.FrontEnd``: the reading of a language by its record, phonemes by espeak-ng.
+    """A front end for any language of espeak-ng: words by the data of the language, phonemes by espeak-ng.
 
     English has a normalizer of its own.
     """
@@ -30,7 +30,6 @@ class EspeakFrontEnd:
         self.openers = OPENERS if self._english else record_of(language).openers
 
     def normalizer(self, start: int = 0) -> Normalizer:
-        """See FrontEnd."""
         if self._english:
             return EnglishNormalizer(start)
         return Reader(record_of(self.language), start)
@@ -38,7 +37,7 @@ class EspeakFrontEnd:
     def phonemizer(
         self, phonemes: Mapping[str, int], *, stand_in: str = "", inner_punctuation: bool = True
     ) -> EspeakPhonemizer:
-        """See FrontEnd; without ``stand_in`` it is the language's own."""
+        """Without ``stand_in`` it is the language's own."""
         return EspeakPhonemizer(
             self.voice,
             phonemes,

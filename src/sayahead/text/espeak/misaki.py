@@ -59,5 +59,4 @@ class Misaki(Layout):
     """BCP 47 tag."""
 
     def ids(self, symbols: str, table: Mapping[str, int]) -> Ids:
-        """See Layout."""
         return super(Misaki, self).ids(spelled(symbols, self.language), table)

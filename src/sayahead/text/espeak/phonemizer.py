@@ -76,7 +76,7 @@ class EspeakPhonemizer:
         ESPEAK.clauses(voice, "a")
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-        """See ``sayahead.text.Phonemizer``. A word that does not open its sentence begins with the space before it."""
+        """A word that does not open its sentence begins with the space before it."""
         if not words:
             return []
         inside = bool(left)
@@ -91,7 +91,6 @@ class EspeakPhonemizer:
         return sum(len(self._alone(token.bare)) for token in _tokens(0, word.text))
 
     def ids(self, phonemes: str) -> Ids:
-        """See ``sayahead.text.Phonemizer``."""
         return self._layout.ids(phonemes, self._ids)
 
     def read(self, texts: Sequence[str], *, first: int = 0, ends: bool = True) -> list[tuple[str, str]]:

@@ -93,4 +93,4 @@ class Reader(Waiting[Said]):
         for number, part in enumerate(parts, 1):
             start, end = (word.start + size * n // len(parts) for n in (number - 1, number))
             last = number == len(parts)
-            yield Word(part, start, max(start + (size > 0), end), word.ends and last, goes_on=not last)
+            yield Word(part, start, max(start + (size > 0), end), word.ends and last, continues=not last)

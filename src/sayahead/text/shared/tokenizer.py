@@ -109,8 +109,7 @@ class Waiting(Language[SaidT]):
         self._breath = False
         return out
 
-    def spoken(self, *, begun: bool, over: bool) -> list[Word]:
-        """See ``sayahead.text.Normalizer``."""
+    def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
         if self._tag:
             # Where words of it were spoken, it was none.
             self._tagged([], silent=False)

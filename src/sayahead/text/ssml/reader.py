@@ -96,7 +96,6 @@ class Marked:
     # ---- the normalizer ------------------------------------------------------------------------------------------
 
     def push(self, fragment: str) -> list[Word]:
-        """See Normalizer."""
         out: list[Word] = []
         at = 0
         while at < len(fragment):
@@ -110,7 +109,7 @@ class Marked:
         return out
 
     def flush(self) -> list[Word]:
-        """See Normalizer; what is not closed ends here."""
+        """What is not closed ends here."""
         out: list[Word] = []
         self._literal(out)
         if self._tag is not None:
@@ -121,18 +120,18 @@ class Marked:
         return out
 
     def breathe(self) -> list[Word]:
-        """See Normalizer; an element whose content is replaced is waited for."""
+        """An element whose content is replaced is waited for."""
         out: list[Word] = []
         self._literal(out)
         self._take(self._inner.breathe(), out)
         return out
 
-    def spoken(self, *, begun: bool, over: bool) -> list[Word]:
-        """See Normalizer; an element that is open was said in its place."""
+    def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
+        """An element that is open was said in its place."""
         out: list[Word] = []
         self._literal(out)
         self._tag, self._content = None, ""
-        self._take(self._inner.spoken(begun=begun, over=over), out)
+        self._take(self._inner.forget_spoken(begun=begun, over=over), out)
         self._open = self._open and not over
         return out
 
@@ -350,7 +349,7 @@ class Marked:
                 end = self._end_of(word) if word.end > word.start else start
                 out.append(replace(word, start=start, end=max(start, end), speed=speed))
             self._done = out[-1].end
-            if self._replaced and not word.goes_on:
+            if self._replaced and not word.continues:
                 self._replaced = {at: said for at, said in self._replaced.items() if at >= word.end}
             self._open, self._mark = not word.ends, bool(_MARKS.search(word.text)[0])  # type: ignore[index]
         if words:

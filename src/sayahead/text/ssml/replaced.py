@@ -48,10 +48,10 @@ def instead(word: Word, said: Sequence[Replaced], transcriber: Transcriber | Non
         low, high = max(start, min(low, end)), min(end, max(high, start))
         places = [start, *(low + (high - low) * n // len(parts) for n in range(1, len(parts))), end]
         made += (
-            replace(word, text=part, start=a, end=b, phonemes=own.phonemes if own else "", ends=False, goes_on=True)
+            replace(word, text=part, start=a, end=b, phonemes=own.phonemes if own else "", ends=False, continues=True)
             for part, a, b in zip(parts, places[:-1], places[1:], strict=True)
         )
-    return [*made[:-1], replace(made[-1], ends=word.ends, goes_on=word.goes_on)]
+    return [*made[:-1], replace(made[-1], ends=word.ends, continues=word.continues)]
 
 
 def _runs(

@@ -39,7 +39,7 @@ class Letters:
         self._start -= 1
         return words
 
-    def spoken(self, *, begun: bool, over: bool) -> list[Word]:
+    def forget_spoken(self, *, begun: bool, over: bool) -> list[Word]:
         return self.breathe()
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
