@@ -169,8 +169,8 @@ class Pronouncing:
         start = word.start - self._base
         return self._source[start : word.end - self._base] if start >= 0 and word.end - word.start < MOST_SOURCE else ""
 
-    def _behind(self, word: Word) -> str:
-        """What has come of the token behind a word."""
+    def _next_token(self, word: Word) -> str:
+        """What has come of the token after a word."""
         rest = self._source[word.end - self._base :]
         white = _WHITE.match(rest)
         return _TOKEN.match(rest, white.end() if white else 0)[0]  # type: ignore[index]
@@ -202,17 +202,17 @@ class Pronouncing:
             if count < len(self._held):
                 if self._between(next_word, self._held[count]):
                     break
-            elif not (over or next_word.ends) and self._known.may_follow(tokens, self._behind(next_word)):
+            elif not (over or next_word.ends) and self._known.may_follow(tokens, self._next_token(next_word)):
                 return None
         if compound is not None and (best is None or best[0] < compound[0]):
             return compound
         if best is not None:
-            count, said, behind = best
-            return count, [self._genitive(self._held[:count], said, behind)]
+            count, said, after = best
+            return count, [self._genitive(self._held[:count], said, after)]
         return 1, self._parts([word], source) or [word]
 
     def _ending(self, tokens: Tokens) -> tuple[Said, str] | None:
-        """The entry for these words, the marks behind the last aside, and the ``'s`` that follows it."""
+        """The entry for these words, the marks after the last aside, and the ``'s`` that follows it."""
         last = tokens[-1]
         for size in range(len(last), 0, -1):
             if size < len(last) and last[size] not in _CLOSING:
@@ -224,10 +224,10 @@ class Pronouncing:
             return said, "'s"
         return None
 
-    def _genitive(self, words: list[Word], said: Said, behind: str) -> Word:
-        if behind and said.phonemes and self._known.transcriber:
+    def _genitive(self, words: list[Word], said: Said, after: str) -> Word:
+        if after and said.phonemes and self._known.transcriber:
             said = replace(said, phonemes=self._known.transcriber.genitive(said.phonemes))
-        return said_so(words, said, behind)
+        return said_so(words, said, after)
 
     def _own(self, word: Word) -> list[Word] | None:
         """The pronunciation that ``[word](/ipa/)`` gives, with what touches it; none for a link that looks so."""
@@ -239,10 +239,10 @@ class Pronouncing:
         except ConfigError as error:
             log.warning("%s: %s.", found[0], error)
             return None
-        before, behind = source[: found.start()], source[found.end() :]
-        if behind.replace("’", "'")[:2] == "'s" and not any(map(str.isalnum, behind[2:])):
-            said, behind = Said(phonemes=self._known.transcriber.genitive(said.phonemes)), ""
-        first, last = (self._known.read(part) if any(map(str.isalnum, part)) else "" for part in (before, behind))
+        before, after = source[: found.start()], source[found.end() :]
+        if after.replace("’", "'")[:2] == "'s" and not any(map(str.isalnum, after[2:])):
+            said, after = Said(phonemes=self._known.transcriber.genitive(said.phonemes)), ""
+        first, last = (self._known.read(part) if any(map(str.isalnum, part)) else "" for part in (before, after))
         if not (first or last):
             return [said_so([word], said, "")]
         places = [word.start, word.start + found.start(), word.start + found.end(), word.end]
@@ -292,8 +292,8 @@ def pronouncing(normalizer: Callable[[int], Normalizer], known: Pronunciations, 
     return Pronouncing(normalizer(start), known, start)
 
 
-def said_so(words: list[Word], said: Said, behind: str) -> Word:
-    """One word for these, said as an entry has it, with the marks around them and ``'s`` behind it or not."""
+def said_so(words: list[Word], said: Said, after: str) -> Word:
+    """One word for these, said as an entry has it, with the marks around them and ``'s`` after it or not."""
     first, last = words[0], words[-1]
     if said.phonemes or not said.text:
         text = " ".join(word.text for word in words)
@@ -303,5 +303,5 @@ def said_so(words: list[Word], said: Said, behind: str) -> Word:
     if said.dotted and trail.startswith(".") and not last.ends:
         trail = trail[1:]
     lead = "(" if first.text.startswith("(") else ""
-    text = f"{lead}{said.text}{behind}{trail}"
+    text = f"{lead}{said.text}{after}{trail}"
     return replace(first, text=text, end=last.end, ends=last.ends, continues=last.continues)

@@ -22,7 +22,7 @@ def reread(source: str, begin: int) -> tuple[str, int]:
     """What a fresh normalizer reads to go on where a sentence begins: an opening, then the source from a place on.
 
     What opens a list or a heading is read where it does not begin a line, so the line is read again; of a long one the
-    last part, behind what opens the line, or a word. So is the fence of code that the line stands in.
+    last part, after what opens the line, or a word. So is the fence of code that the line stands in.
     """
     line = source.rfind("\n", 0, begin) + 1
     opening = "```\n" if sum(1 for _ in _FENCE.finditer(source, 0, max(0, line - 1))) % 2 else ""
@@ -38,10 +38,10 @@ def reread(source: str, begin: int) -> tuple[str, int]:
 
 
 def unspoken(before: str, spoken: str, text: str) -> str:
-    """What is left to speak of a new text, where behind ``before`` the old one went on with ``spoken``.
+    """What is left to speak of a new text, where after ``before`` the old one went on with ``spoken``.
 
     The words left out are those nearest to the spoken ones in edit distance; of equally near ones, as many as were
-    spoken. A word that goes on behind ``before`` was spoken with its beginning: its rest is left out, too.
+    spoken. A word that goes on after ``before`` was spoken with its beginning: its rest is left out, too.
     """
     words, ends = WORD.findall(spoken), [match.end() for match in WORD.finditer(text)]
     new = [text[match.start() : match.end()] for match in WORD.finditer(text)]

@@ -64,7 +64,7 @@ class Transcriber:
         return made
 
     def genitive(self, phonemes: str) -> str:
-        """A pronunciation with the English ``'s`` behind it."""
+        """A pronunciation with the English ``'s`` after it."""
         last = phonemes.rstrip("ˈˌː ")[-1:]
         end = "s" if last in _VOICELESS else "ɪz" if last in _SIBILANTS else "z"
         return phonemes + "".join(char for char in end if char in self._symbols)

@@ -31,7 +31,7 @@ NUMBER = re.compile(rf"[-−]?(?:{NUM}|\.[0-9]+)")
 MONEY = re.compile(rf"([-−+~]?)({CUR})([-−]?{AMOUNT})({_BIG})?")
 MONEY_RANGE = re.compile(rf"({MONEY.pattern})[-–—]({CUR})?({NUM})({_BIG})?")
 MONEY_SCALED = re.compile(rf"({MONEY.pattern})-({_BIG})")
-_MONEY_BEHIND = re.compile(rf"([-−]?)({NUM})({_BIG})?([{''.join(CURRENCIES)}]|kr)")
+_MONEY_AFTER = re.compile(rf"([-−]?)({NUM})({_BIG})?([{''.join(CURRENCIES)}]|kr)")
 TIME = re.compile(r"([0-9]{1,2}):([0-5][0-9])(?::([0-5][0-9]))?(?:([AaPp])(?:\.?[Mm]\.?)?)?")
 _MEASURE = re.compile(rf"([-−]?(?:{NUM}|\.[0-9]+))([^\d\s.,()-].*|\(s\))")
 _SIGNS = {"-": "minus ", "−": "minus ", "+": "plus ", "~": "about "}
@@ -122,7 +122,7 @@ def _decade(digits: str, left: Left) -> str:
 
 
 def _money(text: str, left: Left) -> str:
-    if m := _MONEY_BEHIND.fullmatch(text):
+    if m := _MONEY_AFTER.fullmatch(text):
         text = f"{m[1]}{m[4]}{m[2]}{m[3] or ''}"
     return money(text, left) or ""
 
@@ -155,7 +155,7 @@ def money(text: str, left: Left = NOTHING, *, big: str = "") -> str | None:
 
 
 def _money_range(m: re.Match[str], left: Left, big: str) -> str:
-    """``$5–$10`` five to ten dollars, ``$1.5-2 million`` with the one big word behind both."""
+    """``$5–$10`` five to ten dollars, ``$1.5-2 million`` with the one big word after both."""
     first, cur, last, end = m[4], m[6] or m[3], m[7], m[8] or big
     scale = f" {BIG[m[5]]}" if m[5] else ""
     about = _SIGNS.get(m[2], "")
@@ -235,7 +235,7 @@ def clock(m: re.Match[str], *, half: str = "") -> str:
 
 
 def _slashed(above: str, below: str, left: Left) -> str:
-    """``7/16`` seven sixteenths; a date behind "on" and the like, out of ten behind "rated"."""
+    """``7/16`` seven sixteenths; a date after "on" and other cues, out of ten after "rated"."""
     a, b, word = int(above), int(below), left.word.lower()
     if len(below) == 4 and 1 <= a <= 12 and below[:2] in ("19", "20"):
         return f"{tables.MONTH_NAMES[a - 1]} {year(b)}"

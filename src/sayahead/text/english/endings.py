@@ -85,5 +85,5 @@ def _named_ends(right: Right, names: Collection[str]) -> bool | None:
 
 
 def _initial_ends(left: Left) -> bool:
-    """Whether the full stop behind a single capital ends the sentence: "Plan B. Then", not "J. K. Rowling"."""
+    """Whether the full stop after a single capital ends the sentence: "Plan B. Then", not "J. K. Rowling"."""
     return left.word.lower() in tables.LETTERED and not (left.named and left.word.lower() == "a")

@@ -207,7 +207,7 @@ def powers(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """A number of an account and the like: figures singly, letters spelled, groups apart."""
+    """A number that is a code, as an account has: figures singly, letters spelled, groups apart."""
     groups = re.findall(r"[A-Za-z0-9]+", text)
     return ", ".join(
         " ".join(

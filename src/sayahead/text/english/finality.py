@@ -1,6 +1,6 @@
-"""When a mark makes a word final by itself: at the mark, not at the white space behind it.
+"""When a mark makes a word final by itself: at the mark, not at the white space after it.
 
-What stands behind such a mark in the same token (a closing quote, more marks, "b" of "a,b") is a token of its own.
+What stands after such a mark in the same token (a closing quote, more marks, "b" of "a,b") is a token of its own.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _BEFORE_NAMES = frozenset(
     "visit browse site website domain www called named install installed import imports edit file package library "
     "module npm pip then almost nearly um uh hmm".split()
 )
-"""Behind these any word may go on with a dot: as the name of a file or a host, or with an ellipsis ("then done...")."""
+"""After these any word may go on with a dot: as the name of a file or a host, or with an ellipsis ("then done...")."""
 _NAMES = re.compile(r"([a-z]+[0-9]?)(?:[/:?#.,;!)\]'\"]\S*)?|[a-z]\w*[(_\[]\S*|[0-9]\S*", re.ASCII)
 _NO_NAMES = frozenset("it in at be me us so is go do no to or the and".split())
 
 
 def names(text: str) -> bool:
-    """Whether what touches a sentence's full stop goes on with a name: "com" behind "you.", "sort()" behind "done."."""
+    """Whether what touches a sentence's full stop goes on with a name: "com" after "you.", "sort()" after "done."."""
     found = _NAMES.fullmatch(text)
     return found is not None and (found[1] is None or (found[1] in ENDS_OF_NAMES and found[1] not in _NO_NAMES))
 
@@ -66,7 +66,7 @@ def final_at(text: str, left: str = "") -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def last_word(word: str) -> bool:
-    """Whether a full stop behind a word ends a sentence, and is neither a dot of a name nor of an ellipsis."""
+    """Whether a full stop after a word ends a sentence, and is neither a dot of a name nor of an ellipsis."""
     if not (word.islower() or word[1:].islower()) or len(word) == 1:
         return False
     low = word.lower().replace("’", "'")

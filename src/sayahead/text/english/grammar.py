@@ -158,7 +158,7 @@ def _compound(text: str, left: Left) -> str:
 
 
 def _counted_word(text: str, following: str) -> str:
-    """A word behind a number's hyphen: a unit in the singular, but not the "in" of ``2-in-1``."""
+    """A word after a number's hyphen: a unit in the singular, but not the "in" of ``2-in-1``."""
     if text.isdigit():
         return number(text)
     known = "" if following.isdigit() else unit(text)
@@ -221,7 +221,7 @@ def _figures(text: str, left: Left) -> str:
 
 
 def _numbered(first: str, last: str, left: Left) -> str:
-    """A word with a number behind its hyphen: ``COVID-19``, ``UTC-5``, ``mid-1990s``, ``May-3``."""
+    """A word with a number after its hyphen: ``COVID-19``, ``UTC-5``, ``mid-1990s``, ``May-3``."""
     if first in ("UTC", "GMT"):
         return f"{first} minus {atom(last) or pieces(last)}"
     if first in tables.MONTHS and last.isdigit():

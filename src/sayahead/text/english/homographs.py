@@ -99,7 +99,7 @@ def _tag(token: Any, word: str, left: list[str], tag: str, right: str, entry: Ma
 
 
 def _read(left: list[str], own: str) -> str:
-    """ "Have you ever read it" and "was read" are past, "often read" behind a subject is not."""
+    """ "Have you ever read it" and "was read" are past, "often read" after a subject is not."""
     if not _HAVE.isdisjoint(left) or (left and left[-1] in ("was", "were", "been", "being", "is", "are", "well")):
         return "VBN"
     if left and left[-1] in ("often", "usually", "always", "never", "sometimes", "rarely") and own.startswith("VB"):

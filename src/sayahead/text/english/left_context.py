@@ -13,27 +13,27 @@ class Left:
 
     kind: str = ""
     """``one``, ``number``, ``time``, ``month``, ``phone``, ``feet``, ``hours``, ``half`` (of a day), ``sign``,
-    ``days`` (behind a day of a month and a link), ``code``, ``dial``, ``label`` or nothing."""
+    ``days`` (after a day of a month and a link), ``code``, ``dial``, ``label`` or nothing."""
     word: str = ""
     """The token before, trimmed; empty where a sentence begins or a pause stands between."""
     named: bool = False
     """Whether that token is capitalised although no sentence begins with it."""
     role: str = ""
-    """Of a number: ``each`` where an article makes its units singular, ``sum`` where a hyphen behind it is a minus,
-    ``lettered`` behind a single letter, ``version`` of a program's version and behind words that link it to another;
-    the day of a month; of a name, ``regnal`` behind "Queen" and the like."""
+    """Of a number: ``each`` where an article makes its units singular, ``sum`` where a hyphen after it is a minus,
+    ``lettered`` after a single letter, ``version`` of a program's version and after words that link it to another;
+    the day of a month; of a name, ``regnal`` after "Queen" and other titles."""
     before: str = ""
     """The token before, across a comma or colon too; empty where a sentence begins."""
 
     @property
     def unsaid(self) -> str:
-        """The sign of an amount whose currency is said behind the next one: "$3 to 5 million"."""
+        """The sign of an amount whose currency is said after the next one: "$3 to 5 million"."""
         sign = self.role.rpartition(" ")[2] if self.kind == "money" else ""
         return sign if sign and not sign.isalpha() else ""
 
     @property
     def versioned(self) -> bool:
-        """Whether a number behind it is a program's version: "Python 3.12 or 3.13"."""
+        """Whether a number after it is a program's version: "Python 3.12 or 3.13"."""
         return self.role == "version" or self.word.lower() in tables.SOFTWARE
 
     @property

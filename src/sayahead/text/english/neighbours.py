@@ -1,4 +1,4 @@
-"""What the words behind a token of figures make of it: ``3M users`` and ``at 3M``, ``a 404 error``, ``$3 to $5``.
+"""What the words after a token of figures make of it: ``3M users`` and ``at 3M``, ``a 404 error``, ``$3 to $5``.
 
 A reading is None while the next words' characters do not tell yet, and False where they change nothing.
 """
@@ -43,7 +43,7 @@ def _one_of(right: Right, words: str) -> bool | None:
 
 
 def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
-    """How a token is read by what stands behind it."""
+    """How a token is read by what stands after it."""
     if m := _SECONDS.fullmatch(core):
         return _seconds(m[1], parts, left, right)
     if core.isdigit() and raw.rstrip(".,;:!?)")[-1:] in ("'", "’"):
@@ -95,7 +95,7 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
 
 
 def _housed(left: Left, right: Right) -> bool | None:
-    """Whether two numbers are a house's, since a road is behind them: "35-12 83rd St.", "at 30-15 Steinway Street"."""
+    """Whether two numbers are a house's, since a road follows: "35-12 83rd St.", "at 30-15 Steinway Street"."""
     text = right.text
     counted, named = text[:1].isdigit(), text[:1].isupper() and left.word.lower() in _BEFORE_HOUSES
     if text and not (counted or named):
@@ -168,7 +168,7 @@ def _money(m: re.Match[str], left: Left, right: Right) -> str | bool | None:
 
 
 def _scale_or_end(right: Right) -> bool | None:
-    """Whether what stands behind the second of two numbers makes money of it: "$3 to 5 million", "$3 to 5 a month"."""
+    """Whether what stands after the second of two numbers makes money of it: "$3 to 5 million", "$3 to 5 a month"."""
     far = right.far.rstrip(".,;:!?)")
     if not right.far_open:
         return not far or far in BIG or far in tables.AHEAD["priced"]
@@ -209,7 +209,7 @@ def molar(right: Right) -> bool | None:
 
 
 def join(core: str, left: Left, right: Right) -> Joined[str] | bool | None:
-    """Figures with the month behind them: ``3 March``, ``5-7 May``, ``20 Dec.-3 Jan.``"""
+    """Figures with the month after them: ``3 March``, ``5-7 May``, ``20 Dec.-3 Jan.``"""
     if m := _DAYS_OF_TWO.fullmatch(core):
         found = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
         said = f"{_day(m[1], m[2], left)} to {_day(m[3], right.body, Left())}" if found else ""

@@ -27,7 +27,7 @@ _SIMPLE = re.compile(r"([A-Za-z]+(?:['’][A-Za-z]+)?)([,.;:!?]?)")
 class Normalizer(Waiting[str]):
     """English: see ``Waiting``.
 
-    A word is handed out with the first character that settles it: the white space after it for ordinary words, the
+    A word is returned with the first character that settles it: the white space after it for ordinary words, the
     first characters of the next token for those that the next token may change ("3 March", "$5 million", "Dr. Smith",
     "etc. And").
     """
@@ -115,9 +115,9 @@ class Normalizer(Waiting[str]):
         runs = foreign_runs(token.raw, ())
         if len(runs) == 1 and (name := tables.GREEK.get(token.raw[slice(*runs[0])].lower())):
             first, end = runs[0]
-            behind = token.raw[end:].lstrip("-")
-            power = {"²": " squared", "³": " cubed"}.get(behind[:1], "")
-            raw = f"{token.raw[:first]} {name}{power} {behind[bool(power) :]}"
+            rest = token.raw[end:].lstrip("-")
+            power = {"²": " squared", "³": " cubed"}.get(rest[:1], "")
+            raw = f"{token.raw[:first]} {name}{power} {rest[bool(power) :]}"
             token.said = read(trim(fold(raw)).core, self._left)
             return
         self.skipped += ((token.start + a, token.start + b, token.raw[a:b]) for a, b in runs)
@@ -141,7 +141,7 @@ class Normalizer(Waiting[str]):
             self._note(after(core, left, said, named=core[:1].isupper() and was_open), parts.mark if mark else "")
 
     def _note(self, left: Left, mark: str) -> None:
-        """Keep what a word means for the next one; behind a pause little is left of it."""
+        """Keep what a word means for the next one; after a pause little is left of it."""
         if not mark:
             self._left = left
         else:

@@ -63,12 +63,12 @@ def each(digits: str) -> str:
 
 
 def grouped(text: str) -> str:
-    """Digit by digit, with a pause between the groups of a telephone number and the like."""
+    """Digit by digit, with a pause between the groups, as in a telephone number."""
     return ", ".join(each(digits) for digits in re.findall(r"[0-9]+", text))
 
 
 def pair(digits: str) -> str:
-    """Two figures behind others: ``05`` oh five, ``00`` hundred."""
+    """Two figures after others: ``05`` oh five, ``00`` hundred."""
     if digits == "00":
         return "hundred"
     return f"oh {_ONES[int(digits[1])]}" if digits[0] == "0" else cardinal(int(digits))

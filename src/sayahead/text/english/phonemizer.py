@@ -20,9 +20,9 @@ CLOSING, PAUSING = ".!?…", ",;:—"
 def with_final_mark(phonemes: str, *, final: bool) -> str:
     """A word's phonemes without punctuation, but for one mark at the end of a ``final`` one (Ma 5.1)."""
     bare = " ".join("".join(symbol for symbol in phonemes if symbol == " " or symbol not in PAUSES).split())
-    behind = phonemes[len(phonemes.rstrip(PAUSES)) :] if final else ""
+    after = phonemes[len(phonemes.rstrip(PAUSES)) :] if final else ""
     for marks in (CLOSING, PAUSING):
-        found = [symbol for symbol in behind if symbol in marks]
+        found = [symbol for symbol in after if symbol in marks]
         if found:
             return bare + found[-1]
     return bare
@@ -32,7 +32,7 @@ class EnglishPhonemizer:
     """The front end of hibari-tts (Apache-2.0): lexicon, tagger, rules and a small network for unknown words.
 
     An English word's reading depends on what follows ("the" before a vowel, "read", "to"): where nothing is known to
-    follow and the sentence is not over, ``stand_in`` is read behind the words, which gives function words their
+    follow and the sentence is not over, ``stand_in`` is read after the words, which gives function words their
     connected form. With ``inner_punctuation`` off, only a sentence's last word keeps its punctuation (Ma 5.1).
     """
 
@@ -96,7 +96,7 @@ class EnglishPhonemizer:
         return len(self._read([text])[0])
 
     def _read(self, texts: Sequence[str], stand_in: str = "") -> list[str]:
-        """Phonemes of each text, all read as one sentence, with a word behind it that stands for what is to come."""
+        """Phonemes of each text, all read as one sentence, with a word after it that stands for what is to come."""
         texts = [*texts, stand_in] if stand_in else texts
         pieces = [max(1, len(text.split())) for text in texts]
         joined = " ".join(" ".join(text.split()) or "," for text in texts)

@@ -43,11 +43,11 @@ def spelled(word: str) -> str:
 
 def final_mark(word: str) -> str:
     """The mark that ends a sentence whose last word is this: ? or ! or , if it ends in one of the kind, else a stop."""
-    behind = word[len(word.rstrip(" ;:,.!?—…\"“”()'")) :]
-    closing = [c for c in behind if c in CLOSING]
+    after = word[len(word.rstrip(" ;:,.!?—…\"“”()'")) :]
+    closing = [c for c in after if c in CLOSING]
     if closing:
         return closing[-1]
-    return "," if any(c in PAUSING for c in behind) else "."
+    return "," if any(c in PAUSING for c in after) else "."
 
 
 def ids(text: str) -> Ids:

@@ -49,8 +49,8 @@ _BIG = "|".join(name for name in BIG if len(name) > 2)
 _GROUPS = re.compile("[0-9]{3}(?: [0-9]{3})*")
 _LEADING = re.compile("[1-9][0-9]{0,2}")
 _CONTINENTAL = re.compile(r"(?:[0-9]{1,3}(?:\.[0-9]{3})+|[0-9]+),[0-9]{2}")
-_MONEY_BEHIND = frozenset((*CURRENCIES, *CURRENCY_CODES))
-_MONEY_BEHIND_BEGUN = frozenset(name[:n] for name in _MONEY_BEHIND for n in range(1, len(name) + 1))
+_MONEY_AFTER = frozenset((*CURRENCIES, *CURRENCY_CODES))
+_MONEY_AFTER_BEGUN = frozenset(name[:n] for name in _MONEY_AFTER for n in range(1, len(name) + 1))
 _FLAG = re.compile(r"(--?)([A-Za-z][\w-]*)")
 
 
@@ -96,7 +96,7 @@ def begun(core: str, left: Left) -> str:
 
 
 def _join_group(core: str, right: Right) -> Joined[str] | bool | None:
-    """Three figures behind a number, with three more: what follows the first group of "1 234 567"."""
+    """Three figures after a number, with three more: what follows the first group of "1 234 567"."""
     if right.done:
         group = not right.glued and right.body.isdigit() and len(right.body) == 3
         return group and Joined(f"{core} {right.body}")
@@ -116,8 +116,8 @@ def _join_number(core: str, left: Left, right: Right) -> Joined[str] | bool | No
     if ":00" in core and (m := TIME.fullmatch(core)) and not m[4] and 0 < int(m[1]) <= 12:
         found = right.one_of(_HALVES, _HALF_PREFIXES)
         return found and Joined(right.body, clock(m, half=right.text))
-    if _CONTINENTAL.fullmatch(core) and (found := right.one_of(_MONEY_BEHIND, _MONEY_BEHIND_BEGUN)) is not False:
-        sign = right.word(_MONEY_BEHIND)
+    if _CONTINENTAL.fullmatch(core) and (found := right.one_of(_MONEY_AFTER, _MONEY_AFTER_BEGUN)) is not False:
+        sign = right.word(_MONEY_AFTER)
         return found and Joined(CURRENCY_CODES.get(sign, sign) + core)
     return neighbours.join(core, left, right)
 
@@ -184,14 +184,14 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
 
 def _verse(right: Right) -> bool | None:
     """Whether chapter and verse follow: "Gen. 1:3"."""
-    figures, colon, behind = right.text.partition(":")
-    if not right.done and (not right.text or (figures.isdigit() and not behind)):
+    figures, colon, after = right.text.partition(":")
+    if not right.done and (not right.text or (figures.isdigit() and not after)):
         return None
-    return figures.isdigit() and colon != "" and behind[:1].isdigit()
+    return figures.isdigit() and colon != "" and after[:1].isdigit()
 
 
 def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
-    """A quarter of the sky behind a road or before a street, or a sign of multiplication; False if it is none."""
+    """A quarter of the sky after a road or before a street, or a sign of multiplication; False if it is none."""
     if core in tables.QUARTERS and re.fullmatch("(I|US|SR|Route)-[0-9]+", left.word):
         return tables.QUARTERS[core]
     if core in tables.QUARTERS and left.kind in ("one", "number") and not left.each and left.word.isdigit():
@@ -218,7 +218,7 @@ def _letter(core: str, parts: Parts, left: Left, right: Right) -> str | bool | N
 
 
 def _dotted(core: str, left: Left, right: Right) -> str | None:
-    """The spoken form of a token with a full stop behind it."""
+    """The spoken form of a token with a full stop after it."""
     if core == "v" and left.word[:1].isupper():
         return "versus"
     measured = left.kind in ("one", "number", "feet", "hours")
@@ -316,7 +316,7 @@ def _sign(token: Token[str], left: Left, right: Right) -> str | None:
 
 
 def _between(numeric: bool, left: Left, right: Right) -> str | None:
-    """What a dash apart is said as behind a number, a month or a weekday."""
+    """What a dash apart is said as after a number, a month or a weekday."""
     initial = right.initial(QUOTES)
     if initial is None:
         return None

@@ -26,7 +26,7 @@ _IRREGULAR = _pairs("irregular units")
 GLUED_ONLY = frozenset("k K M x s A V W J N F T B b d BR BA".split())
 """Letters that are a unit only where they touch the number."""
 SPACED_IF_SURE = frozenset("in ins mo pt ct ly rad deg MP pH us um ps ug".split())
-"""Also ordinary words or other abbreviations: behind a space a unit only where what is to the left says so."""
+"""Also ordinary words or other abbreviations: after a space a unit only where what is to the left says so."""
 _PER = {"mo": "month", "yr": "year", "hr": "hour", "wk": "week", "h": "hour", "s": "second", "d": "day", "mi": "mile"}
 _PER |= {word: word for word in "second minute hour day night week month year person user capita".split()}
 
@@ -76,7 +76,7 @@ def unit(text: str) -> tuple[str, str] | None:
 
 
 def unit_of(amount: str, text: str) -> tuple[str, str] | None:
-    """A unit behind an amount: ``12 pt`` are points and ``2 pt`` pints, ``25 bps`` basis points, ``9600 bps`` bits."""
+    """A unit after an amount: ``12 pt`` are points and ``2 pt`` pints, ``25 bps`` basis points, ``9600 bps`` bits."""
     much = int("0" + "".join(itertools.takewhile(str.isdigit, amount.replace(",", "").lstrip("-−"))))
     if text == "pt" and much > 4:
         return "point", "points"

@@ -21,7 +21,7 @@ from sayahead.text.english.units import (
 
 _HEADED = frozenset("head heads heading headed go turn drive walk wind winds facing blocks miles mile km".split())
 _FAR = frozenset("blocks block miles mile mi km kilometers head heading".split())
-"""Behind them letters are quarters of the sky."""
+"""After them letters are quarters of the sky."""
 HALF = re.compile(r"([AaPp])\.?[Mm]\.?")
 _ROMAN = re.compile(r"(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
@@ -36,7 +36,7 @@ def roman(text: str) -> int:
 
 
 def spaced_unit(text: str, left: Left) -> str:
-    """A unit behind its number and white space: ``12 oz``, ``5 ft 10 in``."""
+    """A unit after its number and white space: ``12 oz``, ``5 ft 10 in``."""
     measured = left.word[:1].isdigit() and left.role != "lettered"
     if text in GLUED_ONLY and not (
         measured and (text in "sV" or (text in "AW" and left.each) or (text == "A" and "." in left.word))
@@ -118,8 +118,8 @@ def _short(text: str, left: Left) -> str:
     if text in tables.QUARTERS:
         before = left.word.lower()
         road = len(text) == 2 and (left.word in tables.ROADS or left.word in tables.ROADS.values())
-        behind = before in (_HEADED if len(text) == 2 else _FAR)
-        return tables.QUARTERS[text] if road or behind or (before == "the" and text in ("NW", "NE", "SW")) else ""
+        heading = before in (_HEADED if len(text) == 2 else _FAR)
+        return tables.QUARTERS[text] if road or heading or (before == "the" and text in ("NW", "NE", "SW")) else ""
     return ""
 
 
@@ -135,7 +135,7 @@ def _numeral(text: str, left: Left) -> str:
         return ""
     if len(text) > 2 and set(text) <= set("IVX") and text not in tables.NOT_ROMAN and not left.word:
         return cardinal(n)
-    if not left.word:  # Behind a comma: "I, II, and III".
+    if not left.word:  # After a comma: "I, II, and III".
         return cardinal(n) if n > 1 and roman(left.before) == n - 1 else ""
     keyed = left.word.lower() in tables.ROMAN_CARDINAL
     if keyed and (len(text) > 1 or (text in "IVX" and left.word[0].isupper() and left.word + text != "GenX")):

@@ -22,7 +22,7 @@ _NAMED = "|".join(_TAGS.split())
 _TAG = re.compile(rf"</[A-Za-z][\w-]*>|<[A-Za-z][\w-]*/>|<(?:{_NAMED})>|<!--[^>]*-->|\[\^[^\]]*\]", re.IGNORECASE)
 """Silent; another word in angle brackets is a placeholder, which is read."""
 OPEN_TAG = re.compile(rf"<(?:(?:{_NAMED})(?:\s[^<>]*)?|!--[^>]*)$")
-"""A tag of HTML or SSML that goes on behind white space."""
+"""A tag of HTML or SSML that goes on after white space."""
 _SUPERSCRIPT = re.compile("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _SUBSCRIPT = re.compile("[₀₁₂₃₄₅₆₇₈₉]{2,}")
 _VULGAR = re.compile("([0-9]*)([¼½¾⅐-⅞])")

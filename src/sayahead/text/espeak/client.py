@@ -27,7 +27,7 @@ INSTALL = (
 START_S, ANSWER_S = 20.0, 10.0
 """How long the worker may take to start, and to answer."""
 LONGEST = 4000
-"""Most characters of one request; no word or clause that a normalizer hands out comes near it."""
+"""Most characters of one request; no word or clause of a normalizer comes near it."""
 _SYSTEM = (
     "libespeak-ng.so.1",
     "libespeak-ng.so",

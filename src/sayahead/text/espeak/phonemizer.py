@@ -38,7 +38,7 @@ class _Token:
     bare: str
     """Without the marks around it."""
     mark: str
-    """The strongest mark behind it; it closes the clause."""
+    """The strongest mark after it; it closes the clause."""
     phonemes: str = ""
 
 
@@ -55,7 +55,7 @@ class EspeakPhonemizer:
 
     Words are read together with the rest of their clause that is in sight, as running text; those that espeak-ng would
     merge ("of the") as if something stood between them. At the end of
-    what it sees espeak-ng stresses function words, so while a clause may go on, ``stand_in`` is read behind it, for the
+    what it sees espeak-ng stresses function words, so while a clause may go on, ``stand_in`` is read after it, for the
     sake of the others alone. Where espeak-ng makes more or fewer words of a clause than there are (figures), each
     is read by itself.
     """
@@ -127,9 +127,9 @@ class EspeakPhonemizer:
         layout, table = self._layout, self._ids
         before = layout.ids((" " if sound else "") if inside else layout.begin, table)
         sounding = layout.ids(sound, table)
-        behind = layout.ids(said, table)
-        parts = [before, sounding, behind, layout.closing(table) if word.ends else behind[:0]]
-        end = len(before) + (len(sounding) or len(behind))
+        after = layout.ids(said, table)
+        parts = [before, sounding, after, layout.closing(table) if word.ends else after[:0]]
+        end = len(before) + (len(sounding) or len(after))
         return Pronunciation(np.concatenate(parts), len(before), end)
 
     def _sound(self, clause: _Clause) -> None:
@@ -191,7 +191,7 @@ def _in_groups(items: list[str], counts: list[int]) -> list[str]:
 
 
 def _tokens(owner: int, text: str) -> list[_Token]:
-    """The words of a text with the marks behind them; a mark that stands alone is a token without characters."""
+    """The words of a text with the marks after them; a mark that stands alone is a token without characters."""
     made: list[_Token] = []
     for piece in text.split():
         opened = piece.lstrip(_LEAD)

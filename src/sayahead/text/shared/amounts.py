@@ -29,7 +29,7 @@ def figures(text: str, record: Record) -> str:
 
 
 def parse(text: str, record: Record) -> tuple[int, str] | None:
-    """A number's whole part and the figures behind its decimal mark; None if it is none, or has a leading zero."""
+    """A number's whole part and the figures after its decimal mark; None if it is none, or has a leading zero."""
     if not re.fullmatch(record.number, text):
         return None
     english = record.decimal == "," and re.fullmatch(r"[0-9]{1,3}(,[0-9]{3}){2,}", text)
@@ -69,7 +69,7 @@ def signed(text: str, record: Record, form: str = "") -> str:
 
 
 def value_of(text: str, record: Record) -> float:
-    """What a number is worth, for the noun behind it."""
+    """What a number is worth, for the noun after it."""
     found = parse(text.lstrip("+-±"), record)
     if found is None:
         return 0.0
@@ -91,7 +91,7 @@ def counted(text: str, noun: Noun, record: Record) -> str:
     return f"{signed(text, record, noun.gender)} {name}"
 
 
-def noun_behind(noun: Noun, left: Left, record: Record) -> str:
+def noun_after(noun: Noun, left: Left, record: Record) -> str:
     """What is counted by the number to the left."""
     name = noun.one if left.one else noun.many
     return record.of(name) if left.big else name
@@ -104,7 +104,7 @@ def after_number(text: str, core: str, left: Left, record: Record) -> Left:
 
 
 def money(text: str, currency: Currency, record: Record) -> Said:
-    """An amount, with hundredths behind the currency."""
+    """An amount, with hundredths after the currency."""
     cents = re.search(r"[,.]([0-9]{2})$", text)
     if not cents or currency.cent is None or (record.decimal not in cents[0] and re.search(r"[,.]", text[:-3])):
         return Said(counted(text, currency.main, record), Left("money", form=currency.main.many))
@@ -140,7 +140,7 @@ def prefixed_range(first: str, last: str, record: Record) -> tuple[Currency, str
 
 
 def scaled(text: str, scale: Noun, currency: Currency | None, record: Record) -> Said:
-    """``$5 Mio.``: the number, the million, the currency, unless that is named behind it."""
+    """``$5 Mio.``: the number, the million, the currency, unless that is named after it."""
     one = spoken(record).singular(value_of(text, record))
     said = f"{signed(text, record, scale.gender)} {scale.one if one else scale.many}"
     if currency is None:
@@ -178,7 +178,7 @@ def fraction(core: str, record: Record) -> str:
 
 
 def measure(core: str, left: Left, record: Record) -> Said | None:
-    """A number with a unit, a currency, a percent sign or a scale right behind it: ``5km``, ``20€``, ``3M€``."""
+    """A number with a unit, a currency, a percent sign or a scale right after it: ``5km``, ``20€``, ``3M€``."""
     m = re.fullmatch(
         rf"([+±-]?{record.number}|[+-]?[0-9]+[.][0-9]{{1,2}}) ?([^0-9,.][^0-9]*[²³]?|[^0-9,.]*[0-9]?)", core
     )
@@ -214,8 +214,8 @@ def compound(name: str, record: Record) -> Noun | None:
     first = record.units.get(above) or (record.currencies[above].main if above in record.currencies else None)
     if first is None or not below:
         return None
-    behind = f"{record.over('/')} {number(below, record)}" if below.isdecimal() else per(below, record)
-    return Noun(f"{first.one} {behind}", f"{first.many} {behind}", first.gender) if behind else None
+    after = f"{record.over('/')} {number(below, record)}" if below.isdecimal() else per(below, record)
+    return Noun(f"{first.one} {after}", f"{first.many} {after}", first.gender) if after else None
 
 
 def per(below: str, record: Record) -> str:

@@ -111,18 +111,18 @@ def week(core: str, record: Record) -> str:
 
 
 def _unit(core: str, left: Left, record: Record) -> Said | None:
-    """What is counted, behind its number: ``km``, ``€``, ``Mio.``"""
+    """What is counted, after its number: ``km``, ``€``, ``Mio.``"""
     if left.kind == "hours" and core.isdecimal():
         return None
     if core in record.scales:
-        said = amounts.noun_behind(record.scales[core], replace(left, big=False), record)
+        said = amounts.noun_after(record.scales[core], replace(left, big=False), record)
         return Said(said, replace(left, word=core, one=False, big=record.scales[core].gender != ""))
     if core in record.glued_only and not left.word[-1:].isdecimal():
         return None
     scale = record.scaled_currency.fullmatch(core)
     if scale and scale[2] in record.currencies:
         scaled = record.scales.get(scale[1]) or record.scales[f"{scale[1]}."]
-        million = amounts.noun_behind(scaled, replace(left, big=False), record)
+        million = amounts.noun_after(scaled, replace(left, big=False), record)
         return Said(f"{million} {record.of(record.currencies[scale[2]].main.many)}", Left("money"))
     noun = record.units.get(core) or amounts.compound(core, record)
     if noun is None and core in record.currencies:
@@ -130,7 +130,7 @@ def _unit(core: str, left: Left, record: Record) -> Said | None:
     if noun is None:
         return None
     kind = "hours" if core in record.hours else "measure"
-    return Said(amounts.noun_behind(noun, left, record), Left(kind, core, before=left.word))
+    return Said(amounts.noun_after(noun, left, record), Left(kind, core, before=left.word))
 
 
 def _word(core: str, left: Left, record: Record) -> Said | None:
@@ -233,7 +233,7 @@ def _timed(core: str, left: Left, record: Record, form: str) -> Said | None:
 
 
 def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
-    """``3.5.2024``, ``03/05/2024``, ``2024-05-03``; ``3.5.`` and ``3/5`` behind a word that says so."""
+    """``3.5.2024``, ``03/05/2024``, ``2024-05-03``; ``3.5.`` and ``3/5`` after a word that says so."""
     if m := _ISO.fullmatch(core):
         year, month, day = (int(part) for part in m.groups())
     elif m := _DATE.fullmatch(core if record.dot_ordinals else core.rstrip(".")):
@@ -322,7 +322,7 @@ def _atom(text: str, left: Left, record: Record) -> Said | None:
 
 
 def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
-    """Telephone numbers in one piece, versions, letters with figures, figures with a word behind them."""
+    """Telephone numbers in one piece, versions, letters with figures, figures with a word after them."""
     dialled = re.match(r"\(?[+0]", core) or left.kind == "phone" or _MOBILE.fullmatch(core)
     if _PHONE.fullmatch(core) and dialled and sum(map(str.isdecimal, core)) > 5:
         plus = f"{record.sign('+')} " if "+" in core else ""

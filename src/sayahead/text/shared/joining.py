@@ -68,7 +68,7 @@ def _counts(char: str) -> bool:
 
 
 def _grouped(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
-    """``1 234``: three figures behind a space go on with the number."""
+    """``1 234``: three figures after a space go on with the number."""
     if not _GROUPED.fullmatch(core) or core[0] == "+" or left.kind in ("phone", "code", "label"):
         return False
     if right.done:
@@ -185,7 +185,7 @@ def _elided(
 
 
 def _gender(right: Right, value: int, record: Record) -> str | None:
-    """What the number agrees with: the gender of the word behind it."""
+    """What the number agrees with: the gender of the word after it."""
     if not right.done:
         letter = right.initial()
         if not letter or letter.isalpha():
@@ -232,7 +232,7 @@ def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, 
         return right.last or said == read(core, left, record).text or starts(right, record)
     figures = core.replace(".", "", 1) if DAY_AND_MONTH.fullmatch(core) else core
     if figures.isdecimal() and record.dot_ordinals and record.numbers:
-        return _ends_behind_figures(core, said, left, right, record)
+        return _ends_after_figures(core, said, left, right, record)
     if record.dot_ordinals and roman(core) and said != core:
         return starts(right, record)
     if (
@@ -247,15 +247,15 @@ def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, 
     return True
 
 
-def _ends_behind_figures(core: str, said: str, left: Left, right: Right, record: Record) -> bool | None:
-    """Whether a full stop behind figures ends the sentence, where it may make an ordinal of them."""
+def _ends_after_figures(core: str, said: str, left: Left, right: Right, record: Record) -> bool | None:
+    """Whether a full stop after figures ends the sentence, where it may make an ordinal of them."""
     if right.last or said == read(core, left, record).text:
         return True
     return starts(right, record)
 
 
 def _ends_anyhow(core: str, right: Right, record: Record) -> bool | None:
-    """The same without tables: not behind ordinals and what looks like an abbreviation, if it goes on like none."""
+    """The same without tables: not after ordinals and what looks like an abbreviation, if it goes on like none."""
     if (
         core.isalpha()
         and len(core) > 1

@@ -14,7 +14,7 @@ class Language(Generic[SaidT]):
     """What a language decides; ``Waiting`` asks it."""
 
     OPEN_TAG: re.Pattern[str]
-    """A tag that goes on behind white space."""
+    """A tag that goes on after white space."""
     SENTENCES: re.Pattern[str]
     """A sentence's last word and the next one's first, with no space between them."""
     SPACED = True
@@ -29,7 +29,7 @@ class Language(Generic[SaidT]):
         raise NotImplementedError
 
     def _said(self, token: Token[SaidT], parts: Parts, right: Right) -> SaidT | None:
-        """How the token is read; it may change the mark behind it."""
+        """How the token is read; it may change the mark after it."""
         raise NotImplementedError
 
     def _ended(self, token: Token[SaidT], parts: Parts, said: SaidT, right: Right) -> bool | None:
@@ -37,7 +37,7 @@ class Language(Generic[SaidT]):
         raise NotImplementedError
 
     def _finish(self, token: Token[SaidT], parts: Parts, said: SaidT, out: list[Word], *, last: bool) -> None:
-        """Hand out a token whose reading and end are known, or drop it if it makes no sound."""
+        """Add a token whose reading and end are known to ``out``, or drop it if it makes no sound."""
         raise NotImplementedError
 
     def _portions(self, word: Word) -> Iterable[Word]:
@@ -65,7 +65,7 @@ class Language(Generic[SaidT]):
         return False
 
     def _plain(self, token: Token[SaidT], out: list[Word]) -> bool:
-        """Hand out the first waiting token if it is read as it stands whatever is beside it: the quick way."""
+        """Add the first waiting token to ``out`` if it is read as it stands whatever is beside it: the quick way."""
         return False
 
     def _unmarked(self, token: Token[SaidT]) -> bool | None:

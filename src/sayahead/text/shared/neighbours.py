@@ -99,7 +99,7 @@ def carried(parts: Parts, raw: str, left: Left) -> None:
 
 
 def _first_of_two(core: str, left: Left, right: Right, record: Record) -> Beside:
-    """The number of ``$3 a 5 millones``, whose currency is said behind the second."""
+    """The number of ``$3 a 5 millones``, whose currency is said after the second."""
     if not (found := amounts.prefixed(core, record)):
         return False
     links = (record.and_word if left.word.lower() in record.between_words else record.until, *_DASHES)
@@ -120,7 +120,7 @@ def _first_of_two(core: str, left: Left, right: Right, record: Record) -> Beside
 
 
 def _scale(right: Right, record: Record) -> bool | None:
-    """Whether a million stands behind the number that stands behind the next word."""
+    """Whether the number after the next word is followed by a million."""
     far = Right(right.far, done=not right.far_open)
     return far.one_of(record.scales, prefixes_of(record, "scales"))
 
@@ -143,7 +143,7 @@ def _company(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
 
 
 def _molar(core: str, left: Left, right: Right, record: Record) -> Beside:
-    """``0,1 M NaOH``, ``NaOH 0,1 M``: so many moles a liter, where a formula stands beside it."""
+    """``0,1 M NaOH``, ``NaOH 0,1 M``: moles a liter, where a formula stands beside it."""
     head = "" if core == "M" else amounts.number(core[:-1], record) + " "
     said = Said(head + record.molar, Left(word=core, before=left.word))
     if chemistry.whole(left.word if head else left.before):
@@ -156,7 +156,7 @@ def _molar(core: str, left: Left, right: Right, record: Record) -> Beside:
 
 
 def _dated(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
-    """The month behind a day (``3 mayo``, ``4 mar.``) and the year behind that, with the words that they lack."""
+    """The month after a day (``3 mayo``, ``4 mar.``) and the year after that, with the words that they lack."""
     core = parts.core
     if left.kind == "month":
         year = left.form == "of" and re.fullmatch("1[0-9]{3}|20[0-9]{2}", core)

@@ -1,4 +1,4 @@
-"""A tag that goes on behind white space: whether what has come can become one, so that "a<b and c" stays text."""
+"""A tag that goes on after white space: whether what has come can become one, so that "a<b and c" stays text."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ def days(core: str, parts: Parts, left: Left, right: Right, record: Record) -> S
     dotted = parts.dotted and record.dot_ordinals
     if (m := _MONTH_TO.fullmatch(core)) and m[1].lower() in record.months:
         month = record.month_names[record.months[m[1].lower()] - 1]
-        behind = Left(word=record.until, form=left.form)
-        day = amounts.dot_ordinal(m[2], behind, right, record) if dotted else read(m[2], Left(), record)
+        after = Left(word=record.until, form=left.form)
+        day = amounts.dot_ordinal(m[2], after, right, record) if dotted else read(m[2], Left(), record)
         parts.mark = ""
         of = f"{record.date_of} " if record.date_of and left.word[-1:].isdecimal() else ""
         return replace(day, text=f"{of}{month} {record.until} {day.text}")
@@ -68,7 +68,7 @@ def dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said | N
 
 
 def _is_ordinal(core: str, left: Left, right: Right, record: Record) -> bool | None:
-    """Whether figures with a full stop are an ordinal: by the word before them, or by what goes on behind them."""
+    """Whether figures with a full stop are an ordinal: by the word before them, or by what goes on after them."""
     if left.kind in ("label", "code", "phone", "hours") or len(core) > 4:
         return False
     if left.kind == "day" and left.word[:1].isdecimal() and int(core) <= 12:

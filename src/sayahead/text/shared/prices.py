@@ -19,7 +19,7 @@ _MARKS = ".,;:!?)"
 
 
 def _paid(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
-    """``12,50 €``: hundredths are said behind the currency."""
+    """``12,50 €``: hundredths are said after the currency."""
     if not re.fullmatch(rf"[+-]?{record.number}", core) or not re.search(r"[,.][0-9]{2}$", core):
         return False
     word, slash, each = right.body.partition("/")
@@ -69,7 +69,7 @@ def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined[Said]
 
 
 def _named(right: Right, record: Record) -> bool | None:
-    """Whether what stands behind the million names the currency: ``$1 millón de pesos``."""
+    """Whether what stands after the million names the currency: ``$1 millón de pesos``."""
     if right.text != right.body:
         return False
     far = right.far if right.far_open else right.far.rstrip(_MARKS)
@@ -81,7 +81,7 @@ def _named(right: Right, record: Record) -> bool | None:
 
 
 def _renamed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] | bool | None:
-    """``$500 pesos``, ``$20 USD``: whose money it is stands behind the number."""
+    """``$500 pesos``, ``$20 USD``: whose money it is stands after the number."""
     if (priced := amounts.prefixed(core, record)) is None:
         return False
     found = right.one_of(record.currency_words, prefixes_of(record, "currency words"))

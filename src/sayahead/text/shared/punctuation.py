@@ -64,7 +64,7 @@ def shown(raw: str, mark: str) -> str:
 
 
 def uncited(text: str) -> str:
-    """A token without the numbers of sources behind its mark: ``France.[1][2]``."""
+    """A token without the numbers of sources after its mark: ``France.[1][2]``."""
     return _CITED.sub("", text) if "[" in text else text
 
 

@@ -14,14 +14,14 @@ from sayahead.text.shared.words import Left, Said
 from sayahead.types import Word
 
 AT_ONCE, PORTION = 8, 4
-"""A reading of more spoken words than the first number is handed out in words of the engine of so many each."""
+"""Long readings are cut: one of more spoken words than the first number, into pieces of as many as the second."""
 _CLOSERS = "\"'”’»›)]}」』】》〉"
 
 
 class Reader(Waiting[Said]):
     """A language by its record: see ``Waiting``.
 
-    A word is handed out with the white space behind it, or as soon as what follows can change nothing any more, where
+    A word is returned with the white space after it, or as soon as what follows can change nothing any more, where
     the language's record says that it might.
     """
 
@@ -54,7 +54,7 @@ class Reader(Waiting[Said]):
         return joining.ends(parts, token, said.text, self._left, right, self._record)
 
     def _parted(self, char: str) -> bool:
-        """In a language without spaces: behind its marks, and where a word may end."""
+        """In a language without spaces: after its marks, and where a word may end."""
         if self.SPACED:
             return False
         last = self._text[-1]

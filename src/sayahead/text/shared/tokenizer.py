@@ -19,8 +19,8 @@ _RUN = re.compile(r"[^\s\x00-\x1f\x7f-\x9f—(.,;:!?]*[.,;:!?]|[^\s\x00-\x1f\x7f
 _WHITE = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 _ADDRESS = re.compile(r"[(\[<\"'`*]*(?:https?://|www\.)")
 _CLOSERS = "\"'”’»›*_`~)]}"
-_SILENT_BEHIND = re.compile(rf"[{re.escape(_CLOSERS)}]*(?:\[[1-9][0-9]{{0,2}}\][{re.escape(_CLOSERS)}]*)*")
-"""Behind a mark that made its word final: closing quotes and brackets, the numbers of sources."""
+_SILENT_AFTER = re.compile(rf"[{re.escape(_CLOSERS)}]*(?:\[[1-9][0-9]{{0,2}}\][{re.escape(_CLOSERS)}]*)*")
+"""After a mark that made its word final: closing quotes and brackets, the numbers of sources."""
 _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
 
 
@@ -41,7 +41,7 @@ class Waiting(Language[SaidT]):
 
     def _reset(self) -> None:
         self._waiting: list[Token[SaidT]] = []
-        self._text = self._behind = self._line = ""
+        self._text = self._final_mark = self._line = ""
         self._start = self._position
         self._newlines, self._link = 1, 0
         # What may become a tag, from "<" on; whether the token so far is none, though it begins like one.
@@ -77,8 +77,8 @@ class Waiting(Language[SaidT]):
         out: list[Word] = []
         if self._tag:
             self._tagged(out, silent=broken(self._tag))
-        if self._behind and "[" in self._text and _SILENT_BEHIND.fullmatch(self._text):
-            self._text = self._behind = ""
+        if self._final_mark and "[" in self._text and _SILENT_AFTER.fullmatch(self._text):
+            self._text = self._final_mark = ""
             self._end_sentence(out)
         if self._text:
             self._token(BLANK, self._position, out)
@@ -123,7 +123,7 @@ class Waiting(Language[SaidT]):
     # ---- characters to tokens ------------------------------------------------------------------------------------
 
     def _char(self, char: str, out: list[Word]) -> None:
-        """Take in one character and hand out what it settles."""
+        """Take in one character; what it settles is added to ``out``."""
         white = _WHITE.match(char) is not None
         position = self._position
         after_return, self._returned = self._returned, char == "\r"
@@ -141,8 +141,8 @@ class Waiting(Language[SaidT]):
                 self._tagged(out, silent=tag)
             return
         if white:
-            if self._behind and _SILENT_BEHIND.fullmatch(self._text):
-                self._text = self._behind = ""
+            if self._final_mark and _SILENT_AFTER.fullmatch(self._text):
+                self._text = self._final_mark = ""
             if "<" in self._text and char not in _NEWLINES and self._opens_tag(char):
                 return
             if char in _NEWLINES and not (after_return and char == "\n"):
@@ -164,7 +164,7 @@ class Waiting(Language[SaidT]):
         """Make a token of the characters so far if it ends with this one, whatever follows."""
         if char in ".,;:!?" and not (self._code or self._address) and self._final(self._text):
             self._token(SPACE, self._position, out)
-            self._behind = char
+            self._final_mark = char
         elif len(self._text) == PIECE or char == "—":
             self._token(GLUED, self._position, out)
         else:
@@ -231,9 +231,9 @@ class Waiting(Language[SaidT]):
             self._token(SPACE, middle, out)
             self._text, self._start = second, middle
         first = self._newlines > 0 and not self._glue
-        raw = f".{self._text}" if self._behind == "." and self._names(self._text) else self._text
+        raw = f".{self._text}" if self._final_mark == "." and self._names(self._text) else self._text
         token: Token[SaidT] = Token(raw, self._start, end, gap, first, self._address)
-        self._behind = ""
+        self._final_mark = ""
         address = self._address or bool(_ADDRESS.match(token.raw))
         self._address = gap == GLUED and address and not token.raw.endswith("—")
         self._text = ""

@@ -52,7 +52,7 @@ class Token(Generic[SaidT]):
     said: SaidT | None = None
     """Its reading, where that is settled already."""
     begun: str = ""
-    """What of its reading is handed out already."""
+    """What of its reading has been returned already."""
     quoted: bool = False
     """Whether a quotation is open before it."""
 
@@ -87,11 +87,11 @@ class Right:
     last: bool = False
     """Whether it can change nothing: there is none, or the token before it is closed."""
     beyond: str = ""
-    """The token behind it as far as it is there; nothing while this one is not done."""
+    """The token after it as far as it is there; nothing while this one is not done."""
     open: bool = False
     """Whether more of that may come."""
     far: str = ""
-    """The token behind that one, as far as it is there; nothing while that one is open."""
+    """The token after that one, as far as it is there; nothing while that one is open."""
     far_open: bool = False
     """Whether more of the far one may come."""
 
@@ -128,14 +128,14 @@ class Right:
         """Whether it begins like a sentence."""
         initial = self.initial(QUOTES)
         if initial in ("'", "’"):  # A year without its hundreds: "Nov. '23".
-            behind = self.text.partition(initial)[2][:1]
-            return not behind.isdigit() if behind or self.done else None
+            after = self.text.partition(initial)[2][:1]
+            return not after.isdigit() if after or self.done else None
         if not initial:
             return None if initial is None else False
         return initial in QUOTES or (initial.isalpha() and not initial.islower())
 
     def one_of(self, full: Container[str], starts: Container[str]) -> bool | None:
-        """Whether it is one of some words, marks behind it aside; ``starts`` are all their beginnings."""
+        """Whether it is one of some words, marks after it aside; ``starts`` are all their beginnings."""
         if self.done:
             return not self.glued and (self.text in full or self.body in full)
         return None if not self.text or self.text in starts or self.word(full) in full else False

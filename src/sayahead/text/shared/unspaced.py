@@ -11,8 +11,8 @@ _PARTICLES = frozenset("的了着过吗呢吧啊呀嘛们")
 """What ends Chinese words, unless it opens them."""
 _GO_ON = frozenset("解确士")
 """Not before these: 不了解, 的确, 的士."""
-_BEHIND, _AHEAD = frozenset("ーะาำๅๆฯ"), frozenset("เแโใไ")
-"""What belongs to the letter before it, and to the one behind: a Japanese long vowel, Thai vowels."""
+_TRAILING, _LEADING = frozenset("ーะาำๅๆฯ"), frozenset("เแโใไ")
+"""What belongs to the letter before it, and to the one after: a Japanese long vowel, Thai vowels."""
 _HONORIFICS = ("お", "ご", "御")
 
 
@@ -28,13 +28,13 @@ def script(char: str) -> str:
 
 
 def parts(text: str, char: str) -> bool:
-    """Whether a word may end behind a text without white space, before a letter or figure.
+    """Whether a word may end after a text without white space, before a letter or figure.
 
     Japanese words mostly begin with kanji or katakana and go on with hiragana; Chinese ones end with their particles.
     Longer stretches are cut anyway, so that nothing waits for long.
     """
     before, here = script(text[-1]), script(char)
-    if char in _BEHIND or text[-1] in _AHEAD:
+    if char in _TRAILING or text[-1] in _LEADING:
         return False
     if here == before == "HAN":
         if len(text) < OTHERS and (char in _PARTICLES or (text[-1] in _PARTICLES and char in _GO_ON)):

@@ -268,7 +268,7 @@ class Marked:
         self._mark, self._done = True, self._at
 
     def _pace(self, tag: Tag) -> None:
-        """A change of speed, for the words that begin behind the tag."""
+        """A change of speed, for the words that begin after the tag."""
         if tag.closes:
             names = [name for name, _ in self._rates]
             if tag.name in names:

@@ -59,16 +59,16 @@ def _runs(
 ) -> Iterator[tuple[str, Replaced | None]]:
     """Stretches of words that are read, and those that phonemes are said for, with the marks that touch them."""
     before = texts[0]
-    for own, behind in zip(said, texts[1:], strict=True):
+    for own, after in zip(said, texts[1:], strict=True):
         if not own.phonemes:
-            before += own.words + behind
+            before += own.words + after
             continue
-        lead, trail = _LEAD.search(before)[0], _TRAIL.match(behind)[0]  # type: ignore[index]
+        lead, trail = _LEAD.search(before)[0], _TRAIL.match(after)[0]  # type: ignore[index]
         if plain := before.removesuffix(lead).strip():
             yield plain, None
         if trail.startswith("'s") and transcriber is not None:
             own = replace(own, phonemes=transcriber.genitive(own.phonemes))
         yield lead + own.words + trail, own
-        before = behind.removeprefix(trail)
+        before = after.removeprefix(trail)
     if before.strip():
         yield before, None

@@ -88,7 +88,7 @@ def may_become(text: str) -> bool:
 
 
 def complete(text: str) -> bool:
-    """Whether they are one; a stage direction, with the character behind it, if that makes it no link."""
+    """Whether they are one; a stage direction, with the character after it, if that makes it no link."""
     if text[0] == "<":
         if text.startswith("<!--"):
             return text.endswith("-->") and len(text) > 6
