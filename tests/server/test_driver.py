@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from support.effort import examples
 from support.servers import Running, serving
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -372,16 +373,16 @@ def test_drops_in_the_middle_of_a_word_leave_nothing_behind() -> None:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     with serving(step_s=0.001) as server:
-        for number in range(200):
+        for number in range(examples(200)):
             drop(server, number)
         server.settle(30)
         before, files = resident(), len(os.listdir("/proc/self/fd"))
-        for number in range(1000):
+        for number in range(examples(1500)):
             drop(server, number)
         server.settle(60)
         assert resident() - before < 8e6
         assert len(os.listdir("/proc/self/fd")) <= files + 2
-        assert server.metric("tts_sessions_total", protocol="native", outcome="dropped") >= 600
+        assert server.metric("tts_sessions_total", protocol="native", outcome="dropped") >= examples(850)
         assert server.metric("tts_sessions_active") == 0
         assert server.metric("tts_connections_active", protocol="native") == 0
         asyncio.run(speak(server))

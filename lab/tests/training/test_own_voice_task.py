@@ -236,6 +236,7 @@ def test_a_corpus_that_does_not_fit_is_refused() -> None:
         HeartVoiceTask({}, {"units": 10}, corpus)
 
 
+@pytest.mark.slow
 def test_a_command_becomes_a_voice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

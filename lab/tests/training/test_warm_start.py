@@ -161,7 +161,7 @@ def test_a_run_begins_with_a_voice_and_keeps_its_rate_when_resumed(corpus: Corpu
     assert load_trained(out).model.config.key_rate == 1.75
 
 
-@pytest.mark.parametrize("ema", [0.0, 0.9])
+@pytest.mark.parametrize("ema", [pytest.param(0.0, marks=pytest.mark.slow), 0.9])
 def test_parts_drawn_anew_are_those_of_a_run_without_a_start(corpus: Corpus, tmp_path: Path, ema: float) -> None:
     still: dict[str, Any] = {"learning_rate": 1e-9, "seed": 3, "ema": ema}
     fresh = ma(corpus, "", **still)

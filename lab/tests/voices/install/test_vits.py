@@ -93,7 +93,7 @@ def test_kokoro_s_graph_is_told_apart(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @SHAPED
-@pytest.mark.parametrize("words", [1, 3])
+@pytest.mark.parametrize("words", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_with_all_words_in_sight_steps_are_the_whole(shape: str, words: int, tmp_path: Path) -> None:
     voice, text = added_vits(tmp_path, shape, window=1000), "Every word of this one is said. And another!"
     expected = voice.synthesize(text, policy=WaitAll(), seed=3)
