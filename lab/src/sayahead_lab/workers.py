@@ -103,7 +103,7 @@ class TaskWorker:
 
 
 class Local:
-    """This process, or with more than one of ``jobs`` so many others on this machine."""
+    """This process, or with more than one of ``jobs`` that many others on this machine."""
 
     def __init__(self, jobs: int = 1) -> None:
         self._jobs = jobs

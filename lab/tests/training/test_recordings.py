@@ -285,7 +285,7 @@ WRONG = {
     "unaligned": r"has no R-2\.TextGrid",
     "words": r"words of .*R-2\.TextGrid are not those of the transcript: 'tayit' where the text has 'ayit'",
     "homeless": r"R-2\.TextGrid: some phones belong to no word",
-    "long": r"R-2\.TextGrid goes on behind the end of its recording",
+    "long": r"R-2\.TextGrid goes on after the end of its recording",
 }
 
 

@@ -45,7 +45,7 @@ class Crops:
             raise ConfigError(f"[data] frames is {self.frames}, but must be {least}.")
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: every item is cut from a random frame on, once a pass each way, and the crops are shuffled.
+        """Every item is cut from a random frame on, once a pass each way, and the crops are shuffled.
 
         ``mel`` (B, T, n_mels), ``audio`` (B, T * hop), ``f0`` (B, T), ``counts`` (B, T), 1 for the frames that count,
         ``items`` (B,), and ``pulses`` (B, 2, T * hop) where wanted.
@@ -84,12 +84,11 @@ class Crops:
 
 
 class CropTask(Task[M]):
-    """See Task; trained on crops."""
+    """A task that trains on crops."""
 
     crops: Crops
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task and Crops.batches."""
         return self.crops.batches(split, batch_size=batch_size, seed=seed, rank=rank, ranks=ranks)
 
 

@@ -49,7 +49,7 @@ class Dense(nn.Linear):
 
 
 class Conv(nn.Module):
-    """Convolution (B, T, D) to (B, T, E) with zeros at both ends; it sees ``left`` rows behind and the rest ahead."""
+    """Convolution (B, T, D) to (B, T, E) with zeros at both ends; it sees ``left`` rows back and the rest ahead."""
 
     def __init__(
         self, inputs: int, outputs: int, kernel: int, *, left: int, gain: float, dropout: float, normed: bool
@@ -135,7 +135,7 @@ BINS = 601
 
 
 class Block(nn.Module):
-    """Depthwise convolution, norm, two linear layers, scale; (B, T, D) to (B, T, D), zeros behind both ends."""
+    """Depthwise convolution, norm, two linear layers, scale; (B, T, D) to (B, T, D), zeros beyond both ends."""
 
     def __init__(self, channels: int, hidden: int, kernel: int, right: int, dilation: int = 1) -> None:
         super().__init__()

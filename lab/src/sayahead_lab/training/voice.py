@@ -77,7 +77,7 @@ class SecondStage:
     taught: bool
     """Whether it was trained on the default voice's speech."""
     write: Callable[[Path], Written]
-    """See VoicePart; the table is the voice's ``vocoder``."""
+    """Writes its files into a folder; the table is the voice's ``vocoder``."""
 
 
 def second_stage(vocoder: Run | str, front: MelFrontEnd) -> SecondStage:
@@ -180,7 +180,7 @@ def exchange_vocoder(
     config = json.loads((lender / "voice.json").read_text(encoding="utf-8"))
     old = config["model"].get("vocoder")
     if old is None or "n_mels" not in config["model"].get("acoustic", {}):
-        raise ConfigError(f"The voice {voice} does not make mel frames: no other vocoder can stand behind it.")
+        raise ConfigError(f"The voice {voice} does not make mel frames: no other vocoder can follow it.")
     front, title = vocoder.corpus.info.front_end, part(vocoder, VOCODERS, "a vocoder").title
     theirs = (config["sample_rate"], config["hop_length"], config["model"]["acoustic"]["n_mels"])
     if theirs != (front.sample_rate, front.hop, front.n_mels):

@@ -178,7 +178,7 @@ def read_ratings(files: Sequence[Path]) -> list[Rating]:
             pages.setdefault((str(data.get("design", "mushra")), str(data["page"])), path)
             for rating in ratings_of(data):
                 if rating.against and rating.score not in PREFERENCES:
-                    raise ConfigError(f"{path}: a preference of {rating.score:g} is none of 0, 0.5 and 1.")
+                    raise ConfigError(f"{path}: a preference of {rating.score:g} is not 0, 0.5 or 1.")
                 if not 0 <= rating.score <= 100:
                     raise ConfigError(f"{path}: a score of {rating.score:g} is not between 0 and 100.")
                 both = sorted((rating.condition, rating.against))

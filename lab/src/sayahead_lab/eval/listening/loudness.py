@@ -59,7 +59,7 @@ def k_weighted(samples: Floats, sample_rate: int) -> NDArray[np.float64]:
 def k_filters(sample_rate: int) -> list[tuple[tuple[float, float, float], tuple[float, float]]]:
     """Numerator b0, b1, b2 and denominator a1, a2 of both filters: a shelf for the head, a high pass.
 
-    BS.1770 gives them for 48 kHz; these are the analog filters behind them, by the bilinear transform.
+    BS.1770 gives them for 48 kHz; these are the analog filters that they come from, by the bilinear transform.
     """
     k, q, gain = math.tan(math.pi * 1681.974450955533 / sample_rate), 0.7071752369554196, 10 ** (3.999843853973347 / 20)
     middle, a0 = gain**0.4996667741545416, 1 + k / q + k * k

@@ -35,7 +35,7 @@ class Estimate:
     high: float
     """Upper end."""
     sentences: int
-    """Number of utterances behind it."""
+    """Number of utterances that it is computed from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def growth(sums: Values) -> Values:
 
 # Moments of pairs (x, y): n, sum x, sum y, sum x^2, sum y^2, sum x y.
 def moments(x: Values, y: Values) -> tuple[float, ...]:
-    """The six sums behind RMSE and correlation of pairs x (N,), y (N,); those of parts add up."""
+    """The six sums for RMSE and correlation of pairs x (N,), y (N,); those of parts add up."""
     return float(len(x)), float(x.sum()), float(y.sum()), float(x @ x), float(y @ y), float(x @ y)
 
 

@@ -69,12 +69,11 @@ class AcousticRecorder(Generic[State]):
         self._sentence = self._start = self._frames = 0
 
     def initial(self) -> State:
-        """See AcousticModel; begins a new recording."""
+        """The model's initial state; a new recording begins."""
         self._begin()
         return self._acoustic.initial()
 
     def step(self, segment: Segment, state: State, rendering: Rendering, *, hold_back: int) -> tuple[Frames, State]:
-        """See AcousticModel; the output is recorded unchanged."""
         frames, state = self._acoustic.step(segment, state, rendering, hold_back=hold_back)
         self._pitch.append(frames.final[:, self._feature].copy())
         if frames.drawn:
@@ -247,7 +246,7 @@ def compared(
 
 
 def sums(differences: Differences) -> dict[str, tuple[float, ...]]:
-    """The sums behind the figures over many utterances: ``moments`` of pitch (cents over 200 Hz), words (ms) and words
+    """The sums for the figures over many utterances: ``moments`` of pitch (cents over 200 Hz), words (ms) and words
     by phoneme (ms), the streamed ones first; of voicing the frames that differ, and all.
     """
     return {

@@ -16,7 +16,7 @@ from sayahead_lab.training.loop.saved_run import Trained
 
 
 class AlignerWeights:
-    """See builder.Weights: the network's, linear layers rounded to int8."""
+    """The network's weights for the graph's builder, linear layers rounded to int8."""
 
     def __init__(self, model: AlignerNetwork) -> None:
         self._tensors: dict[str, Array] = {name: value.detach().numpy() for name, value in model.state_dict().items()}

@@ -41,7 +41,6 @@ class AlignerNetwork(nn.Module):
         self.norm, self.last = nn.LayerNorm(config.channels), nn.Linear(config.channels, config.classes)
 
     def forward(self, x: Tensor) -> Tensor:
-        """See the class."""
         x = functional.gelu(self.first(x.transpose(1, 2)).transpose(1, 2))
         for block in self.blocks:
             x = block(x)

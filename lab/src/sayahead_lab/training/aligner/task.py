@@ -39,7 +39,7 @@ class AlignerData:
 
 
 class AlignerTask(Task[AlignerNetwork]):
-    """See Task."""
+    """Training of the aligner: disturbed bands of a crop in, the phoneme of each frame out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.corpus, self.data = corpus, from_mapping(AlignerData, data, where="[data]")
@@ -55,7 +55,7 @@ class AlignerTask(Task[AlignerNetwork]):
         return AlignerNetwork(self.config)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: a crop of each item, disturbed in training."""
+        """A crop of each item, disturbed in training."""
         items, draw = self.corpus.split(split), np.random.default_rng([seed, 41])
         for first, numbers in shuffled(len(items), draw, Share(batch_size, rank, ranks)):
             own = np.random.default_rng([seed, first, rank])
@@ -65,7 +65,7 @@ class AlignerTask(Task[AlignerNetwork]):
             )
 
     def crop(self, item: Item, draw: np.random.Generator, *, disturbed: bool) -> tuple[Floats, Any]:
-        """Bands (frames, BANDS) and labels (frames,) of a part of an item; padded behind a short one."""
+        """Bands (frames, BANDS) and labels (frames,) of a part of an item; a short one is padded at its end."""
         mel, size = np.asarray(item.mel, np.float32), self.data.frames
         ids = np.concatenate([[self.corpus.info.pad], item.ids, [self.corpus.info.pad]])
         labels = targets(ids, item.durations.astype(np.int64), mel, self.classes, self.unsounded)
@@ -92,7 +92,7 @@ class AlignerTask(Task[AlignerNetwork]):
         return out
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task: cross-entropy; ``right`` is the share of frames whose phoneme is the likeliest."""
+        """Cross-entropy; ``right`` is the share of frames whose phoneme is the likeliest."""
         logits, labels = model(batch["bands"]).float().flatten(0, 1), batch["labels"].flatten()
         total = functional.cross_entropy(logits, labels, ignore_index=IGNORED, label_smoothing=0.05)
         counted = labels != IGNORED

@@ -37,7 +37,7 @@ class ConditionerConfig:
     strides: tuple[int, ...] = (15, 20)
     """Factors by which the transposed convolutions raise the rate; their product is the number of steps a frame."""
     bands: int = 1
-    """Bands of equal width that the signal is split into, each at a rate so many times lower; 1: samples (ClariNet)."""
+    """Bands of equal width that the signal is split into, each at 1 / bands of its rate; 1: samples (ClariNet)."""
     level: bool = False
     """Whether each band is divided by the loudness that the mel gives it; not in ClariNet."""
     pulses: bool = False

@@ -87,8 +87,8 @@ def iaf_reach(config: IAFConfig) -> tuple[int, int]:
     past = sum((config.kernel - 1) * 2 ** (i % config.cycle) for n in config.flows for i in range(n))
     past += len(config.flows)
     left = past * c.bands + bank_reach(c.bands)
-    before, behind = c.reach
-    return -(-left // c.hop) + before, -(-bank_reach(c.bands) // c.hop) + behind
+    before, after = c.reach
+    return -(-left // c.hop) + before, -(-bank_reach(c.bands) // c.hop) + after
 
 
 class EndToEndClariNet(nn.Module):

@@ -53,7 +53,7 @@ class ClariNetData:
 
 
 class ClariNetTask(CropTask[GaussianIAF]):
-    """See Task: mel of crops and noise in, the divergence from the teacher and spectral errors out."""
+    """Training of a ClariNet student: mel of crops and noise in, divergence from the teacher and spectral errors out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(IAFConfig, model, where="[model]")
@@ -75,7 +75,7 @@ class ClariNetTask(CropTask[GaussianIAF]):
         return run.model.requires_grad_(False)
 
     def model(self) -> GaussianIAF:
-        """See Task: the student begins with the teacher's conditioner if its own has the same sizes."""
+        """The student begins with the teacher's conditioner if its own has the same sizes."""
         model = GaussianIAF(self.config)
         read_corpus(model.conditioner, self.corpus)
         if model.conditioner.pitch is not None:
@@ -90,7 +90,7 @@ class ClariNetTask(CropTask[GaussianIAF]):
         return model
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task: divergence, frame loss and log frame loss by their weights."""
+        """Divergence, frame loss and log frame loss by their weights."""
         audio, mel, pulses, data = batch["audio"], batch["mel"], batch.get("pulses"), self.data
         signal, teacher = self.signal.to(audio.device), self.teacher.to(audio.device)
         bands = self.config.conditioner.bands
@@ -116,7 +116,7 @@ class ClariNetTask(CropTask[GaussianIAF]):
 
     @torch.no_grad()
     def samples(self, model: GaussianIAF, folder: Path) -> None:
-        """See Task: two validation sentences from their own mel."""
+        """Two validation sentences from their own mel."""
         config, front = self.config.conditioner, self.corpus.info.front_end
         draw = torch.Generator().manual_seed(0)
         for name, mel in validation_mels(self.corpus, None):

@@ -40,7 +40,7 @@ class WaveNetData:
 
 
 class WaveNetTask(CropTask[WaveNet]):
-    """See Task: crops of sound in, their likelihood out."""
+    """Training of the autoregressive teacher: crops of sound in, their likelihood out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(WaveNetConfig, model, where="[model]")
@@ -54,7 +54,7 @@ class WaveNetTask(CropTask[WaveNet]):
         return model
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task: negative log likelihood, in nats a step and band, and the errors of the pitch."""
+        """Negative log likelihood, in nats a step and band, and the errors of the pitch."""
         x = self.signal.to(batch["audio"].device).split(batch["audio"], batch["mel"])
         mean, log_deviation, pitch = model(x, batch["mel"], batch.get("pulses"))
         weights = steps_that_count(batch["counts"], x)
@@ -70,7 +70,7 @@ class WaveNetTask(CropTask[WaveNet]):
 
     @torch.no_grad()
     def samples(self, model: WaveNet, folder: Path) -> None:
-        """See Task: the beginnings of two validation sentences, drawn step by step from their own mel."""
+        """The beginnings of two validation sentences, drawn step by step from their own mel."""
         front = self.corpus.info.front_end
         for name, mel in validation_mels(self.corpus, self.data.sample_frames):
             pulses = free_pulses(model.conditioner, mel, front.sample_rate)

@@ -121,8 +121,8 @@ class ConditionWriter:
         """
         g, weight = self.g, self.tensors[f"{name}.weight"]
         taps = weight.shape[2]
-        before, behind = (taps - 1 - PITCH_RIGHT, PITCH_RIGHT) if taps > 1 else (0, 0)
-        padded = g.op("Pad", x, g.constant(np.array([before, 0, behind, 0], np.int64)))
+        before, after = (taps - 1 - PITCH_RIGHT, PITCH_RIGHT) if taps > 1 else (0, 0)
+        padded = g.op("Pad", x, g.constant(np.array([before, 0, after, 0], np.int64)))
         ends = [*range(1 - taps, 0), np.iinfo(np.int64).max]
         places = [[g.constant(np.array([place], np.int64)) for place in part] for part in enumerate(ends)]
         shifted = [g.cut(padded, first, end) for first, end in places]

@@ -35,7 +35,7 @@ class AlignedSpec(RecordedSpec):
     """Whether all punctuation is kept, not only the sentence's last mark."""
 
     def about(self) -> About:
-        """See Spec. Nothing is random."""
+        """A recording's description has no seed: nothing is random."""
         digest = sha256(self.aligner / "aligner.onnx")[:16]
         marks = "all" if self.inner_marks else "final"
         return About(self.front_end, *inventory(), self.described(aligner=digest), marks, seed=0)
@@ -67,7 +67,7 @@ Sound = Callable[[str, str, int], Floats]
 
 
 class AlignedRecordings:
-    """See making.Source: from recordings, or another sound of the texts, to sentences."""
+    """A source that makes sentences of recordings, or of another sound of the texts, by the aligner."""
 
     def __init__(self, spec: AlignedSpec, sound: Sound | None = None) -> None:
         """``sound``: source of the sound, if not the spec's folder."""

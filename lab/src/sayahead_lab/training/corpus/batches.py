@@ -67,7 +67,7 @@ class DecoderSteps(NamedTuple):
     """Frames of B sentences by decoder step, r frames each: F = r * n_mels."""
 
     frames: Floats
-    """(B, S, F) normalized; what is behind an end goes on as it ends."""
+    """(B, S, F) normalized; what follows an end goes on as it ends."""
     counts: Floats
     """(B, S * r) 1 for real frames."""
     learned: Floats

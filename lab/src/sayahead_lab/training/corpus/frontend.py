@@ -53,8 +53,8 @@ class MelFrontEnd:
         mel = np.empty((count, self.n_mels), np.float32)
         if not count:
             return mel
-        behind = max(0, (count - 1) * self.hop + self.window - half - len(samples))
-        padded = np.pad(np.asarray(samples, np.float32), (half, behind))
+        after = max(0, (count - 1) * self.hop + self.window - half - len(samples))
+        padded = np.pad(np.asarray(samples, np.float32), (half, after))
         rows = np.lib.stride_tricks.sliding_window_view(padded, self.window)[:: self.hop]
         window, filters = hann(self.window), mel_filters(self)
         for at in range(0, count, BLOCK):

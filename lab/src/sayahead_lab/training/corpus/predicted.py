@@ -33,7 +33,7 @@ class Predicts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PredictedSpec:
-    """See Spec: the same items as another corpus, but for their mel."""
+    """The same items as another corpus, but for their mel."""
 
     run: Path
     """The acoustic model's run."""
@@ -46,7 +46,7 @@ class PredictedSpec:
         return replace(info, source={**info.source, "mel": f"{run.recipe.name}, {run.step} steps"})
 
     def open(self) -> Predictions:
-        """See Spec; ConfigError for a run that predicts no mel, or of another front end."""
+        """The run's predictions; ConfigError for a run that predicts no mel, or of another front end."""
         return opened(self)
 
     def splits(self) -> Mapping[str, Texts]:
@@ -56,7 +56,7 @@ class PredictedSpec:
 
 
 class Predictions:
-    """See Source."""
+    """A source whose items have the mel that a run predicts."""
 
     def __init__(self, spec: PredictedSpec) -> None:
         self.run: Trained[Any, Any] = load_trained(spec.run)

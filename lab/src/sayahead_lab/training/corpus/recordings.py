@@ -45,7 +45,7 @@ class RecordedSpec:
     lead: int = field(default=4, kw_only=True)
     """Most frames of silence kept in front of an item's first phoneme."""
     tail: int = field(default=12, kw_only=True)
-    """Most frames of silence kept behind its last one."""
+    """Most frames of silence kept after its last one."""
     audio: bool = field(default=True, kw_only=True)
     """Whether items have samples."""
     skip_missing: bool = field(default=False, kw_only=True)
@@ -79,7 +79,7 @@ class RecordingSpec(RecordedSpec):
         return {" ": SPACE, **{symbol: number for number, symbol in enumerate(self.symbols, SPACE + 1)}}, PAD
 
     def about(self) -> About:
-        """See Spec. An aligner has no punctuation, and nothing is random."""
+        """What is described has no punctuation, as alignments have none, and no seed: nothing is random."""
         return About(self.front_end, *self.inventory, self.described(alignments=self.alignments.name), "none", seed=0)
 
     def open(self) -> Recordings:
@@ -101,7 +101,7 @@ def scan(spec: RecordingSpec, names: Iterable[str]) -> RecordingSpec:
 
 
 class Recordings:
-    """See making.Source: recordings and their alignments to items."""
+    """A source that makes items of recordings and their alignments."""
 
     def __init__(self, spec: RecordingSpec) -> None:
         self.spec = spec
@@ -139,7 +139,7 @@ class Recordings:
         edges = np.rint(np.array(edges_s) * front.sample_rate / front.hop).astype(np.int64)
         frames = len(samples) // front.hop
         if edges[-1] > frames + 1:
-            raise ConfigError(f"{path} goes on behind the end of its recording, which lasts {frames} frames.")
+            raise ConfigError(f"{path} goes on after the end of its recording, which lasts {frames} frames.")
         edges = np.minimum(edges, frames)
         begin, end = max(0, int(edges[0]) - spec.lead), min(frames, int(edges[-1]) + spec.tail)
         pcm = to_pcm16(samples[begin * front.hop : end * front.hop])

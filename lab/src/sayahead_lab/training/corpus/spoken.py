@@ -41,7 +41,7 @@ class SpokenSpec(AlignedSpec):
     """Seed of the teacher's noise, together with each text's name."""
 
     def about(self) -> About:
-        """See Spec: a voice with the digest of its voice.json, which has those of its files."""
+        """The description names a voice with the digest of its voice.json, which has those of its files."""
         aligned, folder = AlignedSpec.about(self), voice_folder(self.teacher)
         if folder is None:
             teacher = {"command": self.teacher}

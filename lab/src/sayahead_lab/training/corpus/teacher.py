@@ -105,7 +105,7 @@ class Take:
 
 
 class VoiceTeacher:
-    """See making.Source: from a text to items, one per sentence."""
+    """A source that speaks texts with a teacher voice: items, one per sentence."""
 
     def __init__(self, spec: TeacherSpec) -> None:
         self.spec = spec
@@ -174,10 +174,10 @@ class VoiceTeacher:
 def trim(edges: Frames, samples: Floats, marks: int, *, lead: int, tail: int) -> tuple[int, Frames]:
     """Frames to cut off the front, and the edges (P + 3,) of the pads and phonemes in the rest.
 
-    ``edges`` are those of the whole by the teacher's durations, ``marks`` the number of ids behind the last phoneme
+    ``edges`` are those of the whole by the teacher's durations, ``marks`` the number of ids after the last phoneme
     that sounds. All phonemes are moved to where they are heard, ``EARLY`` frames to the front; of the first pad
     ``lead`` frames are kept. At the end the teacher is silent for half a second, most of which it counts to the last
-    phoneme: ``tail`` frames are kept behind the last audible one; the phoneme gets two of them, marks and pad share
+    phoneme: ``tail`` frames are kept after the last audible one; the phoneme gets two of them, marks and pad share
     the rest.
     """
     total, edges = int(edges[-1]), np.maximum(edges - EARLY, 0)

@@ -39,7 +39,7 @@ def choose(words: int, most: int | None, *, seed: int) -> list[int]:
 
 
 def read_futures(path: Path) -> Iterator[TextFutures]:
-    """The lines of a file; ConfigError names one that is none. A last line that was cut off is passed over."""
+    """The lines of a file; ConfigError names one that cannot be read. A last line that was cut off is passed over."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
     except OSError as error:

@@ -17,7 +17,7 @@ class StudentConfig:
     recurrent: int = 300
     """D of the recurrent layer, in each direction."""
     wide: int = 600
-    """D between the two layers behind it."""
+    """D between the two layers after it."""
     embedding: int = 256
     """E, the size of the teacher's embedding."""
 

@@ -23,7 +23,7 @@ class HasStudent(nn.Module):
 
 
 class DistilTask(Task[M]):
-    """See Task; a student reads word vectors, and learns the embedding that a teacher makes of the future."""
+    """A task in which a student reads word vectors, and learns the embedding that a teacher makes of the future."""
 
     config: StudentConfig
     vectors: WordVectors
@@ -34,7 +34,7 @@ class DistilTask(Task[M]):
 
     @abstractmethod
     def model(self) -> M:
-        """See Task: its ``student`` is the one that learns."""
+        """The network with fresh weights; its ``student`` is the one that learns."""
 
     def check(self, weight: float, channels: int, embedding: int) -> None:
         """ConfigError where lambda is no share, or the student's sizes are not those of the files."""

@@ -223,7 +223,7 @@ class GraphBuilder(Nodes):
         return list(self.op("Scan", x, *inputs, outputs=len(made), body=graph, num_scan_inputs=len(inputs)))
 
     def _unrolled(self, x: str, count: int, given: Sequence[str], body: Turn) -> list[str]:
-        """``turns`` as so many copies of its body, each of whose layers can be observed."""
+        """``turns`` as that many copies of its body, each of whose layers can be observed."""
         columns = list[list[str]]()
         for turn in range(count):
             self._turn = f"@{turn}"
@@ -252,15 +252,15 @@ class GraphBuilder(Nodes):
         *,
         group: int = 1,
         dilation: int = 1,
-        behind: int | None = None,
+        after: int | None = None,
         axis: int = 0,
     ) -> str:
         """Convolution over the rows of x (T, D), or of an image with them on ``LINE``; there are as many after it.
 
-        With ``behind``, so many rows of zeros follow and none go before: T shrinks by the rest of the receptive field.
+        With ``after``, that many rows of zeros follow and none go before: T shrinks by the rest of the receptive field.
         """
         margin = dilation * (weight.shape[2] - 1) // 2
-        before, after = (margin, margin) if behind is None else (0, behind)
+        before, after = (margin, margin) if after is None else (0, after)
         # As an image of one line: ONNX Runtime has a layout for images in which depthwise convolutions are fast.
         turned = self.op("Transpose", x if axis == LINE else self.image(x), perm=[0, 3, 1, 2])
         inputs = (turned, self.constant(weight[:, :, None]), self.constant(bias))
@@ -290,7 +290,7 @@ class GraphBuilder(Nodes):
         right = reach // 2 if right is None else right
         rows = self.op("Concat", cache, x, axis=axis)
         end = self.op("Add", commit, self.constant(np.array([reach - right])))
-        done = self.conv(rows, weight, bias, group=group, dilation=dilation, behind=right, axis=axis)
+        done = self.conv(rows, weight, bias, group=group, dilation=dilation, after=right, axis=axis)
         return done, self.cut(rows, commit, end, axis)
 
     def pointwise(self, weights: Weights, x: str, name: str) -> str:

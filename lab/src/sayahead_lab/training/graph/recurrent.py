@@ -91,7 +91,7 @@ def dense(g: GraphBuilder, x: str, weight: Tensor, bias: Tensor | None = None) -
 
 
 def normed(weight: Tensor, bias: Tensor, norm: nn.BatchNorm1d) -> tuple[Tensor, Tensor]:
-    """A convolution's weights (N, ...) and biases (N,) with the normalization behind it folded in."""
+    """A convolution's weights (N, ...) and biases (N,) with the normalization after it folded in."""
     assert norm.running_mean is not None
     assert norm.running_var is not None
     factor = norm.weight / torch.sqrt(norm.running_var + norm.eps)

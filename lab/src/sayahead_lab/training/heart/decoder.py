@@ -24,7 +24,7 @@ LOUD = 5.0
 OUTER = ("input", "dec_in"), ("norm", "dec_norm")
 """Layers outside the blocks, by our name and hibari's."""
 AHEAD = 5
-"""Provisional units that the decoder sees behind a crop: the two frames that overlap, and the voice's ``right``."""
+"""Provisional units that the decoder sees after a crop: the two frames that overlap, and the voice's ``right``."""
 
 
 class HeartDecoder(nn.Module):
@@ -40,7 +40,7 @@ class HeartDecoder(nn.Module):
     def forward(self, sound: Tensor, f0: Tensor, energy: Tensor, known: Tensor) -> Tensor:
         """Spectral parts (B, T, 5 x 601) of encoding (B, T, 128), pitch in Hz and energy (B, T).
 
-        Frames that are not ``known`` (B, T) are zeros in every layer, as what lies behind the end of a sentence is.
+        Frames that are not ``known`` (B, T) are zeros in every layer, as what lies after the end of a sentence is.
         """
         rows = known[..., None].to(sound.dtype)
         pitch = torch.log1p(f0.clamp(min=0)) / LOUD
@@ -115,7 +115,6 @@ class DecoderWeights:
 
     @property
     def linears(self) -> Mapping[str, tuple[Array, Array]]:
-        """See graph.Weights."""
         return self._linears
 
     def __getitem__(self, name: str) -> Array:

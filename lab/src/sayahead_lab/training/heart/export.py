@@ -86,7 +86,7 @@ def encoder(g: GraphBuilder, t: Weights, x: str, part: str, past: EarlierRows) -
         weight = t[f"{name}.dw.weight"]
         inputs.append(x)
         rows, width = g.op("Concat", before, x, axis=LINE), weight.shape[0]
-        mixed = g.conv(rows, weight, t[f"{name}.dw.bias"], group=width, behind=weight.shape[2] // 2, axis=LINE)
+        mixed = g.conv(rows, weight, t[f"{name}.dw.bias"], group=width, after=weight.shape[2] // 2, axis=LINE)
         x = g.op("Add", x, g.pointwise(t, mixed, name))
     # One attention layer in a loop, not copies of it: its weights are packed once, and stay in the processor's cache.
     name, first = f"{part}.text.attn", g.constant(np.array([0]))
@@ -154,7 +154,7 @@ def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, obse
     # The durations' convolution sees one row to each side.
     last = g.cut(inputs[4], g.constant(np.array([1])), g.constant(np.array([2])), LINE)
     rows = g.op("Concat", last, prosody.rows, axis=LINE)
-    hidden = g.gelu(g.flat(g.conv(rows, t["pn.dur.0.weight"], t["pn.dur.0.bias"], behind=1, axis=LINE)))
+    hidden = g.gelu(g.flat(g.conv(rows, t["pn.dur.0.weight"], t["pn.dur.0.bias"], after=1, axis=LINE)))
     weight = g.constant(np.ascontiguousarray(t["pn.dur.2.weight"][0]))
     logs = g.op("Add", g.op("MatMul", hidden, weight), g.constant(t["pn.dur.2.bias"]))
     flat = g.op("Squeeze", logs, g.constant(np.array([1])))
@@ -168,7 +168,7 @@ def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, obse
 
 
 def cut_where_it_pays(g: GraphBuilder, x: str, mixed: str, rows: str, more: int) -> tuple[str, str]:
-    """Both images without what lies ``more`` rows and further behind the first ``rows``, which no later layer sees.
+    """Both images without what lies ``more`` rows and further after the first ``rows``, which no later layer sees.
 
     A word is followed by ten rows: to cut one or two of them costs more than what it saves.
     """
@@ -236,13 +236,13 @@ def decoder_input(g: GraphBuilder, t: Weights, x: str, cache: str, commit: str) 
     encoding = g.cut(rows, g.constant(np.array([0])), g.constant(np.array([end])), 1)
     g.observe(encoding, name, end, columns=True)
     if name not in g.ranges:
-        return g.image(g.conv(rows, weight, bias, behind=0)), kept
+        return g.image(g.conv(rows, weight, bias, after=0)), kept
     exact = [column for column in range(inputs) if column >= end or f"{name}#{column}" in g.ranges]
     rest = weight[:, :end].copy()
     rest[:, exact[:-2]] = 0
     heard = g.window(encoding, rest, bias, name)
     said = g.op("Gather", rows, g.constant(np.array(exact)), axis=1)
-    return g.image(g.op("Add", heard, g.conv(said, weight[:, exact], np.zeros_like(bias), behind=0))), kept
+    return g.image(g.op("Add", heard, g.conv(said, weight[:, exact], np.zeros_like(bias), after=0))), kept
 
 
 def decoder_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> GraphBuilder:

@@ -165,7 +165,7 @@ def renewed(voice: Path, folder: Path, ranges: Mapping[str, Range] | None = None
 
 
 def _read(path: Path) -> onnx.GraphProto:
-    """The graph of a file; ConfigError where it is none."""
+    """The graph of a file; ConfigError where it is not a graph."""
     try:
         return onnx.load(str(path)).graph
     except Exception as error:

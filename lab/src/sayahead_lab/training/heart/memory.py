@@ -51,7 +51,7 @@ class MemoryData(Streaming):
 
 
 class HeartMemory(HeartPrefixes):
-    """See Task."""
+    """Training of the default voice on sentences that are read word by word."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         streaming = from_mapping(MemoryData, data, where="[data]")
@@ -62,7 +62,7 @@ class HeartMemory(HeartPrefixes):
         self.streamer = Streamer(streaming, space=space, pad=pad, futures=self.config.futures)
 
     def model(self) -> Heart:
-        """See Task: starts as the imported voice."""
+        """The imported voice, with what it learns anew."""
         model = super().model()
         model.expect.requires_grad_(not self.streaming.fixed_context)
         return model
@@ -79,7 +79,7 @@ class HeartMemory(HeartPrefixes):
         load_shipped(model, folder, heart_weights(), ranges)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: ``batch_size`` sentences of like length."""
+        """``batch_size`` sentences of like length."""
         items, order = self.corpus.split(split), np.random.default_rng([seed, 41])
         lengths = np.array([len(items[number].ids) for number in range(len(items))])
         for group, numbers in by_length(lengths, order, Share(batch_size, rank, ranks), filled=True):

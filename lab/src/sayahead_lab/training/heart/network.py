@@ -1,6 +1,6 @@
 """The default voice's networks in PyTorch: the imported graphs, trainable, with tokens for an expected future.
 
-Text encoders, durations, pitch and energy are those of hibari-tts; new are the *future tokens*: a few rows behind the
+Text encoders, durations, pitch and energy are those of hibari-tts; new are the *future tokens*: a few rows after the
 visible phonemes of an unfinished sentence, where the imported voice had a neutral word. Their content comes from
 a context embedding, or, without one, from what was learned about sentences in general.
 """
@@ -37,7 +37,7 @@ class HeartNetworkConfig:
     """Sizes; those of the networks are hibari's."""
 
     futures: int = 4
-    """Future tokens: rows that stand for the phonemes behind the visible ones."""
+    """Future tokens: rows that stand for the phonemes after the visible ones."""
     context: int = 64
     """Channels of the context embedding."""
     phoneme_channels: int = 64
@@ -47,7 +47,7 @@ class HeartNetworkConfig:
 
 
 SYMBOLS = 178
-"""Phoneme ids of hibari's embedding; the future tokens have the ids behind."""
+"""Phoneme ids of hibari's embedding; the future tokens have the ids that follow."""
 
 
 class TextEncoder(nn.Module):
@@ -92,7 +92,7 @@ class TextEncoder(nn.Module):
 
 
 class ProsodyNetwork(nn.Module):
-    """Pitch and energy of each unit's two frames: (B, U, 192) to (B, U, 4), zeros behind both ends."""
+    """Pitch and energy of each unit's two frames: (B, U, 192) to (B, U, 4), zeros beyond both ends."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ class Heart(nn.Module):
         In: ``ids`` and ``known`` (B, P), ``future`` (B, L) and ``future_lengths`` (B,), ``units`` (B, P) the durations
         of rows that were spoken (0: to be predicted), ``first`` and ``end`` (B,) rows that are spoken now. Out:
         ``sound``, ``log_units``; ``prosody`` (B, W, 4) around what is spoken now, ``at`` (B, W) each unit's number
-        from the cut's begin, ``weight`` (B, W): 1 where it is spoken now, less behind, 0 where it only leads there.
+        from the cut's begin, ``weight`` (B, W): 1 where it is spoken now, less after it, 0 where it only leads there.
         """
         if "number" in batch:
             return self.stream(batch)
@@ -201,7 +201,7 @@ class Heart(nn.Module):
 
 
 REACH, HELD, BEHIND = 54, 4, 12
-"""Units that the prosody network sees to each side; units before and behind what is spoken now that count."""
+"""Units that the prosody network sees to each side; units before and after what is spoken now that count."""
 BEHIND_WEIGHT = 0.2
 
 

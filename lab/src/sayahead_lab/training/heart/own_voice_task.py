@@ -62,7 +62,7 @@ class Lessons(HeartMemory):
 
 
 class HeartVoiceTask(Task[HeartVoice]):
-    """See Task."""
+    """Training of another speaker in the default voice's networks, from phonemes to sound."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.data = from_mapping(HeartVoiceData, data, where="[data]")
@@ -78,7 +78,7 @@ class HeartVoiceTask(Task[HeartVoice]):
         self.corpus, self.lessons = corpus, Lessons(model, own, corpus)
 
     def model(self) -> HeartVoice:
-        """See Task: starts as the imported voice."""
+        """The imported voice's networks and decoder."""
         model = HeartVoice(self.lessons.model())
         load_decoder(model.decoder, heart_weights())
         return model
@@ -97,7 +97,7 @@ class HeartVoiceTask(Task[HeartVoice]):
         self.lessons.read_voice(model.heart, folder, config)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: ``batch_size`` sentences of like length."""
+        """``batch_size`` sentences of like length."""
         items, share = self.corpus.split(split), {"rank": rank, "ranks": ranks}
         for group, batch in enumerate(self.lessons.batches(split, batch_size=batch_size, seed=seed, **share)):
             said = [spoken(items[int(number)]) for number in batch["items"]]
@@ -157,7 +157,7 @@ class HeartVoiceTask(Task[HeartVoice]):
 
     @torch.no_grad()
     def samples(self, model: HeartVoice, folder: Path) -> None:
-        """See Task: two validation sentences from their text alone."""
+        """Two validation sentences from their text alone."""
         for _, item in shown(self.corpus.split("val"), 2):
             samples = self.speak(model, np.asarray(item.ids, np.int64))
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, samples=samples)

@@ -1,7 +1,7 @@
 """Sentences cut at random words: a synthesizer's view of them word by word, beside the whole sentence.
 
-A *cut* shows phonemes up to a word that is being spoken, ``k`` more words, and a few future tokens behind; its targets
-are the imported voice's output for the whole sentence. Rows are phonemes of the whole, with the pads at both ends.
+A *cut* shows phonemes up to a word that is being spoken, ``k`` more words, and a few future tokens after them; its
+targets are the imported voice's output for the whole sentence. Rows are phonemes of the whole, with the pads at both ends.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Cutting:
     cuts: int = 4
     """Cuts of each sentence in a batch."""
     lookahead: int = 4
-    """Most real words behind those spoken; each number from 0 on is drawn as often."""
+    """Most real words after those spoken; each number from 0 on is drawn as often."""
     blind_share: float = 0.0
     """Share of cuts that have no lookahead whatever is drawn: they are the hardest."""
     whole_share: float = 0.1
@@ -132,7 +132,7 @@ def continuations(
 ) -> dict[str, dict[int, Ids]]:
     """Phonemes of a language model's continuations: item to number of words so far to ids.
 
-    ``items``: name and text of each; ``expected``: by name, the words behind the first n + 1 (``futures.Futures``).
+    ``items``: name and text of each; ``expected``: by name, the words after the first n + 1 (``futures.Futures``).
     An item that is a part of its text (``name.2``) has none: the words before it would be missing.
     """
     futures: dict[str, dict[int, Ids]] = {}
@@ -151,7 +151,7 @@ def continuations(
 
 
 def pronounce(left: Sequence[str], future: Sequence[str], phonemizer: EnglishPhonemizer) -> Ids:
-    """(L,) phonemes of expected words behind those of the ``left``, as a session has them."""
+    """(L,) phonemes of expected words after those of the ``left``, as a session has them."""
     closed = future[-1][-1:] in ".!?"
     words = [Word(text, 0, 0, ends=closed and i == len(future) - 1) for i, text in enumerate(future)]
     return np.concatenate([said.ids for said in phonemizer.phonemize(words, left=left)])

@@ -1,6 +1,6 @@
 """Sentences unfolded into the steps of a stream: each word with its visible future, the past as encoded then.
 
-A step encodes the rows from the first that is not final up to the last that is visible, and the future tokens behind;
+A step encodes the rows from the first that is not final up to the last that is visible, and the future tokens after it;
 rows before them stay as the step left them that made them final. All steps of a sentence are one sequence of rows, in
 which convolutions and attention see what they would see in the stream: one pass trains every word.
 """
@@ -154,7 +154,7 @@ class Streamer:
         return self.at(item, counts, ahead=ahead, held=held, window=window)
 
     def at(self, item: Item, counts: Sequence[int], *, ahead: int, held: int, window: int) -> Stream:
-        """The stream that speaks ``counts`` words a step until there are none, ``ahead`` words visible behind them."""
+        """The stream that speaks ``counts`` words a step until there are none, ``ahead`` words visible after them."""
         starts = word_starts(item, self.space)
         ids = np.concatenate([[self.pad], item.ids, [self.pad]]).astype(np.int64)
         words, rows = len(starts) - 1, len(ids)
@@ -172,7 +172,7 @@ class Streamer:
         return unfolded(steps, ids, futures=self.futures, window=window)
 
     def future(self, item: Item, step: StreamStep) -> Ids:
-        """(L,) phonemes behind what a step sees, for the context network; none where the end is seen."""
+        """(L,) phonemes after what a step sees, for the context network; none where the end is seen."""
         starts = word_starts(item, self.space)
         last = min(step.words + self.streaming.future_words, len(starts) - 1)
         return np.asarray(item.ids, np.int64)[starts[min(step.words, len(starts) - 1)] - 1 : starts[last] - 1]

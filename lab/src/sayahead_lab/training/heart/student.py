@@ -48,7 +48,7 @@ class HeartStudentData:
     cuts: int = 4
     """Cuts of each sentence in a batch."""
     lookahead: int = 1
-    """Most real words behind those spoken."""
+    """Most real words after those spoken."""
     most: int = 32
     """Tokens of the open sentence that are read."""
 
@@ -76,7 +76,7 @@ class Expecting(HasStudent):
 
 
 class HeartStudent(DistilTask[Expecting]):
-    """See Task."""
+    """Training of the student that predicts the default voice's context embedding."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.data, self.corpus = from_mapping(HeartStudentData, data, where="[data]"), corpus
@@ -97,7 +97,7 @@ class HeartStudent(DistilTask[Expecting]):
         return make_cutter(self.speaking.data, self.corpus, self.data.futures)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: ``batch_size`` sentences, each cut ``cuts`` times where it goes on."""
+        """``batch_size`` sentences, each cut ``cuts`` times where it goes on."""
         items, order = self.corpus.split(split), np.random.default_rng([seed, 37])
         for first, numbers in shuffled(len(items), order, Share(batch_size, rank, ranks)):
             draw = np.random.default_rng([seed, first, rank, 37])
@@ -127,7 +127,7 @@ class HeartStudent(DistilTask[Expecting]):
         return {**self.speaking.batch(items[:few], bare[:few]), **future, "vectors": vectors, "tokens": tokens}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task: (1 - lambda) L_target + lambda L_distil (Saeki-b, Eq. 9)."""
+        """(1 - lambda) L_target + lambda L_distil (Saeki-b, Eq. 9)."""
         weight, cuts, target = self.data.distil_weight, None, None
         if weight < 1:
             cuts, target = self.speaking.targets(batch)

@@ -50,7 +50,7 @@ class HeartData(Cutting):
 
 
 class HeartPrefixes(Task[Heart]):
-    """See Task."""
+    """Training of the default voice on sentences that are cut at random words."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(HeartNetworkConfig, model, where="[model]")
@@ -62,7 +62,7 @@ class HeartPrefixes(Task[Heart]):
         load_imported(self.teacher, self.weights)
 
     def model(self) -> Heart:
-        """See Task: starts as the imported voice."""
+        """The imported voice, with what it learns anew."""
         model = Heart(self.config)
         load_imported(model, self.weights)
         with torch.no_grad():
@@ -77,7 +77,7 @@ class HeartPrefixes(Task[Heart]):
         return make_cutter(self.data, self.corpus, self.data.futures)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: ``batch_size`` sentences, each cut ``cuts`` times."""
+        """``batch_size`` sentences, each cut ``cuts`` times."""
         items, draw = self.corpus.split(split), np.random.default_rng([seed, 11])
         for first, numbers in shuffled(len(items), draw, Share(batch_size, rank, ranks)):
             sentences = [items[int(i)] for i in numbers]
@@ -112,17 +112,17 @@ class HeartPrefixes(Task[Heart]):
         owner, begin = batch["owner"], batch["begin"]
         rows = torch.arange(batch["ids"].shape[1], device=owner.device)[None]
         known = rows < batch["seen"][:, None]
-        # Row of the whole behind each row: future tokens are beside the phonemes that really follow.
+        # Row of the whole for each row: future tokens are beside the phonemes that really follow.
         there = (rows + begin[:, None]).clamp(max=batch["whole"].shape[1] - 1)
         real = (rows + begin[:, None] < batch["lengths"][owner, None]) & known
         units = taught["units"][owner].gather(1, there)
         inputs = {name: batch[name] for name in ("ids", "future", "future_lengths", "first", "end")}
         inputs |= {"known": known, "units": units * (rows < batch["end"][:, None])}
         spoken = (rows >= batch["first"][:, None]) & (rows < batch["end"][:, None])
-        behind = (rows >= batch["end"][:, None]) & real
+        after = (rows >= batch["end"][:, None]) & real
         token = batch["ids"] >= self.teacher.sound.emb.num_embeddings
         held = (rows >= batch["first"][:, None] - 3) & (rows < batch["first"][:, None])
-        weight = spoken.float() + torch.where(token, 0.2, 0.5) * behind
+        weight = spoken.float() + torch.where(token, 0.2, 0.5) * after
         target = {
             "log_units": taught["log_units"][owner].gather(1, there),
             "sound": taught["sound"][owner[:, None], there],

@@ -46,7 +46,6 @@ class TrainedWeights:
 
     @property
     def linears(self) -> Mapping[str, tuple[Array, Array]]:
-        """See graph.Weights."""
         return self._linears
 
     def __getitem__(self, name: str) -> Array:

@@ -78,7 +78,7 @@ class EpisodeOutcome:
     words: NDArray[np.bool_]
     """Where there is a word."""
     lookahead: Whole
-    """Words behind it that the model saw."""
+    """Words after it that the model saw."""
     apart: Values
     """Its distance to the full sentence (``distances``)."""
     lag_s: Values

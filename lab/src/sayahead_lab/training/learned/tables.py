@@ -126,7 +126,7 @@ def followed(frames: Frames, later: Frames) -> Frames:
 def distance(
     step: Frames, done: int, span: tuple[int, int], whole: Floats, full: tuple[int, int], *, frame_ms: float = 12.5
 ) -> Values:
-    """(3,) the ``PARTS`` of a word: its ``span`` in a step behind ``done`` final frames, ``full`` in the ``whole``.
+    """(3,) the ``PARTS`` of a word: its ``span`` in a step after ``done`` final frames, ``full`` in the ``whole``.
 
     Frames are partners where they lie at the same share of the word (``eval.prosody.differences``). What is held back
     of the word counts as it was expected.

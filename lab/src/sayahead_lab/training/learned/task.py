@@ -120,7 +120,7 @@ class Deciding(nn.Module):
 
 
 class LearnedTask(Task[Deciding]):
-    """See Task; trained on tables of a voice's words."""
+    """Training of a policy on tables of a voice's words."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Tables) -> None:
         self.config = from_mapping(DecidingConfig, model, where="[model]")
@@ -170,7 +170,7 @@ class LearnedTask(Task[Deciding]):
         return self._episodes[split]
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: each sentence once, on a clock and at a price that are drawn."""
+        """Each sentence once, on a clock and at a price that are drawn."""
         episodes, share = self.episodes(split), Share(batch_size, rank, ranks)
         bounds = np.log([self.data.least_price, self.data.largest_price])
         for first, sentences in shuffled(len(episodes.counts), np.random.default_rng([seed, 41]), share):
@@ -181,7 +181,7 @@ class LearnedTask(Task[Deciding]):
             yield tensors(sentence=sentences, clock=clock, price=prices, seed=draw.integers(2**31, size=1))
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task; of a validation, whose decisions are the likelier ones, the cost of a word."""
+        """The policy's loss; of a validation, whose decisions are the likelier ones, the cost of a word."""
         data, training = self.data, model.training
         deciding: Any = getattr(model, "module", model)
         siblings = data.siblings if training else 1
@@ -206,7 +206,7 @@ class LearnedTask(Task[Deciding]):
         return -(gains * likelihood).mean() - weight * entropy, parts
 
     def samples(self, model: Deciding, folder: Path) -> None:
-        """See Task: ``val.json``, the means of fixed lookahead and of the policy on the val split, by clock."""
+        """Write ``val.json``, the means of fixed lookahead and of the policy on the val split, by clock."""
         units = dict(zip((part.partition(",")[0] for part in PARTS), scales(self.corpus.split("train")), strict=True))
         rows = compared(self.episodes("val"), model)
         table = {"units": {name: float(value) for name, value in units.items()}, "val": rows}

@@ -91,7 +91,7 @@ def released(data: Mapping[str, Any], run: Path) -> dict[str, Any]:
 
 
 def load_run_of(task: type[T], model: type[M], path: Path, corpus: Path | None = None) -> Trained[T, M]:
-    """See load_trained; ConfigError for a run of another task, or with another model."""
+    """A run as ``load_trained`` loads it; ConfigError for a run of another task, or with another model."""
     run = load_trained(path, corpus=corpus)
     if isinstance(run.task, task) and isinstance(run.model, model):
         return run

@@ -127,7 +127,7 @@ def drawn_anew(model: nn.Module, anew: Sequence[str]) -> dict[str, Tensor]:
 
 
 def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path, anew: Sequence[str]) -> str:
-    """See ``begin``."""
+    """Set the model's weights to a run's or voice's where it begins with one; the sentence that says so."""
     if start.state is None:
         config = read_config(start.path)
         if isinstance(corpus := getattr(task, "corpus", None), Corpus):

@@ -115,7 +115,7 @@ class DeepVoice3Encoder(nn.Module):
         self.outward = Dense(narrow, wide)
 
     def forward(self, ids: Tensor, there: Tensor) -> EncodedText:
-        """Keys and values (B, P, D) of ids (B, P); ``there`` (B, P) is false behind a text's end."""
+        """Keys and values (B, P, D) of ids (B, P); ``there`` (B, P) is false after a text's end."""
         mask = there[..., None].float()
         embedded = functional.dropout(self.embedding(ids), self.dropout, self.training)
         x = self.inward(embedded)
@@ -126,7 +126,7 @@ class DeepVoice3Encoder(nn.Module):
 
 
 class DeepVoice3Decoder(nn.Module):
-    """Prenet, causal convolution blocks with attention behind the first and the last, r frames and stop."""
+    """Prenet, causal convolution blocks with attention after the first and the last, r frames and stop."""
 
     def __init__(self, config: DeepVoice3Config) -> None:
         super().__init__()

@@ -43,9 +43,9 @@ class DeepVoice3Data(Sampling):
     stop_positive: float = 1.0
     """Weight of a last step in it over the others."""
     prefix_share: float = 0.0
-    """Share of items cut behind a word, as incremental inference sees them; the paper trains on whole sentences."""
+    """Share of items cut after a word, as incremental inference sees them; the paper trains on whole sentences."""
     lookahead: int = 2
-    """Most words that such a prefix shows behind those it speaks; at least none."""
+    """Most words that such a prefix shows after those it speaks; at least none."""
     longest: int = 0
     """Frames over which an item is left out; 0: none is."""
     samples: int = 2
@@ -53,7 +53,7 @@ class DeepVoice3Data(Sampling):
 
 
 class DeepVoice3Task(Task[DeepVoice3]):
-    """See Task: phonemes in, mel out."""
+    """Training of Deep Voice 3: phonemes in, mel out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         config = from_mapping(DeepVoice3Config, model, where="[model]")
@@ -77,7 +77,7 @@ class DeepVoice3Task(Task[DeepVoice3]):
 
     @classmethod
     def found_in_voice(cls, config: VoiceConfig) -> dict[str, Any]:
-        """See Task: the rate of the keys' positions."""
+        """The rate of the keys' positions."""
         return {key: value for key, value in config.model.get("acoustic", {}).items() if key == "key_rate"}
 
     def read_voice(self, model: DeepVoice3, folder: Path, config: VoiceConfig) -> None:
@@ -86,7 +86,7 @@ class DeepVoice3Task(Task[DeepVoice3]):
         read_deepvoice3(model, folder)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: items of like length together; all but what does not go into equal shares is there once."""
+        """Items of like length together; all but what does not go into equal shares is there once."""
         items, draw = self.corpus.split(split), np.random.default_rng([seed, 11])
         share = Share(batch_size, rank, ranks)
         for number, numbers in by_length(items.lengths, draw, share, longest=self.data.longest):
@@ -164,7 +164,7 @@ class DeepVoice3Task(Task[DeepVoice3]):
 
     @torch.no_grad()
     def samples(self, model: DeepVoice3, folder: Path) -> None:
-        """See Task: validation sentences spoken freely, with the first attention's alignment."""
+        """Validation sentences spoken freely, with the first attention's alignment."""
         for _, item in shown(self.corpus.split("val"), self.data.samples):
             ids = torch.tensor([self.pad, *item.ids.tolist(), self.pad], device=model.mean.device)
             mel, alignment = (part.float().cpu().numpy() for part in generate(model, ids))

@@ -33,7 +33,7 @@ class MelVocoderConfig:
     front_blocks: int = 2
     """Blocks in front of those that pitch is known to."""
     blocks: int = 8
-    """Blocks behind."""
+    """Number of blocks after them."""
     kernel: int = 7
     """Frames that each convolution sees."""
     right: tuple[int, ...] = (2, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1)

@@ -69,7 +69,7 @@ class Head(nn.Module):
 
 
 class MelVocoderTask(Task[MelVocoderNetwork]):
-    """See Task: mel crops in, features, pitch and voicing out."""
+    """Training of the mel vocoder's networks: mel crops in, features, pitch and voicing out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(MelVocoderConfig, model, where="[model]")
@@ -99,7 +99,7 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
         read_melvocoder(model, folder)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: each item is cut into crops from a random offset on, and the crops are shuffled."""
+        """Each item is cut into crops from a random offset on, and the crops are shuffled."""
         items, frames = self.corpus.split(split), self.data.frames
         draw = np.random.default_rng([seed, 7])
         crops = []
@@ -186,7 +186,7 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
 
     @torch.no_grad()
     def samples(self, model: MelVocoderNetwork, folder: Path) -> None:
-        """See Task: two validation sentences from their own mel."""
+        """Two validation sentences from their own mel."""
         for _, item in shown(self.corpus.split("val"), 2):
             mel = torch.from_numpy(np.asarray(item.mel, np.float32))[None].to(model.mean.device)
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, samples=self.sound(*model(mel)))
@@ -217,7 +217,7 @@ def spectral_errors(ours: Tensor, theirs: Tensor) -> dict[str, Tensor]:
 
 
 def begin_with_heart(model: MelVocoderNetwork) -> None:
-    """Copy the default voice's decoder into the blocks behind, as far as they see to the right."""
+    """Copy the default voice's decoder into the blocks that follow, as far as they see to the right."""
     teacher = heart_weights()
     if model.config.channels != 256 or model.config.expansion != 3 or model.config.kernel != 7:
         raise ConfigError('[model] must have 256 channels, expansion 3 and kernel 7 for start = "heart".')

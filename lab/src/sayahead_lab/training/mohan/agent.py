@@ -47,7 +47,7 @@ class AgentData:
 
 
 class AgentTask(Task[AgentNetwork]):
-    """See Task."""
+    """Training of the agent by REINFORCE over the attention of a trained Tacotron."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(AgentNetworkConfig, model, where="[model]")
@@ -61,7 +61,7 @@ class AgentTask(Task[AgentNetwork]):
         return AgentNetwork(self.config, speaking.encoder + LOOK_BACK + speaking.n_mels, speaking.n_mels)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: sentences of like length together; ids (B, P), frames (B, S, F), and how many of both count."""
+        """Sentences of like length together; ids (B, P), frames (B, S, F), and how many of both count."""
         items, draw = self.corpus.split(split), np.random.default_rng([seed, 37])
         share = Share(batch_size, rank, ranks)
         for _, numbers in by_length(items.lengths, draw, share, longest=self.data.longest, filled=True):
@@ -87,7 +87,7 @@ class AgentTask(Task[AgentNetwork]):
         return [EpisodeSentence(batch["ids"][row, :p], frames[row, :s]) for row, (p, s) in enumerate(counts)]
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task: of a validation, whose actions are the likelier ones, minus the reward."""
+        """The loss of REINFORCE; of a validation, whose actions are the likelier ones, minus the reward."""
         device = batch["ids"].device
         agent: Any = getattr(model, "module", model)
         speaker = self.speaker.to(device)
@@ -119,7 +119,7 @@ class AgentTask(Task[AgentNetwork]):
 
     @torch.no_grad()
     def samples(self, model: AgentNetwork, folder: Path) -> None:
-        """See Task: paths over the attention of validation sentences, spoken freely, beside the paper's benchmarks."""
+        """Paths over the attention of validation sentences, spoken freely, beside the paper's benchmarks."""
         from sayahead_lab.eval.report.attention import policy_over_alignment
         from sayahead_lab.eval.report.drawing import save
 

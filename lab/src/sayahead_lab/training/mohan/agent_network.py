@@ -26,7 +26,7 @@ class AgentNetworkConfig:
     recurrent: int = 512
     """D of the GRU."""
     dense: int = 512
-    """D of the two dense layers behind it, in front of the softmax."""
+    """D of the two dense layers after it, before the softmax."""
     baseline: int = 512
     """D of the baseline's two hidden layers; its third has the one output."""
     window_scale: float = 1.0
@@ -41,7 +41,7 @@ class AgentNetwork(nn.Module):
     factors: Tensor
 
     def __init__(self, config: AgentNetworkConfig, observed: int, n_mels: int = 0) -> None:
-        """``observed``: D of an observation, of which the last ``n_mels`` are a frame, behind the window of weights."""
+        """``observed``: D of an observation, of which the last ``n_mels`` are a frame, after the window of weights."""
         super().__init__()
         self.config, self.observed = config, observed
         factors, window = torch.ones(observed), observed - n_mels - LOOK_BACK

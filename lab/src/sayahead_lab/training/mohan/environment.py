@@ -53,7 +53,7 @@ class RewardConfig:
     omega: float = -1.0
     """Weight of consecutive READs (Eq. 4)."""
     consecutive: int = 4
-    """c*: so many READs in a row are acceptable."""
+    """c*: number of READs in a row that is acceptable."""
     beta: float = -10.0
     """Weight of the delay (Eq. 5)."""
     proportion: float = 0.5
@@ -207,7 +207,7 @@ class Path(NamedTuple):
     actions: Tensor
     """(B, J)."""
     rewards: Tensor
-    """(B, J); the last one of each episode has those of the SPEAKs that were forced behind it (4.3.3)."""
+    """(B, J); the last one of each episode has those of the SPEAKs that were forced after it (4.3.3)."""
     decided: Tensor
     """(B, J) whether the action was the chooser's."""
     earned: Earned

@@ -62,7 +62,7 @@ class ModifiedTacotronConfig:
     location_kernel: int = 31
     """Characters of that which each place sees."""
     window: tuple[int, ...] = ()
-    """Characters in front of and behind the place it looked at most that attention can look at; none: all."""
+    """Characters before and after the place it looked at most that attention can look at; none: all."""
     prenet_dropout: float = 0.5
     """Behind each layer of the prenet, in training."""
     rnn_dropout: float = 0.1

@@ -41,12 +41,12 @@ class MohanData(Sampling):
     alignment_weight: float = 0.0
     """Weight of the attention's divergence from where it should look, by durations; not of the paper."""
     meant: tuple[float, ...] = (0.05, 0.35, 0.25, 0.15, 0.1, 0.1)
-    """Where it should look: shares of the character before the spoken one, of this one, and of those behind, as far as
-    they are of its word and in view."""
+    """Where it should look: shares of the character before the spoken one, of this one, and of those after it, as far
+    as they are of its word and in view."""
     at_once: bool = False
     """Whether attention is taken to have looked there, so that all steps are made at once; not of the paper."""
     scope_share: float = 0.0
-    """Share of sentences whose steps see only some characters behind the spoken one; not of the paper."""
+    """Share of sentences whose steps see only some characters after the spoken one; not of the paper."""
     scope_margins: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 12)
     """How many, of which one is drawn for each of these sentences."""
     longest: int = 0
@@ -60,11 +60,11 @@ class Spelling:
     """A sentence as characters in time."""
 
     ids: Numbers
-    """(P,) characters: words, a space between any two, a mark behind the last."""
+    """(P,) characters: words, a space between any two, a mark after the last."""
     edges: Numbers
     """(P + 1,) first frame of each, and T."""
     groups: Numbers
-    """(P, 2) first and last place that belong to each one's word: the space in front of it, and what is behind it."""
+    """(P, 2) first and last place that belong to each one's word: the space before it, and what follows it."""
 
 
 def spelling(item: Item) -> Spelling | None:
@@ -102,7 +102,7 @@ Row = tuple[int, Item, Spelling]
 
 
 class MohanTask(Task[ModifiedTacotron]):
-    """See Task: characters in, mel out."""
+    """Training of the modified Tacotron: characters in, mel out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(ModifiedTacotronConfig, model, where="[model]")
@@ -118,7 +118,7 @@ class MohanTask(Task[ModifiedTacotron]):
         return ModifiedTacotron(self.config).scaled(self.corpus.info)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: items of like length together; all but what does not go into equal shares is there once."""
+        """Items of like length together; all but what does not go into equal shares is there once."""
         items, draw = self.corpus.split(split), np.random.default_rng([seed, 31])
         share = Share(batch_size, rank, ranks)
         for number, numbers in by_length(items.lengths, draw, share, longest=self.data.longest):
@@ -193,7 +193,7 @@ class MohanTask(Task[ModifiedTacotron]):
 
     @torch.no_grad()
     def samples(self, model: ModifiedTacotron, folder: Path) -> None:
-        """See Task: validation sentences spoken freely, with the attention's weights."""
+        """Validation sentences spoken freely, with the attention's weights."""
         numbers = [number for number, _ in shown(self.corpus.split("val"), self.data.samples)]
         for _, item, spelling in self.rows("val", numbers):
             ids = torch.from_numpy(spelling.ids).to(model.mean.device)

@@ -156,7 +156,7 @@ def postnet_graph(model: Tacotron) -> GraphBuilder:
 
 
 def write(run: Trained[SaekiTask, HasTacotron], folder: Path) -> Written:
-    """See Part; of a Tacotron, or of one whose context network was fine-tuned."""
+    """Write the voice's files of a Tacotron, or of one whose context network was fine-tuned."""
     return export(run.model.tacotron, folder, frame_s=run.frame_s, past=run.task.data.past)
 
 

@@ -20,7 +20,7 @@ from sayahead_lab.training.distilled.futures import TextFutures, read_futures
 
 @dataclass(frozen=True, slots=True)
 class Prefix:
-    """The first words of an item, and what a language model expects behind them."""
+    """The first words of an item, and what a language model expects after them."""
 
     item: int
     """Number of the item in its split."""

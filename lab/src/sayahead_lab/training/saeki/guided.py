@@ -40,7 +40,7 @@ class GuidedData:
     teacher: str = "runs/tacotron-small"
     """Run of the Tacotron, whose recipe has the weights of the errors."""
     futures: str = "futures/train.jsonl"
-    """What a language model expects behind prefixes of the train split (``sayahead train futures``)."""
+    """What a language model expects after prefixes of the train split (``sayahead train futures``)."""
     val_futures: str = "futures/val.jsonl"
     """The same for the val split."""
     similarity_weight: float = 1e-3
@@ -79,7 +79,7 @@ class Guided(PartlyTrained):
 
 
 class GuidedTask(SaekiTask):
-    """See Task."""
+    """Fine-tuning of a trained Tacotron's context network on a language model's futures."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         """``[model]`` is empty: the model is the teacher's."""
@@ -111,7 +111,7 @@ class GuidedTask(SaekiTask):
         return self._ids[prefix]
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: a pass has the last segment of each prefix once."""
+        """A pass has the last segment of each prefix once."""
         items, prefixes, order = self.corpus.split(split), self.prefixes(split), np.random.default_rng([seed, 29])
         for first, numbers in shuffled(len(prefixes), order, Share(batch_size, rank, ranks)):
             rests = np.random.default_rng([seed, first + rank * batch_size]) if split == "train" else None
@@ -120,7 +120,7 @@ class GuidedTask(SaekiTask):
     def prefix_batch(
         self, prefixes: Sequence[Prefix], items: Sequence[Item], draw: np.random.Generator | None
     ) -> dict[str, Tensor]:
-        """See SaekiTask.batch, with ``pseudo`` (B, P) and their lengths."""
+        """As ``SaekiTask.batch``, with ``pseudo`` (B, P) and their lengths."""
         segments = [(one, last_segment(self.cutter, items, one, words=self.guided.words)) for one in prefixes]
         kept = [(one, piece) for one, piece in segments if piece.frames]
         pseudo = texts_of([self.pseudo(one) for one, _ in kept])

@@ -48,7 +48,7 @@ class HiddenData(Teaching):
 
 
 class HiddenTask(StudentTask):
-    """See Task; ``[model] vectors`` is the width of the language model's states."""
+    """Distillation from a language model's states; ``[model] vectors`` is the width of the language model's states."""
 
     data: HiddenData
 
@@ -69,7 +69,7 @@ class HiddenTask(StudentTask):
         return TransformersModel(self.data.lm)
 
     def prefixes(self, split: str, items: Sequence[Item]) -> list[Prefix]:
-        """See StudentTask; some of each sentence's, without anything expected, where the truth teaches."""
+        """Some of each sentence's, without anything expected, where the truth teaches."""
         if self.data.futures:
             return super().prefixes(split, items)
         texts = [(number, tuple(item.text.split())) for number, item in enumerate(items)]
@@ -82,7 +82,7 @@ class HiddenTask(StudentTask):
         ]
 
     def taught(self, split: str) -> tuple[list[Prefix], list[Piece], Tensor]:
-        """See StudentTask; the states of the longest prefixes have those of the others in them."""
+        """The states of the longest prefixes have those of the others in them."""
         made = super().taught(split)
         for prefix in sorted(made[0], key=lambda one: -len(one.words)):
             self.states(prefix.words)

@@ -91,7 +91,7 @@ class TacotronOutput(NamedTuple):
     frames: Tensor
     """(B, T, n_mels) normalized log mel in front of the postnet."""
     refined: Tensor
-    """(B, T, n_mels) the same behind it."""
+    """(B, T, n_mels) the same after it."""
     stop: Tensor
     """(B, T) logit of the probability that the segment ends with this frame."""
     weights: Tensor
@@ -138,12 +138,12 @@ class TacotronEncoder(nn.Module):
             nn.Conv1d(wide, wide, kernel, padding=kernel // 2) for _ in range(config.encoder_layers)
         )
         self.norms = nn.ModuleList(MaskedNorm(wide) for _ in range(config.encoder_layers))
-        # Two layers, not one in both directions: behind a text's end there is nothing to begin the way back with.
+        # Two layers, not one in both directions: after a text's end there is nothing to begin the way back with.
         self.ahead = nn.LSTM(wide, wide // 2, batch_first=True)
         self.back = nn.LSTM(wide, wide // 2, batch_first=True)
 
     def forward(self, texts: Texts) -> Tensor:
-        """States (B, P, D), zeros behind a text's end."""
+        """States (B, P, D), zeros after a text's end."""
         places = torch.arange(texts.ids.shape[1], device=texts.ids.device)
         there = places < texts.lengths[:, None]
         x = self.embedding(texts.ids) * there[..., None]
@@ -307,7 +307,7 @@ class Postnet(nn.Module):
         self.norms = nn.ModuleList(MaskedNorm(width) for width in widths[1:])
 
     def forward(self, frames: Tensor, there: Tensor) -> Tensor:
-        """(B, T, n_mels) to add; ``there`` (B, T) is false behind a segment's end."""
+        """(B, T, n_mels) to add; ``there`` (B, T) is false after a segment's end."""
         x, last = frames * there[..., None], len(self.norms) - 1
         for number, (convolution, norm) in enumerate(zip(self.convolutions, self.norms, strict=True)):
             x = norm(convolution(x.transpose(1, 2)).transpose(1, 2), there)

@@ -35,7 +35,7 @@ class Teaching:
     teacher: str = "runs/guided-small"
     """Run of the teacher: a Tacotron, or one whose context network was fine-tuned."""
     futures: str = "futures/train.jsonl"
-    """What a language model expects behind prefixes of the train split."""
+    """What a language model expects after prefixes of the train split."""
     val_futures: str = "futures/val.jsonl"
     """The same for the val split."""
     distil_weight: float = 1.0
@@ -81,7 +81,7 @@ class StudentTraining(HasStudent):
 
 
 class StudentTask(DistilTask[StudentTraining]):
-    """See Task."""
+    """Training of a student that predicts a Tacotron's context embedding."""
 
     data: Teaching
 
@@ -125,7 +125,7 @@ class StudentTask(DistilTask[StudentTraining]):
         return self._taught[split]
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: a pass has each prefix once."""
+        """A pass has each prefix once."""
         prefixes, pieces, meant = self.taught(split)
         items, order = self.corpus.split(split), np.random.default_rng([seed, 31])
         for first, numbers in shuffled(len(prefixes), order, Share(batch_size, rank, ranks)):
@@ -137,7 +137,7 @@ class StudentTask(DistilTask[StudentTraining]):
             yield {**spoken, "vectors": vectors, "tokens": lengths, "meant": meant[numbers]}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task: (1 - lambda) L_target + lambda L_distil (Eq. 9)."""
+        """(1 - lambda) L_target + lambda L_distil (Eq. 9)."""
         weight, segment = self.data.distil_weight, None
         if weight < 1:
             texts, _, _, frames, spoken, taught = inputs(batch)

@@ -71,7 +71,7 @@ class HasTacotron(nn.Module):
 
 
 class SaekiTask(Task[HasTacotron]):
-    """See Task: phonemes of a segment, its past and its future in, mel out."""
+    """Training of the Tacotron: phonemes of a segment, its past and its future in, mel out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         config = from_mapping(TacotronConfig, model, where="[model]")
@@ -89,7 +89,7 @@ class SaekiTask(Task[HasTacotron]):
         return TacotronTraining(self.config, self.corpus)
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
-        """See Task: a pass has one window of each item, of like length together, and a share of whole sentences."""
+        """A pass has one window of each item, of like length together, and a share of whole sentences."""
         items, data = self.corpus.split(split), self.data
         draw = np.random.default_rng([seed, 23])
         kept = np.flatnonzero(items.lengths <= data.longest) if data.longest else np.arange(len(items))
@@ -164,7 +164,7 @@ class SaekiTask(Task[HasTacotron]):
 
     @torch.no_grad()
     def samples(self, model: HasTacotron, folder: Path) -> None:
-        """See Task: validation sentences spoken freely, two words at a time, with the true future."""
+        """Validation sentences spoken freely, two words at a time, with the true future."""
         for _, item in shown(self.corpus.split("val"), self.data.samples):
             words = len(item.words)
             mel = speak(model.tacotron, [self.cutter.cut(item, at, min(at + 2, words)) for at in range(0, words, 2)])
@@ -181,7 +181,7 @@ class TacotronTraining(HasTacotron):
     def forward(
         self, texts: Texts, past: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught, sampling: float
     ) -> TacotronOutput:
-        """See Tacotron.forward; the embedding is that of past and future."""
+        """``Tacotron.forward`` with the embedding of past and future."""
         embedding = self.tacotron.embedding(past, future)
         decoded: TacotronOutput = self.tacotron(texts, embedding, frames, spoken, taught, sampling)
         return decoded
@@ -230,7 +230,7 @@ def inputs(batch: Batch) -> tuple[Texts, Texts, Texts, Tensor, Tensor, Taught]:
 def target_loss(
     decoded: TacotronOutput, batch: Batch, data: SaekiData, *, taught: bool
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """Saeki-b's L_target: errors of frames in front of and behind the postnet, and of the stop; with the alignment."""
+    """Saeki-b's L_target: errors of frames before and after the postnet, and of the stop; with the alignment."""
     counts, learned = batch["counts"], batch["learned"]
     truth = batch["frames"].view(decoded.frames.shape)
     parts = dict[str, Tensor]()

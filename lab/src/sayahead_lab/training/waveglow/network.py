@@ -39,7 +39,7 @@ class WaveGlowConfig:
     group: int = 8
     """G: samples that are channels of one row, or bands."""
     early_every: int = 4
-    """Every so many steps some channels leave: they are taken for noise, and not changed any more (2.3)."""
+    """Number of steps after which some channels leave: they are taken for noise, and not changed any more (2.3)."""
     early_size: int = 2
     """How many."""
     layers: int = 8
@@ -75,8 +75,8 @@ class WaveGlowConfig:
             # A mel frame spreads over a window of samples, from its own first one on.
             return frames + -(-self.window // self.hop), frames
         frames = -(-(samples + bank_reach(c.bands)) // self.hop)
-        before, behind = c.reach
-        return frames + before, frames + behind
+        before, after = c.reach
+        return frames + before, frames + after
 
 
 class Latent(NamedTuple):

@@ -55,7 +55,7 @@ class WaveGlowData:
 
 
 class WaveGlowTask(CropTask[WaveGlow]):
-    """See Task: crops of sound in, their likelihood out."""
+    """Training of WaveGlow: crops of sound in, their likelihood out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(WaveGlowConfig, model, where="[model]")
@@ -82,7 +82,7 @@ class WaveGlowTask(CropTask[WaveGlow]):
         return model
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task: negative log likelihood, in nats a sample or band, and the errors that have a weight."""
+        """Negative log likelihood, in nats a sample or band, and the errors that have a weight."""
         audio, mel, data = batch["audio"], batch["mel"], self.data
         rows = (len(audio), self.config.group, audio.shape[1] // self.config.group)
         sound = audio
@@ -104,7 +104,7 @@ class WaveGlowTask(CropTask[WaveGlow]):
 
     @torch.no_grad()
     def samples(self, model: WaveGlow, folder: Path) -> None:
-        """See Task: validation sentences rendered from their own mel."""
+        """Validation sentences rendered from their own mel."""
         front, group = self.corpus.info.front_end, self.config.group
         device = next(model.parameters()).device
         for _, item in shown(self.corpus.split("val"), self.data.samples):

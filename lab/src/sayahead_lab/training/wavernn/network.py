@@ -52,11 +52,11 @@ class WaveRNNConfig:
     rnn: int = 512
     """D of each GRU."""
     dense: int = 512
-    """D of each of the two layers behind them."""
+    """D of each of the two layers after them."""
     bits: int = 9
     """Bits of a sample: it is one of 2 ** bits mu-law values; without bands."""
     bands: int = 1
-    """Bands into which the signal is split, each at a rate so many times lower; 1: samples."""
+    """Bands into which the signal is split, each at 1 / bands of its rate; 1: samples."""
     past: int = 1
     """Steps before it that a step hears beside what the GRUs remember; with bands."""
     pitch: int = 96

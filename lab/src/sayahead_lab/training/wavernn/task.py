@@ -46,7 +46,7 @@ class WaveRNNData:
 
 
 class WaveRNNTask(CropTask[WaveRNN]):
-    """See Task: crops of sound in, the likelihood of their mu-law values out."""
+    """Training of WaveRNN: crops of sound in, the likelihood of their mu-law values out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(WaveRNNConfig, model, where="[model]")
@@ -66,7 +66,7 @@ class WaveRNNTask(CropTask[WaveRNN]):
         return model
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        """See Task: negative log likelihood, in nats a sample, or a step and band; in bands, the pitch's errors too."""
+        """Negative log likelihood, in nats a sample, or a step and band; in bands, the pitch's errors too."""
         if self.config.bands > 1:
             return self._loss_of_bands(model, batch)
         classes = self.config.classes
@@ -93,7 +93,7 @@ class WaveRNNTask(CropTask[WaveRNN]):
 
     @torch.no_grad()
     def samples(self, model: WaveRNN, folder: Path) -> None:
-        """See Task: the beginnings of validation sentences, drawn step by step from their own mel."""
+        """The beginnings of validation sentences, drawn step by step from their own mel."""
         from sayahead.vocoders.wavernn import load_wavernn
 
         from sayahead_lab.training.wavernn.export import export
