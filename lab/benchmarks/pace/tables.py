@@ -23,7 +23,7 @@ from sayahead.text import front_end
 from sayahead_lab.eval.experiment.folder import read_experiment
 from sayahead_lab.eval.experiment.trace import Trace, read_traces
 from sayahead_lab.eval.measures.intervals import estimate, quotient
-from sayahead_lab.eval.measures.latency import spoken, stalls_s, word_lags_s
+from sayahead_lab.eval.measures.latency import audible_words, stalls_s, word_lags_s
 from sayahead_lab.eval.measures.statistics import regress
 
 PLAIN, OPENERS = "k = 1", front_end("en").openers
@@ -33,7 +33,7 @@ WHOLE_S = 0.01
 
 def places(trace: Trace) -> list[tuple[str, float]]:
     """Of each silence between chunks where it comes ("word", "phrase" or "pause"), and its seconds."""
-    words, found = spoken(trace), list[tuple[str, float]]()
+    words, found = audible_words(trace), list[tuple[str, float]]()
     for chunk, stall in zip(trace.chunks[1:], stalls_s(trace, ideal=True), strict=True):
         if stall <= 0:
             continue
@@ -105,7 +105,7 @@ def stall_rows(out: Path, about: dict[str, Any]) -> list[list[str]]:
     for name in [one for one in about["conditions"] if one.startswith("k = ") or "typist" in one]:
         traces = list(read_traces(out / name / "typist.jsonl"))
         found = [places(trace) for trace in traces]
-        words = sum(len(spoken(trace)) for trace in traces)
+        words = sum(len(audible_words(trace)) for trace in traces)
         cells = [f"{100 * sum(len(one) for one in found) / words:.0f}"]
         kinds = [kind for one in found for kind, _ in one]
         cells += [f"{100 * kinds.count(place) / words:.0f}" for place in ("word", "phrase", "pause")]

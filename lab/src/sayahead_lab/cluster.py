@@ -61,8 +61,8 @@ class Cluster:
         crew: list[Any] = []
 
         def spread(tasks: Sequence[Any], name: Name) -> Iterator[tuple[Any, Any]]:
-            wanted = min(self._jobs, len(tasks)) - len(crew)
-            crew.extend(hire.remote(begin, __version__, str(Path.cwd())) for _ in range(wanted))
+            missing = min(self._jobs, len(tasks)) - len(crew)
+            crew.extend(hire.remote(begin, __version__, str(Path.cwd())) for _ in range(missing))
             return self._spread(crew, tasks, name)
 
         try:

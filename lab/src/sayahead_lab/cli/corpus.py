@@ -120,9 +120,9 @@ def from_voice(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Texts]]:
         raise ConfigError("A corpus needs texts: name files of name|text with --train, --val and --test.")
     if arguments.teacher is not None:
         return from_teacher(arguments), part(splits, arguments)
-    kept = {"audio": not arguments.no_audio, "features": arguments.features}
+    parts = {"audio": not arguments.no_audio, "features": arguments.features}
     ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
-    spec = TeacherSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **kept)
+    spec = TeacherSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **parts)
     return spec, part(splits, arguments)
 
 
@@ -169,8 +169,8 @@ def from_recordings(arguments: argparse.Namespace) -> tuple[Spec, dict[str, Text
 
 def held_out(texts: Texts) -> dict[str, Texts]:
     """Texts in train, and every twentieth, from the tenth on, in val; none where there are fewer than ten."""
-    kept: dict[str, Texts] = {"train": [line for number, line in enumerate(texts) if number % 20 != 9]}
-    return {"val": texts[9::20], **kept} if len(texts) > 9 else kept
+    rest: dict[str, Texts] = {"train": [line for number, line in enumerate(texts) if number % 20 != 9]}
+    return {"val": texts[9::20], **rest} if len(texts) > 9 else rest
 
 
 def split_files(arguments: argparse.Namespace) -> dict[str, Path]:

@@ -66,8 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--listen", metavar="N", type=count, help="also write a page for rating N sentences in blind order")
     designs = "all conditions on a scale, or each against the first (default: mushra)"
     add("--design", metavar="mushra|ab", type=one_of("mushra", "ab"), help=f"of that page: {designs}")
-    named = "a condition for that page; may be repeated, up to nine (default: the first nine)"
-    add("--condition", metavar="NAME", action="append", help=named)
+    condition_help = "a condition for that page; may be repeated, up to nine (default: the first nine)"
+    add("--condition", metavar="NAME", action="append", help=condition_help)
 
 
 def run(arguments: argparse.Namespace) -> int:

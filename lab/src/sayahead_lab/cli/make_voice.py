@@ -81,20 +81,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 def make(arguments: argparse.Namespace) -> None:
     """Write what the options ask for; ConfigError for options that exclude each other."""
-    given = {name for name, value in vars(arguments).items() if value is not None}
+    options = {name for name, value in vars(arguments).items() if value is not None}
     extras: dict[str, Any] = {
         "student": None if arguments.student is None else named_or_run(arguments.student),
         "policy": None if arguments.policy is None else network(arguments.policy),
     }
     if arguments.heart is not None:
-        refuse(given & {"vocoder", "name", "description", "license", "agent"}, "--heart")
+        refuse(options & {"vocoder", "name", "description", "license", "agent"}, "--heart")
         acoustic = None if arguments.acoustic is None else named_or_run(arguments.acoustic)
         make_heart(arguments.heart, arguments.out, acoustic=acoustic, **extras)
         return
     extras["agent"] = None if arguments.agent is None else load(arguments.agent)
     if arguments.acoustic is None:
-        refuse(given & {"vocoder", "name", "description", "license"}, "an existing voice")
-        if not given & set(extras):
+        refuse(options & {"vocoder", "name", "description", "license"}, "an existing voice")
+        if not options & set(extras):
             raise ConfigError("Nothing to make: give --acoustic and --vocoder, --heart, or what to add to a voice.")
         extend_voice(arguments.out, **extras)
         return
@@ -103,7 +103,7 @@ def make(arguments: argparse.Namespace) -> None:
     if arguments.vocoder is None and arguments.name is not None and first not in voices:
         run = load(arguments.acoustic)
         if run.recipe.task == "heart-voice":
-            refuse(given & {"agent"}, "a voice with the default voice's networks")
+            refuse(options & {"agent"}, "a voice with the default voice's networks")
             del extras["agent"]
             make_speaker(run, arguments.out, **about, **extras)
             return
@@ -111,7 +111,7 @@ def make(arguments: argparse.Namespace) -> None:
         raise ConfigError("--acoustic needs --vocoder (a run or a voice's name) and --name.")
     if first in voices:
         refuse(
-            given & set(extras) | ({"vocoder"} if vocoder in voices else set()), "an installed voice's acoustic model"
+            options & set(extras) | ({"vocoder"} if vocoder in voices else set()), "an installed voice's acoustic model"
         )
         exchange_vocoder(first, load(arguments.vocoder), arguments.out, **about)
         return

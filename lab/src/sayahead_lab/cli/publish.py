@@ -49,10 +49,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is None or bool(arguments.runs) == (arguments.unpack is not None):
         raise ConfigError("Name the folders of runs, or an archive with --unpack, and with -o where they go.")
     if arguments.unpack is not None:
-        written = unpack_release(arguments.unpack, arguments.out)
+        paths = unpack_release(arguments.unpack, arguments.out)
     else:
-        written = publish(arguments.runs, arguments.out, arguments.levels)
-    for path in written:
+        paths = publish(arguments.runs, arguments.out, arguments.levels)
+    for path in paths:
         files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
         console.note(f"{path}: {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")
     return 0

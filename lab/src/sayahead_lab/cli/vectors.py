@@ -62,6 +62,6 @@ def run(arguments: argparse.Namespace) -> int:
     table = WordVectors.of(listed, short, buckets=buckets, shortest=how.shortest, longest=how.longest)
     table.save(arguments.out / "words.npz")
     np.save(arguments.out / "axes.npy", axes)
-    kept = 1 - float(np.square(vectors - short @ axes).sum() / np.square(vectors).sum())
-    console.note(f"{arguments.out}: {len(words)} words, {buckets} rows of n-grams, {kept:.1%} of their square kept")
+    share = 1 - float(np.square(vectors - short @ axes).sum() / np.square(vectors).sum())
+    console.note(f"{arguments.out}: {len(words)} words, {buckets} rows of n-grams, {share:.1%} of their square kept")
     return 0

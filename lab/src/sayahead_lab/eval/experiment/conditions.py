@@ -110,8 +110,8 @@ def recorded_condition(settings: Mapping[str, Any], where: str) -> Condition:
     policy, context = settings.get("policy", "lookahead"), settings.get("context", "none")
     if "context_words" in settings or settings.keys() & set(FORMER_OPTIONS):
         options = {key: settings[key] for key in FORMER_OPTIONS if settings.get(key) is not None}
-        known = inspect.signature(POLICIES[policy]).parameters if policy in POLICIES else {}
-        policy = spelled(policy, {key: value for key, value in options.items() if key in known})
+        parameters = inspect.signature(POLICIES[policy]).parameters if policy in POLICIES else {}
+        policy = spelled(policy, {key: value for key, value in options.items() if key in parameters})
         if context in ("random", "truth", "lm"):
             words = settings.get("context_words", 5)
             context = spelled(context, {"words" if context == "lm" else "count": words})

@@ -40,14 +40,14 @@ def serve(load: Callable[[], Speak]) -> None:
             speak = load()
             answer({"ready": True})
             for line in sys.stdin.buffer:
-                answer(*spoken(speak, line))
+                answer(*answer_to(speak, line))
         except BrokenPipeError:
             return
         except Exception as error:
             answer({"error": one_line(error)})
 
 
-def spoken(speak: Speak, request: bytes) -> tuple[dict[str, Any], bytes]:
+def answer_to(speak: Speak, request: bytes) -> tuple[dict[str, Any], bytes]:
     """The answer to one request; an engine's error is an answer too."""
     try:
         text = json.loads(request)["text"]

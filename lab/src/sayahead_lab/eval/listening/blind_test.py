@@ -89,8 +89,8 @@ def listening_page(
 def groups(conditions: Sequence[str], design: str, draw: np.random.Generator) -> list[list[str]]:
     """The conditions to compare for a sentence, group by group, each in an order of its own."""
     together = [list(conditions)] if design == "mushra" else [[conditions[0], other] for other in conditions[1:]]
-    drawn = [[group[at] for at in draw.permutation(len(group))] for group in together]
-    return [drawn[at] for at in draw.permutation(len(drawn))] if len(drawn) > 1 else drawn
+    shuffled = [[group[at] for at in draw.permutation(len(group))] for group in together]
+    return [shuffled[at] for at in draw.permutation(len(shuffled))] if len(shuffled) > 1 else shuffled
 
 
 def utterances(folder: Path) -> list[Trace]:
@@ -211,7 +211,7 @@ def interval(ratings: Sequence[Rating], seed: int, draws: int) -> tuple[dict[str
     raters, sentences = numbers([r.rater for r in ratings]), numbers([r.sentence for r in ratings])
     draw, means = np.random.default_rng(seed), list[float]()
     for _ in range(draws):
-        weight = drawn(draw, raters) * drawn(draw, sentences)
+        weight = draw_counts(draw, raters) * draw_counts(draw, sentences)
         if weight.any():
             means.append(float(weight @ scores / weight.sum()))
     summary = {"mean": float(scores.mean()), "low": math.nan, "high": math.nan, "n": float(len(scores))}
@@ -229,7 +229,7 @@ def numbers(names: Sequence[str]) -> NDArray[np.int64]:
     return np.array([places[name] for name in names], np.int64)
 
 
-def drawn(draw: np.random.Generator, items: NDArray[np.int64]) -> NDArray[np.int64]:
+def draw_counts(draw: np.random.Generator, items: NDArray[np.int64]) -> NDArray[np.int64]:
     """How often each rating's item comes up in a draw of all items with replacement."""
     many = int(items.max()) + 1
     return np.bincount(draw.integers(0, many, many), minlength=many)[items]

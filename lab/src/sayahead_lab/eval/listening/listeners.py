@@ -40,7 +40,7 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
 class SpeechRecogniser(Protocol):
     """A speech recogniser."""
 
-    def __call__(self, heard: Floats) -> str:
+    def __call__(self, samples: Floats) -> str:
         """The words in samples (S,) at 16 kHz."""
         ...
 
@@ -48,7 +48,7 @@ class SpeechRecogniser(Protocol):
 class Rater(Protocol):
     """A model of listeners' opinions."""
 
-    def __call__(self, heard: Floats) -> float:
+    def __call__(self, samples: Floats) -> float:
         """The opinion score, 1 to 5, of samples (S,) at 16 kHz."""
         ...
 
@@ -69,8 +69,8 @@ def load_whisper(folder: str | Path | None, *, threads: int) -> SpeechRecogniser
 
     model = WhisperModel(str(folder), device="cpu", compute_type="int8", cpu_threads=threads)
 
-    def transcribe(heard: Floats) -> str:
-        segments, _ = model.transcribe(heard, language="en", beam_size=1, condition_on_previous_text=False)
+    def transcribe(samples: Floats) -> str:
+        segments, _ = model.transcribe(samples, language="en", beam_size=1, condition_on_previous_text=False)
         return " ".join(segment.text for segment in segments)
 
     return transcribe
@@ -97,9 +97,9 @@ def load_distillmos() -> Rater:
     with stand_ins(empty), redirect_stdout(sys.stderr):
         model = importlib.import_module("distillmos").ConvTransformerSQAModel().eval()
 
-    def rate(heard: Floats) -> float:
+    def rate(samples: Floats) -> float:
         with torch.no_grad():
-            return float(model(torch.from_numpy(heard)[None])[0])
+            return float(model(torch.from_numpy(samples)[None])[0])
 
     return rate
 
@@ -121,8 +121,8 @@ def load_dnsmos() -> Rater:
     model.onnx_sess = onnxruntime.InferenceSession(model.primary_model_path, options)
     model.p808_onnx_sess, model.audio_melspec = NoScore(), lambda audio: np.zeros((1, 1), np.float32)
 
-    def rate(heard: Floats) -> float:
-        return float(model(np.clip(heard, -1, 1), RATE, False)["ovrl_mos"])
+    def rate(samples: Floats) -> float:
+        return float(model(np.clip(samples, -1, 1), RATE, False)["ovrl_mos"])
 
     return rate
 
@@ -160,10 +160,10 @@ def load_utmos(path: str | Path | None) -> Rater:
     schema = getattr(score, "schema", None) or module.forward.schema
     further = [RATE] if len(schema.arguments) > 2 else []
 
-    def rate(heard: Floats) -> float:
+    def rate(samples: Floats) -> float:
         with torch.no_grad():
             try:
-                opinion = float(score(torch.from_numpy(np.ascontiguousarray(heard))[None], *further))
+                opinion = float(score(torch.from_numpy(np.ascontiguousarray(samples))[None], *further))
             except (RuntimeError, ValueError, torch.jit.Error) as error:
                 last = str(error).strip().splitlines()[-1]
                 raise ConfigError(f"{file} does not take samples (1, S) at 16 kHz: {last}. {GET_UTMOS}") from error

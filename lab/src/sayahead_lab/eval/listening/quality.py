@@ -324,11 +324,11 @@ def compare(rows: Sequence[Row], base: Sequence[Row], *, seed: int = 0) -> dict[
     which exchanges the two conditions at random in each sentence (see ``difference``). A measure whose rows hold the
     full sentence's figure themselves, as seams and prosody do, differs from that instead.
     """
-    named = {row.name: row for row in base}
-    if len(named) != len(base) or named.keys() != {row.name for row in rows} or len(rows) != len(base):
+    base_rows = {row.name: row for row in base}
+    if len(base_rows) != len(base) or base_rows.keys() != {row.name for row in rows} or len(rows) != len(base):
         raise ConfigError("The two conditions to compare do not have the same sentences, each once.")
     for row in rows:
-        if row.reference != named[row.name].reference:
+        if row.reference != base_rows[row.name].reference:
             raise ConfigError(f"Sentence {row.name!r} has another reference in the two conditions to compare.")
     differences = {}
     for measure in MEASURES:

@@ -77,15 +77,15 @@ def score(
         all_spoken[name] = read_spoken(out / name, about)
     base: list[Row] | None = None
     with scorer(listeners, jobs) as listen:
-        for name, spoken in all_spoken.items():
-            tasks, fields = plan(spoken, own_full_sentences(all_spoken, name), made_by, lm, notes)
+        for name, utterances in all_spoken.items():
+            tasks, fields = plan(utterances, own_full_sentences(all_spoken, name), made_by, lm, notes)
             for number, result in enumerate(listen(tasks), start=1):
                 progress(f"{name}: listened to {number} of {len(tasks)}")
-                keep(spoken.folder / "scores.jsonl", result)
+                keep(utterances.folder / "scores.jsonl", result)
                 fields[result.name] |= result.fields
-            rows = [row_of(trace, fields[trace.name]) for trace in spoken.traces.values()]
+            rows = [row_of(trace, fields[trace.name]) for trace in utterances.traces.values()]
             base = base or rows
-            write_quality(spoken.folder, rows, base, made_by)
+            write_quality(utterances.folder, rows, base, made_by)
     progress("")
     return list(notes)
 
@@ -106,32 +106,32 @@ def read_spoken(folder: Path, about: Mapping[str, Any]) -> SpokenCondition:
 def own_full_sentences(all_spoken: Mapping[str, SpokenCondition], name: str) -> SpokenCondition | None:
     """The first condition that gives the same voice whole sentences; none for a peer and for that condition itself."""
     condition = all_spoken[name].condition
-    for spoken in all_spoken.values():
-        other = spoken.condition
+    for utterances in all_spoken.values():
+        other = utterances.condition
         if condition is None or other is None or other.policy_name != "wait-all":
             continue
         if (other.voice, other.speed) == (condition.voice, condition.speed):
-            return None if spoken is all_spoken[name] else spoken
+            return None if utterances is all_spoken[name] else utterances
     return None
 
 
 def plan(
-    spoken: SpokenCondition,
+    utterances: SpokenCondition,
     full: SpokenCondition | None,
     listeners: Mapping[str, str],
     lm: str | None,
     notes: dict[str, None],
 ) -> tuple[list[ScoringTask], dict[str, dict[str, Any]]]:
     """What is still to score in a condition, and by utterance the fields of its row that are known already."""
-    scores = read_scores(spoken.folder / "scores.jsonl")
-    again = resynthesized(spoken, lm, notes)
+    scores = read_scores(utterances.folder / "scores.jsonl")
+    again = resynthesized(utterances, lm, notes)
     tasks, fields = [], dict[str, dict[str, Any]]()
-    for name, trace in spoken.traces.items():
+    for name, trace in utterances.traces.items():
         full_trace = full.traces.get(name) if full else None
         if full_trace is not None and not same_words(trace, full_trace):
-            notes[f"Left out: prosody of {name}, {spoken.folder.name}: its full sentence has other words."] = None
+            notes[f"Left out: prosody of {name}, {utterances.folder.name}: its full sentence has other words."] = None
             full_trace = None
-        sound = sound_of(spoken.folder, name)
+        sound = sound_of(utterances.folder, name)
         other = sound_of(full.folder, name) if full and full_trace else ""
         columns = {group: columns[0] for group, columns in GROUPS.items() if columns[0] in listeners}
         keys = {group: f"{group}: {listeners[column]}" for group, column in columns.items()}
@@ -139,7 +139,7 @@ def plan(
         if full_trace is not None:
             keys["prosody"] = f"prosody {VERSION}, {other}"
         if name in again:
-            keys["one-shot"] = f"one-shot {VERSION}, {spoken.about}"
+            keys["one-shot"] = f"one-shot {VERSION}, {utterances.about}"
         fields[name] = {}
         unscored = {}
         for group, key in keys.items():
@@ -150,13 +150,15 @@ def plan(
                 fields[name] |= score
         if unscored:
             path = full.folder if full and full_trace else None
-            tasks.append(ScoringTask(spoken.folder, trace, sound, unscored, path, full_trace, spoken.condition, lm))
+            tasks.append(
+                ScoringTask(utterances.folder, trace, sound, unscored, path, full_trace, utterances.condition, lm)
+            )
     return tasks, fields
 
 
-def resynthesized(spoken: SpokenCondition, lm: str | None, notes: dict[str, None]) -> set[str]:
+def resynthesized(utterances: SpokenCondition, lm: str | None, notes: dict[str, None]) -> set[str]:
     """The utterances that are synthesised again: evenly spaced; none where that is not possible, which is noted."""
-    condition, names = spoken.condition, list(spoken.traces)
+    condition, names = utterances.condition, list(utterances.traces)
     if condition is None or condition.clock is not None:
         return set()
     if condition.context_name == "lm" and lm is None:

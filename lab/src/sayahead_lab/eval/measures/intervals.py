@@ -48,8 +48,8 @@ class Difference(Estimate):
 
 def estimate(parts: Values, figure: Figure, *, seed: int = 0) -> Estimate:
     """The figure of parts (N, K) of N sentences with its percentile-bootstrap interval (Efron 1979)."""
-    drawn = [figure(weights @ parts) for weights in resampled(len(parts), seed)]
-    return Estimate(float(figure(parts.sum(axis=0))), *interval(drawn), len(parts))
+    values = [figure(weights @ parts) for weights in resampled(len(parts), seed)]
+    return Estimate(float(figure(parts.sum(axis=0))), *interval(values), len(parts))
 
 
 def difference(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> Difference:
@@ -60,7 +60,7 @@ def difference(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> 
     """
     totals, apart = (one.sum(axis=0), other.sum(axis=0)), one - other
     value = float(figure(totals[0]) - figure(totals[1]))
-    drawn = [figure(weights @ one) - figure(weights @ other) for weights in resampled(len(one), seed)]
+    values = [figure(weights @ one) - figure(weights @ other) for weights in resampled(len(one), seed)]
     # Each draw sums in another order: values within rounding are equal.
     observed = abs(value) * (1 - 1e-9) - 1e-12
     further = 0
@@ -68,12 +68,12 @@ def difference(one: Values, other: Values, figure: Figure, *, seed: int = 0) -> 
         moved = swapped @ apart
         further += int((np.abs(figure(totals[0] - moved) - figure(totals[1] + moved)) >= observed).sum())
     p = math.nan if math.isnan(value) else (1 + further) / (1 + ROUNDS)
-    return Difference(value, *interval(drawn), len(one), p)
+    return Difference(value, *interval(values), len(one), p)
 
 
-def interval(drawn: list[Values]) -> tuple[float, float]:
+def interval(values: list[Values]) -> tuple[float, float]:
     """The 2.5th and 97.5th percentile of the drawn figures; nan without any."""
-    figures = np.concatenate(drawn) if drawn else np.zeros(0)
+    figures = np.concatenate(values) if values else np.zeros(0)
     finite = figures[np.isfinite(figures)]
     if not len(finite):
         return math.nan, math.nan

@@ -145,5 +145,5 @@ def random_places(length: int, seams: Sequence[int], rate: int, *, number: int =
     for at in seams:
         free[max(0, at - away) : at + away] = False
     allowed = np.flatnonzero(free)
-    drawn = np.random.default_rng(seed).permutation(len(allowed))[:number]
-    return [int(at) for at in allowed[drawn]]
+    choice = np.random.default_rng(seed).permutation(len(allowed))[:number]
+    return [int(at) for at in allowed[choice]]

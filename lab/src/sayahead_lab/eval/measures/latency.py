@@ -51,8 +51,8 @@ def heard_s(trace: Trace, samples: Sequence[int], *, end: bool = False, ideal: b
     starts, _ = playback(trace, ideal=ideal)
     chunks = chunk_of(trace, samples, end=end)
     firsts = np.array([chunk.start for chunk in trace.chunks])
-    heard: Times = starts[chunks] + (np.asarray(samples, np.int64) - firsts[chunks]) / trace.sample_rate
-    return heard
+    times: Times = starts[chunks] + (np.asarray(samples, np.int64) - firsts[chunks]) / trace.sample_rate
+    return times
 
 
 def chunk_of(trace: Trace, samples: Sequence[int], *, end: bool = False) -> list[int]:
@@ -62,7 +62,7 @@ def chunk_of(trace: Trace, samples: Sequence[int], *, end: bool = False) -> list
     return [int(at) for at in np.minimum(chunks, len(ends) - 1)]
 
 
-def spoken(trace: Trace) -> list[WordTiming]:
+def audible_words(trace: Trace) -> list[WordTiming]:
     """The N words with a sound, in order: a full stop that only closes a sentence has none."""
     return [word for word in trace.words if word.offset > word.onset]
 
@@ -94,7 +94,7 @@ def word_arrivals_s(trace: Trace) -> Times:
 
     The delimiter is the character after the word's span; words spoken for one stretch of text share it.
     """
-    words = spoken(trace)
+    words = audible_words(trace)
     if not trace.fragments:
         return np.full(len(words), math.nan)
     ends, arrivals = np.array([(fragment.end, fragment.at_s) for fragment in trace.fragments], np.float64).T
@@ -105,7 +105,7 @@ def word_arrivals_s(trace: Trace) -> Times:
 
 def word_lags_s(trace: Trace, *, ideal: bool = False) -> Times:
     """on_i - A_i (N,): from the completion of word i in the text to its onset in the sound (an ear-voice span)."""
-    onsets = heard_s(trace, [word.onset for word in spoken(trace)], ideal=ideal)
+    onsets = heard_s(trace, [word.onset for word in audible_words(trace)], ideal=ideal)
     return onsets - word_arrivals_s(trace)
 
 
@@ -119,7 +119,7 @@ def chunk_delays_s(trace: Trace, *, ideal: bool = False) -> Times:
     """
     if not trace.chunks:
         return np.zeros(0)
-    chunks = chunk_of(trace, [word.offset for word in spoken(trace)], end=True)
+    chunks = chunk_of(trace, [word.offset for word in audible_words(trace)], end=True)
     # Of the words that end in one chunk the last counts.
     last = dict(zip(chunks, word_arrivals_s(trace), strict=True))
     _, ends = playback(trace, ideal=ideal)
@@ -184,7 +184,7 @@ def words_per_min(trace: Trace) -> float:
     Saeki-b, below Fig. 4: the teacher reaches 80, the student 800; 100 to 120 suit interpreting, 180 is reading aloud.
     """
     spent_s = computing_s(trace)
-    return 60 * len(spoken(trace)) / spent_s if spent_s else math.nan
+    return 60 * len(audible_words(trace)) / spent_s if spent_s else math.nan
 
 
 def real_time_factor(trace: Trace) -> float:
@@ -199,7 +199,7 @@ def policy_area(trace: Trace, *, words: bool = False) -> float:
     ``words``, of its words those whose completing character had. 1: all is read first. Mohan 4.3.2, where SPEAK is a
     frame and READ a character; no time enters.
     """
-    ends = np.array([word.end for word in spoken(trace)], np.int64)
+    ends = np.array([word.end for word in audible_words(trace)], np.int64)
     whole = len(ends) if words else len(trace.source)
     if not whole or not trace.duration_s:
         return math.nan
@@ -232,7 +232,7 @@ def latency(trace: Trace) -> dict[str, float]:
     with np.errstate(divide="ignore", invalid="ignore"):
         by_position = ratios[:, 0] / ratios[:, 1]
     return {
-        "words": float(len(spoken(trace))),
+        "words": float(len(audible_words(trace))),
         "chunks": float(len(trace.chunks)),
         "audio_s": trace.duration_s,
         "computing_s": computing_s(trace),
@@ -250,7 +250,7 @@ def latency(trace: Trace) -> dict[str, float]:
 def on_clock(trace: Trace, *, ideal: bool) -> dict[str, float]:
     """The scalar metrics that depend on the clock."""
     lags = [float(lag) for lag in word_lags_s(trace, ideal=ideal)]
-    onsets = heard_s(trace, [word.onset for word in spoken(trace)], ideal=ideal)
+    onsets = heard_s(trace, [word.onset for word in audible_words(trace)], ideal=ideal)
     delays, stalls = chunk_delays_s(trace, ideal=ideal), stalls_s(trace, ideal=ideal)
     number = int((stalls > 0).sum())
     return {

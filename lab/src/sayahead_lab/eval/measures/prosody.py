@@ -77,8 +77,8 @@ class AcousticRecorder(Generic[State]):
         frames, state = self._acoustic.step(segment, state, rendering, hold_back=hold_back)
         self._pitch.append(frames.final[:, self._feature].copy())
         if frames.drawn:
-            drawn = [(self._start + first, by) for first, by in frames.drawn]
-            self._words = list(moved(self._words, drawn))
+            places = [(self._start + first, by) for first, by in frames.drawn]
+            self._words = list(moved(self._words, places))
         # Words count from the start of their sentence.
         self._words += [(self._start + first, self._start + end) for first, end in frames.words]
         self._phonemes += [end - first for first, end in segment.words]

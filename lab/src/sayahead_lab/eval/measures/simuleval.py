@@ -111,15 +111,15 @@ def average_token_delay(
     _, ends = intervals(delays if ready is None else ready, durations)
     times = np.asarray(delays, np.float64)
     played = np.cumsum(np.asarray(durations, np.float64))
-    lags, source_ends, spoken = list[float](), [0.0], 0
+    lags, source_ends, count = list[float](), [0.0], 0
     read_to = sound_to = 0.0
     for delay in np.unique(times).tolist():
-        ahead = max(0, spoken - (len(source_ends) - 1))
+        ahead = max(0, count - (len(source_ends) - 1))
         source_ends += tokens(read_to, delay)
         last = int(np.searchsorted(times, delay, side="right")) - 1
         for place in tokens(sound_to, float(played[last])):
-            spoken += 1
-            token = min(spoken - ahead, len(source_ends) - 1)
+            count += 1
+            token = min(count - ahead, len(source_ends) - 1)
             chunk = min(int(np.searchsorted(played, place - ROUNDING)), last)
             lags.append(float(ends[chunk] - (played[chunk] - place)) - source_ends[token])
         read_to, sound_to = delay, float(played[last])

@@ -33,7 +33,7 @@ class TracedSound:
         return tuple((word.onset, word.offset) for word in self.trace.words)
 
     @property
-    def heard(self) -> ListenedUtterance:
+    def with_pitch(self) -> ListenedUtterance:
         """The utterance with the pitch of its sound."""
         return ListenedUtterance(pitch_hz(self.samples, self.trace.sample_rate), self.words, self.trace.sample_rate)
 
@@ -57,7 +57,7 @@ def against_full(utterance: TracedSound, full: TracedSound, condition: Condition
     """``prosody.sums`` of an utterance against its full sentence; none per phoneme if the voice cannot be loaded."""
     words = tuple(word.text for word in full.trace.words)
     phonemes = phoneme_numbers(condition.voice, words)
-    parts = sums(from_sound(utterance.heard, full.heard, phonemes))
+    parts = sums(from_sound(utterance.with_pitch, full.with_pitch, phonemes))
     if phonemes is None:
         del parts["phoneme"]
     return parts

@@ -37,7 +37,7 @@ class Errors:
 
 def word_errors(reference: str, hypothesis: str) -> Errors:
     """The errors of the least-cost alignment of words, which white space separates."""
-    return counted(align(reference.split(), hypothesis.split()), len(reference.split()))
+    return errors_of(align(reference.split(), hypothesis.split()), len(reference.split()))
 
 
 def by_quarter(reference: str, hypothesis: str, *, parts: int = 4) -> list[Errors]:
@@ -52,12 +52,12 @@ def by_quarter(reference: str, hypothesis: str, *, parts: int = 4) -> list[Error
     part_of = [min(at, len(words) - 1) * parts // max(1, len(words)) for _, at in steps]
     sizes = [sum(at * parts // len(words) == part for at in range(len(words))) for part in range(parts)]
     return [
-        counted([step for step, place in zip(steps, part_of, strict=True) if max(0, place) == part], sizes[part])
+        errors_of([step for step, place in zip(steps, part_of, strict=True) if max(0, place) == part], sizes[part])
         for part in range(parts)
     ]
 
 
-def counted(steps: Sequence[tuple[str, int]], words: int) -> Errors:
+def errors_of(steps: Sequence[tuple[str, int]], words: int) -> Errors:
     """Number of errors of each kind in the alignment."""
     kinds = [kind for kind, _ in steps]
     return Errors(words, kinds.count("substitute"), kinds.count("delete"), kinds.count("insert"))

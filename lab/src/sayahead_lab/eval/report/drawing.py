@@ -45,9 +45,9 @@ def save(figure: Figure, path: Path) -> None:
     """Write a figure as a PNG of 1280 pixels' width in 256 colours, a third of the size in full colour."""
     from PIL import Image
 
-    drawn = io.BytesIO()
-    figure.savefig(drawn, dpi=160, metadata={"Software": None})
-    with Image.open(drawn) as picture:
+    png = io.BytesIO()
+    figure.savefig(png, dpi=160, metadata={"Software": None})
+    with Image.open(png) as picture:
         picture.convert("RGB").quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
             path, format="PNG", optimize=True
         )
@@ -139,7 +139,7 @@ def place(axes: Axes, points: Sequence[tuple[Point, int]], lines: Collection[int
 
     figure: Any = axes.get_figure()
     figure.draw_without_rendering()
-    occupied = list(drawn(axes, points, lines))
+    occupied = list(series_boxes(axes, points, lines))
     halo = [withStroke(linewidth=3, foreground="white")]
     for point, number in points:
         at = np.asarray(axes.transData.transform((point.x, point.y)))
@@ -165,7 +165,7 @@ def darker(colour: str) -> str:
     return "#" + "".join(f"{int(0.7 * int(colour[at : at + 2], 16)):02x}" for at in (1, 3, 5))
 
 
-def drawn(axes: Axes, points: Sequence[tuple[Point, int]], lines: Collection[int]) -> Iterator[Box]:
+def series_boxes(axes: Axes, points: Sequence[tuple[Point, int]], lines: Collection[int]) -> Iterator[Box]:
     """Small rectangles, in pixels, along everything that the series of points draw."""
     for point, number in points:
         x, y, low, high = point.x, point.y, point.low, point.high

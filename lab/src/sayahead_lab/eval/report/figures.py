@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from sayahead_lab.eval.experiment.conditions import Condition, recorded_condition
 from sayahead_lab.eval.experiment.trace import Trace
 from sayahead_lab.eval.measures.latency import (
+    audible_words,
     by_position,
     chunk_delays_s,
     chunk_of,
     cumulative_processing_s,
     first_audible_s,
     policy_area,
-    spoken,
     time_balance_s,
     words_per_min,
 )
@@ -93,8 +93,8 @@ def pictures(experiment: Experiment, metrics: Sequence[Column]) -> Iterator[Pict
 
 def of_clock(experiment: Experiment, clock: str, number: int) -> Iterator[Picture]:
     """Ma's Fig. 5 and 7 on a text clock, and the timeline of an utterance."""
-    shown, which = drawn_conditions(experiment)
-    traces = {name: utterances for name in shown if (utterances := experiment.traces(name, clock))}
+    names, which = drawn_conditions(experiment)
+    traces = {name: utterances for name in names if (utterances := experiment.traces(name, clock))}
     first = {name: over_length(utterances, first_audible_s) for name, utterances in traces.items()}
     yield Picture(
         f"first-audio-{number}",
@@ -119,9 +119,9 @@ def of_clock(experiment: Experiment, clock: str, number: int) -> Iterator[Pictur
 
 def of_steps(experiment: Experiment) -> Iterator[Picture]:
     """Ma's Fig. 5, 6, 8 and 9, Mohan's Fig. 2 and Saeki's Fig. 4: the figures that depend on no text clock."""
-    shown, which = drawn_conditions(experiment)
-    traces = {name: utterances for name in shown if (utterances := as_measured(experiment, name))}
-    if not any(all_at_once(experiment.traces(name, clock)) for clock in experiment.clocks for name in shown[:1]):
+    names, which = drawn_conditions(experiment)
+    traces = {name: utterances for name in names if (utterances := as_measured(experiment, name))}
+    if not any(all_at_once(experiment.traces(name, clock)) for clock in experiment.clocks for name in names[:1]):
         first = {name: over_length(utterances, first_audible_s) for name, utterances in traces.items()}
         yield Picture("first-audio-given", f"{CLOUD} {which}", plots.latency_over_length(first, clock="all text there"))
     balances = {name: [list(time_balance_s(one)) for one in utterances] for name, utterances in traces.items()}
@@ -156,9 +156,9 @@ def of_contexts(experiment: Experiment) -> Iterator[Picture]:
     lookaheads = {name: k for name in experiment.conditions if (k := lookahead(experiment, name)) is not None}
     counts = list(lookaheads.values())
     k = max(sorted(set(counts)), key=counts.count, default=None)
-    shown = [name for name in experiment.conditions if lookaheads.get(name, k) == k][:MOST]
+    names = [name for name in experiment.conditions if lookaheads.get(name, k) == k][:MOST]
     steps = {}
-    for name in shown:
+    for name in names:
         if traces := as_measured(experiment, name):
             paces = [words_per_min(trace) for trace in traces]
             steps[name] = [by_word_s(trace) for trace in traces], finite_mean(paces)
@@ -261,9 +261,9 @@ def drawn_conditions(experiment: Experiment) -> tuple[list[str], str]:
     plain = [name for name in others if name in settings and settings[name].context_name == "none"]
     peers = [name for name in others if name not in settings]
     plain = spread(plain, max(MOST // 2, MOST - 1 - len(peers)))
-    shown = [first, *plain, *spread(peers, MOST - 1 - len(plain))]
-    left_out = len(experiment.conditions) - len(shown)
-    return shown, f"{len(shown)} of {len(experiment.conditions)} conditions are drawn." if left_out else ""
+    names = [first, *plain, *spread(peers, MOST - 1 - len(plain))]
+    left_out = len(experiment.conditions) - len(names)
+    return names, f"{len(names)} of {len(experiment.conditions)} conditions are drawn." if left_out else ""
 
 
 def spread(names: list[str], most: int) -> list[str]:
@@ -319,7 +319,7 @@ def point_of(name: str, x: float, value: Value) -> Point:
 
 def over_length(traces: Sequence[Trace], metric: Callable[[Trace], float]) -> list[tuple[float, float]]:
     """(words, metric) of each utterance where it is defined."""
-    pairs = [(float(len(spoken(trace))), metric(trace)) for trace in traces]
+    pairs = [(float(len(audible_words(trace))), metric(trace)) for trace in traces]
     return [pair for pair in pairs if math.isfinite(pair[1])]
 
 
@@ -339,7 +339,7 @@ def by_word_s(trace: Trace) -> list[float]:
     if not trace.chunks:
         return []
     total = cumulative_processing_s(trace)
-    return [float(total[chunk]) for chunk in chunk_of(trace, [word.offset for word in spoken(trace)], end=True)]
+    return [float(total[chunk]) for chunk in chunk_of(trace, [word.offset for word in audible_words(trace)], end=True)]
 
 
 def same_utterance(traces: Mapping[str, Sequence[Trace]]) -> dict[str, Trace]:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sayahead_lab.eval.experiment.trace import Trace
-from sayahead_lab.eval.measures.latency import POSITIONS, first_heard_s, heard_s, policy_area, spoken, word_arrivals_s
+from sayahead_lab.eval.measures.latency import (
+    POSITIONS,
+    audible_words,
+    first_heard_s,
+    heard_s,
+    policy_area,
+    word_arrivals_s,
+)
 from sayahead_lab.eval.report.drawing import (
     COLOURS,
     INK,
@@ -214,14 +221,14 @@ def timeline(traces: Mapping[str, Trace], *, clock: str) -> Figure:
 
 def words_heard(trace: Trace) -> list[tuple[str, float, float]]:
     """(word, onset, offset) on the playback clock, in s."""
-    words = spoken(trace)
+    words = audible_words(trace)
     begin, end = heard_s(trace, [word.onset for word in words]), heard_s(trace, [w.offset for w in words], end=True)
     return [(word.text, float(at), float(to)) for word, at, to in zip(words, begin, end, strict=True)]
 
 
 def words_arrived(trace: Trace) -> list[tuple[str, float]]:
     """(piece of source text, arrival of the character that completes it) of what is spoken, in s."""
-    spans = {(w.start, w.end): float(at) for w, at in zip(spoken(trace), word_arrivals_s(trace), strict=True)}
+    spans = {(w.start, w.end): float(at) for w, at in zip(audible_words(trace), word_arrivals_s(trace), strict=True)}
     return [(trace.source[start:end], at) for (start, end), at in spans.items()]
 
 

@@ -79,16 +79,16 @@ def report(out: Path, target: Path, *, page: bool = True, ratings: Sequence[Path
     ratings = [*sorted((out / "ratings").glob("*.json")), *ratings]
     tables = [*quality_tables(experiment), *listening_tables(ratings), *latency_tables(experiment)]
     target.mkdir(parents=True, exist_ok=True)
-    drawn = list[tuple[Picture, bytes]]()
+    drawings = list[tuple[Picture, bytes]]()
     for picture in pictures(experiment, DRAWN):
         path = target / f"{picture.stem}.png"
         save(picture.figure, path)
-        drawn.append((picture, path.read_bytes()))
+        drawings.append((picture, path.read_bytes()))
     for table in tables:
         (target / f"{table.stem}.csv").write_text(as_csv(table), encoding="utf-8")
     (target / "tables.md").write_text(markdown(experiment, notes, tables), encoding="utf-8")
     if page:
-        (target / "report.html").write_text(as_page(experiment, notes, tables, drawn), encoding="utf-8")
+        (target / "report.html").write_text(as_page(experiment, notes, tables, drawings), encoding="utf-8")
 
 
 def scored_experiment(out: Path) -> Experiment:
@@ -208,8 +208,8 @@ def quality_tables(experiment: Experiment) -> list[ConditionTable]:
         "corrected for their number.",
     )
     main = filled("quality", "Quality", columns, rows, notes=notes)
-    shown = {column.key for column in columns}
-    return [table for table in (main, *further_tables(rows, shown)) if table.columns]
+    keys = {column.key for column in columns}
+    return [table for table in (main, *further_tables(rows, keys)) if table.columns]
 
 
 def listening_tables(files: Sequence[Path]) -> list[ConditionTable]:
@@ -314,15 +314,15 @@ def as_page(
     experiment: Experiment,
     notes: Sequence[str],
     tables: Sequence[ConditionTable],
-    drawn: Sequence[tuple[Picture, bytes]],
+    drawings: Sequence[tuple[Picture, bytes]],
 ) -> str:
     """The whole report as one self-contained HTML page."""
     fact_list = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts(experiment))
     left_out = "".join(f"<li>{escape(note)}</li>" for note in notes)
     parts = [f"<section><h2>Caveats</h2><ul class=warn>{left_out}</ul></section>"] if notes else []
     parts += map(as_html, tables)
-    parts += [as_figure(picture, png) for picture, png in drawn]
-    links = [(table.stem, table.title) for table in tables] + [(picture.stem, picture.title) for picture, _ in drawn]
+    parts += [as_figure(picture, png) for picture, png in drawings]
+    links = [(table.stem, table.title) for table in tables] + [(picture.stem, picture.title) for picture, _ in drawings]
     contents = "".join(f'<li><a href="#{stem}">{escape(title)}</a></li>' for stem, title in links)
     template = resources.files("sayahead_lab.eval.report").joinpath("report.html").read_text(encoding="utf-8")
     for place, html in (("FACTS", fact_list), ("CONTENTS", contents), ("BODY", "\n".join(parts))):

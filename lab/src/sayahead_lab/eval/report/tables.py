@@ -222,16 +222,16 @@ FURTHER: tuple[tuple[str, str, tuple[Column, ...], tuple[str, ...]], ...] = (
 """Tables besides those of error rates and opinion scores: stem, title, columns, notes."""
 
 
-def further_tables(summaries: Mapping[str, Mapping[str, Summary]], shown: Collection[str] = ()) -> list[ConditionTable]:
-    """The non-empty tables of FURTHER, without the keys that are ``shown`` already.
+def further_tables(summaries: Mapping[str, Mapping[str, Summary]], keys: Collection[str] = ()) -> list[ConditionTable]:
+    """The non-empty tables of FURTHER, without those of ``keys``, which are in a table already.
 
     A key without a column goes into the last table under its own name: new metrics show up at once.
     """
     titled = {column.key for _, _, columns, _ in FURTHER for column in columns}
-    others = sorted({key for row in summaries.values() for key in row} - titled - set(shown))
+    others = sorted({key for row in summaries.values() for key in row} - titled - set(keys))
     tables = []
     for stem, title, columns, notes in FURTHER:
-        remaining = [column for column in columns if column.key not in shown]
+        remaining = [column for column in columns if column.key not in keys]
         if stem == "further":
             remaining += [Column(key.replace("_", " "), key, digits=3, interval=True) for key in others]
         tables.append(filled(stem, title, remaining, summaries, notes=notes))
@@ -247,9 +247,9 @@ def filled(
     notes: Sequence[str] = (),
 ) -> ConditionTable:
     """A table with those of the columns that at least one condition fills."""
-    shown = [column for column in columns if any(column.value(summary) for summary in summaries.values())]
-    rows = [(name, [column.value(summary) for column in shown]) for name, summary in summaries.items()]
-    return ConditionTable(stem, title, shown, rows, notes)
+    visible = [column for column in columns if any(column.value(summary) for summary in summaries.values())]
+    rows = [(name, [column.value(summary) for column in visible]) for name, summary in summaries.items()]
+    return ConditionTable(stem, title, visible, rows, notes)
 
 
 def as_markdown(table: ConditionTable) -> str:

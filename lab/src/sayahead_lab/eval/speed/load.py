@@ -112,13 +112,13 @@ async def load(
                 if chosen:
                     await socket.send(json.dumps({"type": "session.update", "session": chosen}))
                 order = itertools.cycle(draw.sample(scripts, len(scripts)))
-                counted = 0
-                while time.monotonic() < counts + seconds or not counted:
+                rounds = 0
+                while time.monotonic() < counts + seconds or not rounds:
                     turn = Turn(socket, next(order), rate)
                     await turn.run()
                     if turn.begun >= counts:
                         turn.count(tally)
-                        counted += 1
+                        rounds += 1
                     await asyncio.sleep(max(0.0, turn.heard_end - time.monotonic()) + BREATH_S)
         except (ConnectionClosed, InvalidHandshake, OSError, RuntimeError) as error:
             tally.broken.append(f"session {number}: {type(error).__name__} {error}")

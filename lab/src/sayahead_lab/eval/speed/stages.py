@@ -51,10 +51,10 @@ def timed(method: Callable[..., Any], name: Callable[[Any], str], spent: dict[st
     """A method that adds its processor time to its part."""
 
     @functools.wraps(method)
-    def run(self: Any, *arguments: Any, **named: Any) -> Any:
+    def run(self: Any, *arguments: Any, **options: Any) -> Any:
         begun = time.process_time()
         try:
-            return method(self, *arguments, **named)
+            return method(self, *arguments, **options)
         finally:
             spent[name(self)] += time.process_time() - begun
 

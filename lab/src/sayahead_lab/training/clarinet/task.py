@@ -53,7 +53,7 @@ class ClariNetData:
 
 
 class ClariNetTask(CropTask[GaussianIAF]):
-    """Training of a ClariNet student: mel of crops and noise in, divergence from the teacher and spectral errors out."""
+    """Training of a ClariNet student: mel of crops and noise in, divergence from the teacher out."""
 
     def __init__(self, model: Mapping[str, Any], data: Mapping[str, Any], corpus: Corpus) -> None:
         self.config = from_mapping(IAFConfig, model, where="[model]")

@@ -1,7 +1,8 @@
 """Sentences cut at random words: a synthesizer's view of them word by word, beside the whole sentence.
 
 A *cut* shows phonemes up to a word that is being spoken, ``k`` more words, and a few future tokens after them; its
-targets are the imported voice's output for the whole sentence. Rows are phonemes of the whole, with the pads at both ends.
+targets are the imported voice's output for the whole sentence. Rows are phonemes of the whole, with the pads at both
+ends.
 """
 
 from __future__ import annotations
