@@ -226,7 +226,7 @@ def test_files_that_are_no_ratings_are_errors(tmp_path: Path) -> None:
         listening_statistics([one, other])
     with pytest.raises(ConfigError, match="not between 0 and 100"):
         listening_statistics([rated(tmp_path / "c.json", "cyd", {("s0", "x"): 101})])
-    with pytest.raises(ConfigError, match=r"a preference of 2 is none of 0, 0\.5 and 1"):
+    with pytest.raises(ConfigError, match=r"a preference of 2 is not 0, 0\.5 or 1"):
         listening_statistics([preferred(tmp_path / "e.json", "eve", {("s0", "x", "y"): 2})])
     with pytest.raises(ConfigError, match="no ratings"):
         listening_statistics([rated(tmp_path / "d.json", "dee", {})])
