@@ -103,13 +103,13 @@ class FrontEnd(Protocol):
 
 def pronounced(phonemizer: Phonemizer, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
     """How each word is said: as its own phonemes have it, if it has any, or as the phonemizer reads it."""
-    made = phonemizer.phonemize(words, left=left)
+    pronunciations = phonemizer.phonemize(words, left=left)
     for i, word in enumerate(words):
         if word.phonemes:
-            read, own = made[i], phonemizer.ids(word.phonemes)
+            read, own = pronunciations[i], phonemizer.ids(word.phonemes)
             ids = np.concatenate([read.ids[: read.first], own, read.ids[read.end :]])
-            made[i] = Pronunciation(ids, read.first, read.first + len(own))
-    return made
+            pronunciations[i] = Pronunciation(ids, read.first, read.first + len(own))
+    return pronunciations
 
 
 def front_end(language: str, *, espeak: str = "", layout: Layout | None = None) -> FrontEnd:

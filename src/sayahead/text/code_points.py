@@ -22,24 +22,24 @@ class LettersPhonemizer:
         self._ids = dict(phonemes)
 
     def phonemize(self, words: Sequence[Word], *, left: Sequence[str]) -> list[Pronunciation]:
-        made, inside = list[Pronunciation](), bool(left)
+        pronunciations, inside = list[Pronunciation](), bool(left)
         for word in words:
             sounding, whole = self.ids(word.text.rstrip(PAUSES)), self.ids(word.text)
             before = self.ids(" " if inside and len(whole) else "")
             end = len(before) + (len(sounding) or len(whole))
-            made.append(Pronunciation(np.concatenate([before, whole]), len(before), end))
+            pronunciations.append(Pronunciation(np.concatenate([before, whole]), len(before), end))
             inside = inside or bool(len(whole))
-        return made
+        return pronunciations
 
     def phonemes(self, word: Word) -> int:
         return len(self.ids(word.text))
 
     def ids(self, text: str) -> Ids:
         """(P,) ids of the characters of a text; what the voice has no id for is left out."""
-        found = []
+        numbers = []
         for character in unicodedata.normalize("NFD", text):
             for form in (character, character.lower(), character.casefold(), character.upper()):
                 if all(symbol in self._ids for symbol in form):
-                    found += [self._ids[symbol] for symbol in form]
+                    numbers += [self._ids[symbol] for symbol in form]
                     break
-        return np.array(found, np.int64)
+        return np.array(numbers, np.int64)

@@ -115,11 +115,11 @@ def read_lexicon(path: Path) -> Lexicon:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} cannot be read as UTF-8 text: {error}.") from error
-    found = pls(text, str(path)) if path.suffix.lower() in (".pls", ".xml") else lines(text, str(path))
+    items = pls(text, str(path)) if path.suffix.lower() in (".pls", ".xml") else lines(text, str(path))
     entries = dict[str, Entry]()
-    for word, entry in found:
-        if (known := entries.get(word)) is not None:
-            raise ConfigError(f"{entry.where}: {word!r} stands in {known.where.rpartition(', ')[2]}, too.")
+    for word, entry in items:
+        if (earlier := entries.get(word)) is not None:
+            raise ConfigError(f"{entry.where}: {word!r} stands in {earlier.where.rpartition(', ')[2]}, too.")
         entries[word] = entry
     return Lexicon(entries)
 
@@ -130,10 +130,10 @@ def lines(text: str, name: str) -> Iterator[tuple[str, Entry]]:
         where = f"{name}, line {number}"
         if not line.strip() or line.lstrip().startswith("#"):
             continue
-        word, separator, said = line.partition("\t" if "\t" in line.strip() and "=" not in line else "=")
-        if not (separator and word.strip() and said.strip()):
+        word, separator, reading = line.partition("\t" if "\t" in line.strip() and "=" not in line else "=")
+        if not (separator and word.strip() and reading.strip()):
             raise ConfigError(f"{where}: expected WORD = PRONUNCIATION, found {line.strip()[:60]!r}.")
-        yield spaced(word), pronunciation(said, word=word.strip(), where=where)
+        yield spaced(word), pronunciation(reading, word=word.strip(), where=where)
 
 
 def pls(text: str, name: str) -> Iterator[tuple[str, Entry]]:
@@ -148,12 +148,12 @@ def pls(text: str, name: str) -> Iterator[tuple[str, Entry]]:
     for number, lexeme in enumerate((e for e in root if local(e) == "lexeme"), start=1):
         where = f"{name}, lexeme {number}"
         parts = {kind: [e for e in lexeme if local(e) == kind] for kind in ("grapheme", "phoneme", "alias")}
-        said = [*parts["alias"], *parts["phoneme"]]
-        if not parts["grapheme"] or not said or not said[0].text:
+        readings = [*parts["alias"], *parts["phoneme"]]
+        if not parts["grapheme"] or not readings or not readings[0].text:
             raise ConfigError(f"{where}: expected a grapheme, and an alias or a phoneme.")
-        written = "" if parts["alias"] else said[0].get("alphabet", alphabet)
+        written = "" if parts["alias"] else readings[0].get("alphabet", alphabet)
         for grapheme in parts["grapheme"]:
-            yield spaced(grapheme.text or ""), Entry(said[0].text, written, where)
+            yield spaced(grapheme.text or ""), Entry(readings[0].text, written, where)
 
 
 def local(element: ElementTree.Element) -> str:

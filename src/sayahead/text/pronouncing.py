@@ -82,14 +82,14 @@ class Pronunciations:
             place = f"{entry.where}: " if entry.where else "lexicon: "
             if entry.alphabet and self.transcriber:
                 try:
-                    said = Said(phonemes=self.transcriber.read(entry.said, entry.alphabet), dotted=word[-1] == ".")
+                    reading = Said(phonemes=self.transcriber.read(entry.said, entry.alphabet), dotted=word[-1] == ".")
                 except ConfigError as error:
                     raise ConfigError(f"{place}{word!r}: {error}.") from error
             else:
-                said = Said(self.read(entry.said), dotted=word[-1] == ".")
-                if not said.text:
+                reading = Said(self.read(entry.said), dotted=word[-1] == ".")
+                if not reading.text:
                     raise ConfigError(f"{place}{word!r}: nothing of {entry.said!r} can be read.")
-            table.entries[tokens] = said
+            table.entries[tokens] = reading
             for n in range(1, len(tokens)):
                 table.following.setdefault(tokens[:n], set()).add(unicodedata.normalize("NFD", tokens[n]))
         if dropped:
@@ -98,8 +98,8 @@ class Pronunciations:
 
     def read(self, text: str) -> str:
         """A respelling as words to be spoken, without the mark at its end."""
-        made = self._normalizer(0)
-        words = [*made.push(text), *made.flush()]
+        normalizer = self._normalizer(0)
+        words = [*normalizer.push(text), *normalizer.flush()]
         return " ".join(word.text for word in words).rstrip(".,;:!?… ")
 
     def entry(self, tokens: Tokens) -> Said | None:
@@ -150,11 +150,11 @@ class Pronouncing:
         self._held += words
         out: list[Word] = []
         while self._held:
-            found = self._first(over=over)
-            if found is None:
+            first = self._first(over=over)
+            if first is None:
                 break
-            count, made = found
-            out += made
+            count, ready = first
+            out += ready
             del self._held[:count]
         if out:
             end = (self._held[0].start if self._held else out[-1].end) - self._base
@@ -193,8 +193,8 @@ class Pronouncing:
             if not here:
                 break
             tokens += here if tokens else (here[0].lstrip(_OPENING) or here[0], *here[1:])
-            if (found := self._ending(tokens)) or (count == 1 and (found := self._ending(here))):
-                best = count, *found
+            if (ending := self._ending(tokens)) or (count == 1 and (ending := self._ending(here))):
+                best = count, *ending
             elif count > 1 and len(here) == 1 and (parts := self._parts(self._held[:count], here[0], tokens[:-1])):
                 compound = count, parts
             if not self._known.begins(tokens):
@@ -207,8 +207,8 @@ class Pronouncing:
         if compound is not None and (best is None or best[0] < compound[0]):
             return compound
         if best is not None:
-            count, said, after = best
-            return count, [self._genitive(self._held[:count], said, after)]
+            count, entry, after = best
+            return count, [self._genitive(self._held[:count], entry, after)]
         return 1, self._parts([word], source) or [word]
 
     def _ending(self, tokens: Tokens) -> tuple[Said, str] | None:
@@ -217,43 +217,43 @@ class Pronouncing:
         for size in range(len(last), 0, -1):
             if size < len(last) and last[size] not in _CLOSING:
                 break
-            if said := self._known.entry((*tokens[:-1], last[:size])):
-                return said, ""
+            if entry := self._known.entry((*tokens[:-1], last[:size])):
+                return entry, ""
         bare = last.rstrip(_CLOSING)
-        if bare[-2:] in ("'s", "'S") and (said := self._known.entry((*tokens[:-1], bare[:-2]))):
-            return said, "'s"
+        if bare[-2:] in ("'s", "'S") and (entry := self._known.entry((*tokens[:-1], bare[:-2]))):
+            return entry, "'s"
         return None
 
-    def _genitive(self, words: list[Word], said: Said, after: str) -> Word:
-        if after and said.phonemes and self._known.transcriber:
-            said = replace(said, phonemes=self._known.transcriber.genitive(said.phonemes))
-        return said_so(words, said, after)
+    def _genitive(self, words: list[Word], entry: Said, after: str) -> Word:
+        if after and entry.phonemes and self._known.transcriber:
+            entry = replace(entry, phonemes=self._known.transcriber.genitive(entry.phonemes))
+        return said_so(words, entry, after)
 
     def _own(self, word: Word) -> list[Word] | None:
         """The pronunciation that ``[word](/ipa/)`` gives, with what touches it; none for a link that looks so."""
         source = self._characters(word)
-        if not (found := _GIVEN.search(source)) or found[2].isascii() or self._known.transcriber is None:
+        if not (link := _GIVEN.search(source)) or link[2].isascii() or self._known.transcriber is None:
             return None
         try:
-            said = Said(phonemes=self._known.transcriber.read(found[2], "ipa"))
+            entry = Said(phonemes=self._known.transcriber.read(link[2], "ipa"))
         except ConfigError as error:
-            log.warning("%s: %s.", found[0], error)
+            log.warning("%s: %s.", link[0], error)
             return None
-        before, after = source[: found.start()], source[found.end() :]
+        before, after = source[: link.start()], source[link.end() :]
         if after.replace("’", "'")[:2] == "'s" and not any(map(str.isalnum, after[2:])):
-            said, after = Said(phonemes=self._known.transcriber.genitive(said.phonemes)), ""
+            entry, after = Said(phonemes=self._known.transcriber.genitive(entry.phonemes)), ""
         first, last = (self._known.read(part) if any(map(str.isalnum, part)) else "" for part in (before, after))
         if not (first or last):
-            return [said_so([word], said, "")]
-        places = [word.start, word.start + found.start(), word.start + found.end(), word.end]
+            return [said_so([word], entry, "")]
+        places = [word.start, word.start + link.start(), word.start + link.end(), word.end]
         mark = _MARKS.search(word.text)[0]  # type: ignore[index]
-        made = [
+        words = [
             replace(word, text=text, start=a, end=b, ends=False, continues=True)
-            for text, a, b in zip((first, found[1], last), places[:-1], places[1:], strict=True)
+            for text, a, b in zip((first, link[1], last), places[:-1], places[1:], strict=True)
         ]
-        made[1] = replace(made[1], phonemes=said.phonemes)
-        made = [one for one in made if one.text]
-        return [*made[:-1], replace(made[-1], text=made[-1].text + mark, ends=word.ends, continues=word.continues)]
+        words[1] = replace(words[1], phonemes=entry.phonemes)
+        words = [one for one in words if one.text]
+        return [*words[:-1], replace(words[-1], text=words[-1].text + mark, ends=word.ends, continues=word.continues)]
 
     def _parts(self, words: list[Word], source: str, before: Tokens = ()) -> list[Word] | None:
         """The words of a compound ("Nguyen-led") of which one is in the lexicon; None where there is none.
@@ -264,8 +264,8 @@ class Pronouncing:
         if len(written) == 1:
             return None
         bare = [part.lstrip(_OPENING) for part in written]
-        found = [self._ending((*before * (not i), part)) if part else None for i, part in enumerate(bare)]
-        if not (found[0] if before else any(found)):
+        endings = [self._ending((*before * (not i), part)) if part else None for i, part in enumerate(bare)]
+        if not (endings[0] if before else any(endings)):
             return None
         word = words[-1]
         places, mark = list(_HYPHEN.finditer(self._characters(word))), _MARKS.search(word.text)
@@ -276,15 +276,15 @@ class Pronouncing:
             spoken = [self._known.read(part) for part in written]
         if not len(written) == len(spoken) == len(places) + 1 or not all(spoken):
             return None
-        made, at = list[Word](), word.start
-        for i, (part, entry) in enumerate(zip(spoken, found, strict=True)):
+        result, at = list[Word](), word.start
+        for i, (part, entry) in enumerate(zip(spoken, endings, strict=True)):
             last = i + 1 == len(spoken)
             end = word.end if last else word.start + places[i].end()
             one = replace(word, text=part + (word.text[len(text) :] if last else ""), start=at, end=end)
             one = replace(one, ends=word.ends and last, continues=word.continues and last)
-            made.append(self._genitive([*(words[:-1] if not i else ()), one], *entry) if entry else one)
+            result.append(self._genitive([*(words[:-1] if not i else ()), one], *entry) if entry else one)
             at = end
-        return made
+        return result
 
 
 def pronouncing(normalizer: Callable[[int], Normalizer], known: Pronunciations, start: int = 0) -> Pronouncing:
@@ -292,16 +292,18 @@ def pronouncing(normalizer: Callable[[int], Normalizer], known: Pronunciations, 
     return Pronouncing(normalizer(start), known, start)
 
 
-def said_so(words: list[Word], said: Said, after: str) -> Word:
+def said_so(words: list[Word], entry: Said, after: str) -> Word:
     """One word for these, said as an entry has it, with the marks around them and ``'s`` after it or not."""
     first, last = words[0], words[-1]
-    if said.phonemes or not said.text:
+    if entry.phonemes or not entry.text:
         text = " ".join(word.text for word in words)
-        return replace(first, text=text, end=last.end, ends=last.ends, phonemes=said.phonemes, continues=last.continues)
+        return replace(
+            first, text=text, end=last.end, ends=last.ends, phonemes=entry.phonemes, continues=last.continues
+        )
     mark = _MARKS.search(last.text)
     trail = mark[0] if mark else ""
-    if said.dotted and trail.startswith(".") and not last.ends:
+    if entry.dotted and trail.startswith(".") and not last.ends:
         trail = trail[1:]
     lead = "(" if first.text.startswith("(") else ""
-    text = f"{lead}{said.text}{after}{trail}"
+    text = f"{lead}{entry.text}{after}{trail}"
     return replace(first, text=text, end=last.end, ends=last.ends, continues=last.continues)

@@ -28,8 +28,8 @@ def reread(source: str, begin: int) -> tuple[str, int]:
     opening = "```\n" if sum(1 for _ in _FENCE.finditer(source, 0, max(0, line - 1))) % 2 else ""
     if begin - line <= LONGEST_LINE:
         return opening, line
-    found = _OPENING.match(source, line, line + 16)
-    opening += found[0] if found else "x "
+    match = _OPENING.match(source, line, line + 16)
+    opening += match[0] if match else "x "
     for gap in _GAP.finditer(source, begin - LONGEST_LINE, begin):
         # A tag that ends within the opening's room would be known and read again.
         if ">" not in source[gap.end() - len(opening) : gap.end()]:

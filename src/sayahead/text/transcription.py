@@ -58,10 +58,10 @@ class Transcriber:
         """
         if alphabet not in ALPHABETS:
             raise ConfigError(f"the alphabet {alphabet!r} is unknown: use {', '.join(ALPHABETS)}")
-        made = {"ipa": self._ipa, "cmu-arpabet": self._arpabet, "voice": self._own}[alphabet](text.strip())
-        if not any(unicodedata.category(char)[0] == "L" and char not in "ˈˌː" for char in made):
+        phonemes = {"ipa": self._ipa, "cmu-arpabet": self._arpabet, "voice": self._own}[alphabet](text.strip())
+        if not any(unicodedata.category(char)[0] == "L" and char not in "ˈˌː" for char in phonemes):
             raise ConfigError(f"there is no sound in the pronunciation {text!r}")
-        return made
+        return phonemes
 
     def genitive(self, phonemes: str) -> str:
         """A pronunciation with the English ``'s`` after it."""

@@ -179,8 +179,8 @@ def _measure(text: str, left: Left) -> str:
         return f"{number(amount)} K"
     if tail == "s" and "." in amount:
         return f"{number(amount)} second" + ("" if single else "s")
-    if known := unit_of(amount, tail):
-        return f"{number(amount)} {known[0 if single else 1]}"
+    if unit := unit_of(amount, tail):
+        return f"{number(amount)} {unit[0 if single else 1]}"
     if height := _FEET.fullmatch(text):
         long = float(height[2]) >= 12
         names = ("minutes ", " seconds") if long else ("foot ", "")
@@ -204,8 +204,8 @@ def _duration(text: str) -> str:
 def _lasting(*parts: int) -> str:
     """``in 1:59:40`` one hour, fifty-nine minutes and forty seconds."""
     named = zip(parts, ("hour", "minute", "second"), strict=True)
-    said = [f"{cardinal(n)} {name}" + ("" if n == 1 else "s") for n, name in named if n]
-    return " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+    words = [f"{cardinal(n)} {name}" + ("" if n == 1 else "s") for n, name in named if n]
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def clock(m: re.Match[str], *, half: str = "") -> str:
@@ -255,12 +255,12 @@ def _slashed(above: str, below: str, left: Left) -> str:
         return f"{cardinal(a)} out of {cardinal(b)}"
     if 1 < a <= 12 < b <= 31 and b not in (16, 20, 24, 25) and not left.each and not left.kind:
         return date("", a, b)
-    said = fraction(a, b)
+    words = fraction(a, b)
     if a == 1 and left.each:
-        return said.removeprefix("one ")
+        return words.removeprefix("one ")
     if left.kind in ("number", "one"):
-        return "and " + (said.replace("one ", "a ", 1) if a == 1 else said)
-    return said
+        return "and " + (words.replace("one ", "a ", 1) if a == 1 else words)
+    return words
 
 
 def date(text: str, month: int, day: int) -> str:

@@ -19,7 +19,7 @@ _TIMED = frozenset(("Eastern", "Central", "Mountain", "Pacific", *tables.WEEKDAY
 _TIMED_PREFIXES = frozenset(name[:n] for name in _TIMED for n in range(1, len(name)))
 
 
-def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -> bool | None:
+def ends(token: Token[str], parts: Parts, reading: str, left: Left, right: Right) -> bool | None:
     """Whether the punctuation of a token ends the sentence."""
     mark, core = parts.mark, parts.core
     if not mark or mark not in ENDING:
@@ -28,12 +28,12 @@ def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -
         return mark in "?!"
     if mark == "…":
         return right.capital()
-    if not said:
+    if not reading:
         return True
     measured = left.kind in ("one", "number", "feet", "hours") and core.isalpha() and len(core) < 5 and unit(core)
     if (
-        said in ("versus", "featuring")
-        or (said == tables.LIMITS.get(core) and said != core)
+        reading in ("versus", "featuring")
+        or (reading == tables.LIMITS.get(core) and reading != core)
         or (core in tables.NEVER_ENDS and not measured)
         or _SHORT_MEASURE.fullmatch(core)
     ):
@@ -43,27 +43,27 @@ def ends(token: Token[str], parts: Parts, said: str, left: Left, right: Right) -
     if len(core) == 1 and core.isupper() and core != "I":
         return _initial_ends(left)
     core = core.rpartition("-")[2]
-    if core in tables.PLACES or (core == "c" and said == "century"):
+    if core in tables.PLACES or (core == "c" and reading == "century"):
         return right.one_of(tables.STARTERS, tables.STARTER_PREFIXES)
     if core in tables.HALVES:
         return _timed_ends(right)
-    if said in tables.ROADS.values():
+    if reading in tables.ROADS.values():
         return _named_ends(right, tables.QUARTERS)
     if core == "Co":
         return _named_ends(right, ("Ltd", "Inc", "LLC", "KG"))
     if core in ("Jr", "Sr") and not left.named:
         return False
     unsaid = core in tables.LIMITS or (
-        said == core
+        reading == core
         and core.isalpha()
         and not core.isupper()
         and len(core) > 1
         and not re.search("[aeiouyAEIOUY]", core)
     )
-    priced = core in tables.PRICED_EACH or _RATE.search(core) or (core == "c" and said != core)
+    priced = core in tables.PRICED_EACH or _RATE.search(core) or (core == "c" and reading != core)
     if measured or unsaid or priced or core in tables.MAY_END or core in tables.SPELLED_MAY_END:
         return right.capital()
-    return said not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)
+    return reading not in ("Saint", "Doctor") and not _SPELLED.fullmatch(core)
 
 
 def _timed_ends(right: Right) -> bool | None:

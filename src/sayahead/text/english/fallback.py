@@ -45,9 +45,9 @@ def formula(text: str) -> str | None:
     if anion := _ANION.fullmatch(text):
         return f"{formula(anion[1]) or initials(anion[1])} minus"
     if ion := _ION.fullmatch(text):
-        said = formula(ion[1]) or (initials(ion[1]) if ion[1] in ELEMENTS else "")
+        words = formula(ion[1]) or (initials(ion[1]) if ion[1] in ELEMENTS else "")
         charge = f" {cardinal(int(ion[2]))}" if ion[2] else ""
-        return f"{said}{charge} {'plus' if ion[3] == '+' else 'minus'}" if said else None
+        return f"{words}{charge} {'plus' if ion[3] == '+' else 'minus'}" if words else None
     if not (_FORMULA.fullmatch(text) if any(map(str.isdigit, text)) else _MIXED.fullmatch(text) and text.isalpha()):
         return None
     symbols = re.findall(_ELEMENT, text)
@@ -89,20 +89,20 @@ def pieces(text: str) -> str:
     for at, match in enumerate(matches):
         before = text[: match.start()]
         after = text[match.end() :]
-        said = _piece(match[0], before, after)
-        if said and said in PAUSES and len(said) == 1:
+        words = _piece(match[0], before, after)
+        if words and words in PAUSES and len(words) == 1:
             if out and out[-1][-1] not in PAUSES and at + 1 < len(matches):
-                out[-1] += said
-        elif said:
-            out.append(said)
+                out[-1] += words
+        elif words:
+            out.append(words)
     return " ".join(out)
 
 
 def _piece(piece: str, before: str, after: str) -> str:
     first = piece[0]
     if first == "\\" and len(piece) > 1:
-        known = tables.LATEX.get(piece[1:])
-        return f"backslash {pronounced(piece[1:])}" if known is None else known
+        reading = tables.LATEX.get(piece[1:])
+        return f"backslash {pronounced(piece[1:])}" if reading is None else reading
     if not first.isalpha() and piece[-1].isalnum() and not _NUMERIC.fullmatch(piece) and (amount := atom(piece)):
         return amount
     if len(piece) > 1 and (sign := _CURRENCY.match(piece)):
@@ -123,8 +123,8 @@ def _piece(piece: str, before: str, after: str) -> str:
     if first.isalpha():
         if piece in tables.LATEX and before.endswith("\\"):
             return tables.LATEX[piece]
-        if (known := tables.PLAIN.get(piece)) and not before[-1:].isalnum():
-            return known
+        if (reading := tables.PLAIN.get(piece)) and not before[-1:].isalnum():
+            return reading
         if piece in _FUNCTIONS and after[:1] == "(":
             return tables.LATEX[piece]
         beside = before[-1:].isdigit() or after[:1].isdigit()

@@ -37,8 +37,8 @@ _NO_NAMES = frozenset("it in at be me us so is go do no to or the and".split())
 
 def names(text: str) -> bool:
     """Whether what touches a sentence's full stop goes on with a name: "com" after "you.", "sort()" after "done."."""
-    found = _NAMES.fullmatch(text)
-    return found is not None and (found[1] is None or (found[1] in ENDS_OF_NAMES and found[1] not in _NO_NAMES))
+    match = _NAMES.fullmatch(text)
+    return match is not None and (match[1] is None or (match[1] in ENDS_OF_NAMES and match[1] not in _NO_NAMES))
 
 
 def final_at(text: str, left: str = "") -> bool:
@@ -46,10 +46,10 @@ def final_at(text: str, left: str = "") -> bool:
 
     ``left`` is the word before it.
     """
-    found = _MARKED.fullmatch(text)
-    if not found:
+    match = _MARKED.fullmatch(text)
+    if not match:
         return False
-    word, mark = found.groups()
+    word, mark = match.groups()
     if mark == ".":
         if not last_word(word):
             return False

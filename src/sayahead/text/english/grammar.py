@@ -54,15 +54,15 @@ def read(text: str, left: Left = NOTHING) -> str:
         return ""
     if text.isalpha() or text in tables.PLAIN:
         return word(text, left)
-    if left.kind in ("number", "one", "feet", "hours") and (said := spaced_unit(text, left)):
-        return said
-    if left.kind == "number" and (m := re.fullmatch(r"([^\d/–-]+)([/–-])([0-9].*)", text)) and (known := unit(m[1])):
+    if left.kind in ("number", "one", "feet", "hours") and (words := spaced_unit(text, left)):
+        return words
+    if left.kind == "number" and (m := re.fullmatch(r"([^\d/–-]+)([/–-])([0-9].*)", text)) and (counted := unit(m[1])):
         link = "to" if m[2] != "/" else "per" if m[1] in _CONSUMED and m[3].startswith("100") else "slash"
-        return f"{known[1]} {link} {read(m[3])}"
+        return f"{counted[1]} {link} {read(m[3])}"
     if HALF.fullmatch(text):
         return text[0].upper() + ".M."
-    if said := _inflected(text, left):
-        return said
+    if words := _inflected(text, left):
+        return words
     if _WORD.fullmatch(text):
         return _words(text, left)
     if not any(map(str.isalnum, text)):
@@ -71,25 +71,27 @@ def read(text: str, left: Left = NOTHING) -> str:
         return f"{number(m[1])} {initials(m[2])}"
     if text.replace("–", "-").isascii() or "@" in text or not text[0].isalpha():
         serial = left.kind == "code" and _SERIAL.fullmatch(text) and not text.isdigit()
-        if left.kind == "month" and (said := _compound(text, left)):
-            return said
-        said = code(text) if serial else atom(text, left) or fixed(text) or _priced(text, left) or _compound(text, left)
-        if said:
-            return said
+        if left.kind == "month" and (words := _compound(text, left)):
+            return words
+        words = (
+            code(text) if serial else atom(text, left) or fixed(text) or _priced(text, left) or _compound(text, left)
+        )
+        if words:
+            return words
     return formula(text) or pieces(powers(text))
 
 
 def _inflected(text: str, left: Left) -> str:
     """``VIII's`` the eighth's, ``GPT-4's`` G.P.T. four's, ``F-16s`` F sixteens; else nothing."""
     if (m := _POSSESSIVE.fullmatch(text)) and not _DECADE.fullmatch(text):
-        said = "the first" if m[1] == "I" and left.word in tables.ROMAN_ORDINAL else read(m[1], left)
-        counts = said.endswith("s") and (m[1][0] in CURRENCIES or m[1][0].isdigit())
-        return "" if m[1].isalpha() and said == m[1] else said + ("'" if counts else "'s")
+        words = "the first" if m[1] == "I" and left.word in tables.ROMAN_ORDINAL else read(m[1], left)
+        counts = words.endswith("s") and (m[1][0] in CURRENCIES or m[1][0].isdigit())
+        return "" if m[1].isalpha() and words == m[1] else words + ("'" if counts else "'s")
     if (m := re.fullmatch("x([0-9]+)", text)) and re.fullmatch(r".*[0-9]{3}-[0-9]{4}", left.word):
         return f"extension {each(m[1])}"
     if m := re.fullmatch("([0-9]+)ers", text):
-        said = number(m[1])
-        return f"{said}{'rs' if said.endswith('e') else 'ers'}"
+        words = number(m[1])
+        return f"{words}{'rs' if words.endswith('e') else 'ers'}"
     if m := re.fullmatch("([A-Za-z]+n't)'ve", text):
         return f"{m[1]} have"
     if m := _PLURAL.fullmatch(text):
@@ -102,8 +104,8 @@ def _priced(text: str, left: Left) -> str:
     if m := MONEY_SCALED.fullmatch(text):
         return money(m[1], left, big=m[6]) or ""
     amount, _, each_ = text.rpartition("/")
-    if each_.isalpha() and amount and amount[-1].isalnum() and (said := money(amount)):
-        return f"{said} per {per(each_) or each_}"
+    if each_.isalpha() and amount and amount[-1].isalnum() and (words := money(amount)):
+        return f"{words} per {per(each_) or each_}"
     if (m := _RATE.fullmatch(text.lower() if text.istitle() else text)) and (below := per(m[2])):
         often = f"{number(m[1][:-1])} times" if m[1][0].isdigit() else m[1]
         return f"{often} per {below}"
@@ -136,11 +138,11 @@ def _compound(text: str, left: Left) -> str:
         return " ".join(tables.WEEKDAYS[side.rstrip(".")] for side in sides)
     for m in _DASHES.finditer(text):
         first, last = text[: m.start()], text[m.end() :]
-        if first and last and (said := _range(first, last, text, left)):
-            return said
+        if first and last and (words := _range(first, last, text, left)):
+            return words
     first, slash, last = text.partition("/")
-    if first.isdigit() and last[-2:] in ("°F", "°C") and (said := atom(last, left)):
-        return f"{number(first)} over {said}"
+    if first.isdigit() and last[-2:] in ("°F", "°C") and (words := atom(last, left)):
+        return f"{number(first)} over {words}"
     if first and slash and last[:1].isdigit() and not (last.isdigit() or first.isdigit()):
         one, other = atom(first, left), atom(last, left)
         if one and other:
@@ -151,8 +153,8 @@ def _compound(text: str, left: Left) -> str:
         counted_on = parts[0] in ("a", "an", "per") and not left.each
         counted_on = counted_on or re.fullmatch("'?[0-9]0'?s", first) is not None
         article = left if left.kind == "label" else NOTHING if counted_on else Left(word="a", before="a")
-        if m.end() == len(text) and first and (said := atom(first, article) or fixed(first)):
-            return f"{said} {' '.join(map(_counted_word, parts, [*parts[1:], '']))}"
+        if m.end() == len(text) and first and (words := atom(first, article) or fixed(first)):
+            return f"{words} {' '.join(map(_counted_word, parts, [*parts[1:], '']))}"
     named = re.fullmatch(r"([^\W\d_][\w.']*?)[-–](.*[0-9].*)", text)
     return _numbered(named[1], named[2], left) if named else ""
 
@@ -161,8 +163,8 @@ def _counted_word(text: str, following: str) -> str:
     """A word after a number's hyphen: a unit in the singular, but not the "in" of ``2-in-1``."""
     if text.isdigit():
         return number(text)
-    known = "" if following.isdigit() else unit(text)
-    return known[0] if known and text not in GLUED_ONLY and text != "a" else read(text, Left(word="-", before="-"))
+    names = "" if following.isdigit() else unit(text)
+    return names[0] if names and text not in GLUED_ONLY and text != "a" else read(text, Left(word="-", before="-"))
 
 
 def _range(first: str, last: str, text: str, left: Left) -> str:
@@ -172,15 +174,15 @@ def _range(first: str, last: str, text: str, left: Left) -> str:
     weekday, month = tables.WEEKDAYS, tables.MONTHS
     low, high = first.rstrip("."), last.rstrip(".")
     for names in (weekday, month):
-        known = {*names, *names.values()}
-        if low in known and high in known:
+        both = {*names, *names.values()}
+        if low in both and high in both:
             return f"{names.get(low, low)} to {names.get(high, high)}"
     if left.kind == "month" and high in month and re.fullmatch("[0-9]{4}", first):
         return f"{year(int(first))} to {month[high]}"
     if left.kind == "month" and high in month and (m := re.fullmatch(r"([0-9]{1,2})(?:st|nd|rd|th)?", first)):
         return f"{ordinal(int(m[1]))} to {month[high]}"
-    if HALF.fullmatch(first) and (said := atom(last)):
-        return f"{first[0].upper()}.M. to {said}"
+    if HALF.fullmatch(first) and (words := atom(last)):
+        return f"{first[0].upper()}.M. to {words}"
     if first.isdigit() and (m := re.fullmatch("([0-9]{2,3})([FC])", last)):
         return f"{number(first)} to {number(m[1])} {m[2]}"
     if not (last[:1].isdigit() or last[:1] in CURRENCIES or last in _HOURS):
@@ -249,8 +251,8 @@ def _numbered(first: str, last: str, left: Left) -> str:
 def _words(text: str, left: Left) -> str:
     """Words with hyphens or apostrophes: ``Jan-Mar``, ``Mon-Fri``, ``UTF-encoded``, ``DON'T``."""
     first, dash, last = text.partition("-")
-    if dash and (said := _range(first, last, text, left)):
-        return said
+    if dash and (words := _range(first, last, text, left)):
+        return words
     if "-" in text:
         parts = [tables.SAID.get(part, part) for part in text.split("-")]
         if parts[0].lower() in _PREFIXES and parts[-1] in tables.MONTHS:
@@ -262,10 +264,10 @@ def _words(text: str, left: Left) -> str:
 # ---- what a token is for the next ----------------------------------------------------------------------------------
 
 
-def after(text: str, left: Left, said: str, *, named: bool) -> Left:
+def after(text: str, left: Left, words: str, *, named: bool) -> Left:
     """What a token is for the one to its right."""
-    kind, role = _carried(text, left, said)
-    kind = kind or _kind(text, left, said)
+    kind, role = _carried(text, left, words)
+    kind = kind or _kind(text, left, words)
     if kind in ("one", "number", "feet", "hours"):
         summed = not left.before or left.kind == "sign" or left.word.lower() in tables.SUMS
         plain = text.isdigit() and len(text) != 4
@@ -282,9 +284,9 @@ def after(text: str, left: Left, said: str, *, named: bool) -> Left:
     return Left(kind, text, named, role, text)
 
 
-def _carried(text: str, left: Left, said: str) -> tuple[str, str]:
+def _carried(text: str, left: Left, words: str) -> tuple[str, str]:
     """Kind and role of what is said of the next word already, or goes for it too: ``$5``, ``50%``, ``9s and 10s``."""
-    noun = said.rpartition(" ")[2]
+    noun = words.rpartition(" ")[2]
     if text[0] in CURRENCIES or (text in BIG and noun in NOUNS):
         unsaid = m[0] if (m := re.match(CUR, text)) else ""
         return "money", f"{'each ' * left.each}{noun if noun in NOUNS else unsaid}"
@@ -305,7 +307,7 @@ def _repeated(text: str, left: Left) -> bool:
     return noun != "" and (text.rstrip("s") == noun.rstrip("s") or (noun.startswith("dollar") and text == "bucks"))
 
 
-def _kind(text: str, left: Left, said: str) -> str:
+def _kind(text: str, left: Left, words: str) -> str:
     low, text = text.lower(), text.lstrip("+~<>±=≈≤≥≠#") or text
     if re.fullmatch("[0-9]{1,2}(?:st|nd|rd|th)", text):
         return "ordinal"
@@ -322,10 +324,10 @@ def _kind(text: str, left: Left, said: str) -> str:
         return left.kind if low in tables.LINKS or keyword or any(map(str.isdigit, text)) else ""
     if HALF.fullmatch(text) or re.fullmatch(r"[0-9:]+[ap]\.?m\.?", low):
         return "half"
-    if text in tables.STATES and said == tables.STATES[text]:
+    if text in tables.STATES and words == tables.STATES[text]:
         return "code"
     if not any(map(str.isalnum, text)):
-        return "sign" if said else ""
+        return "sign" if words else ""
     if text[-1] == "°":
         return "degree"
     measured = left.kind in ("one", "number", "feet", "hours")
@@ -333,7 +335,7 @@ def _kind(text: str, left: Left, said: str) -> str:
         return "feet"
     if (measured and low in ("h", "hr", "hrs", "hour", "hours")) or re.fullmatch(r"[0-9]+(?:h|hr|hrs)", low):
         return "hours"
-    if said in ("square", "cubic", "fluid"):
+    if words in ("square", "cubic", "fluid"):
         return "number"
     if re.fullmatch(r"[0-9][0-9,.]*\+", text):
         return "number"

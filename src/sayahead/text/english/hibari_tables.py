@@ -58,10 +58,10 @@ class Table(Mapping[str, Any]):
         place = self._at + 4 * (zlib.crc32(name) & (self._buckets - 1))
         begin, end = struct.unpack_from("<II", self._data, place)
         bucket, name = self._data[begin:end], BEFORE + name + AFTER
-        found = bucket.find(name)
-        if found < 0:
+        at = bucket.find(name)
+        if at < 0:
             return default
-        first = found + len(name)
+        first = at + len(name)
         return self.value(bucket[first : bucket.find(BEFORE, first)].decode())
 
     def value(self, text: str) -> Any:
@@ -69,10 +69,10 @@ class Table(Mapping[str, Any]):
         return json.loads(text) if text[:1] == "{" else text
 
     def __getitem__(self, key: str) -> Any:
-        found = self.get(key)
-        if found is None:
+        value = self.get(key)
+        if value is None:
             raise KeyError(key)
-        return found
+        return value
 
     def __contains__(self, key: object) -> bool:
         return self.get(str(key)) is not None
@@ -109,8 +109,8 @@ class Added(Mapping[str, Any]):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value of a key."""
-        found = self._added.get(key)
-        return self._table.get(key, default) if found is None else found
+        value = self._added.get(key)
+        return self._table.get(key, default) if value is None else value
 
     def __getitem__(self, key: str) -> Any:
         return self._added[key] if key in self._added else self._table[key]
@@ -134,10 +134,10 @@ def front_end() -> Any:
 
         def copy(self, **changed: Any) -> Any:
             look = self.is_head, self.alias, self.stress, self.currency, self.num_flags, self.prespace, self.rating
-            made = Token(self.text, self.tag, self.whitespace, self.phonemes, *look)
+            token = Token(self.text, self.tag, self.whitespace, self.phonemes, *look)
             for name, value in changed.items():
-                setattr(made, name, value)
-            return made
+                setattr(token, name, value)
+            return token
 
     class Read(g2p.Lexicon):  # type: ignore[misc, name-defined]
         """hibari's lexicon, which remembers how words were read: a word is read again with each that follows it."""
@@ -176,8 +176,8 @@ def front_end() -> Any:
 
 def remembered(work: Callable[..., Any]) -> Callable[..., Any]:
     """A function of a word, and of what else counts, that keeps what it found for words of a usual length."""
-    kept = functools.lru_cache(maxsize=4096)(work)
-    return lambda word, *rest: (kept if len(word) <= LONGEST else work)(word, *rest)
+    cached = functools.lru_cache(maxsize=4096)(work)
+    return lambda word, *rest: (cached if len(word) <= LONGEST else work)(word, *rest)
 
 
 def alone() -> Any:
@@ -217,7 +217,7 @@ class Unknown:
 def opened(assets: Path) -> dict[str, Any]:
     """The tables by name, and the tagger's ``tags``, of the hibari-tts whose folder of assets is given."""
     path = place(assets)
-    data = (mapped(path) if path else None) or kept(pack(assets), path)
+    data = (mapped(path) if path else None) or store(pack(assets), path)
     header = json.loads(data[: data.find(BEFORE)])
     tags, places = header["tags"], header["tables"]
     tables: dict[str, Any] = {name: Table(data, *place) for name, place in places.items() if name != "weights"}
@@ -270,7 +270,7 @@ def mapped(path: Path) -> mmap.mmap | None:
         return None
 
 
-def kept(data: bytes, path: Path | None) -> Data:
+def store(data: bytes, path: Path | None) -> Data:
     """The data of a new file, mapped; as it is where the file cannot be written."""
     if path is None:
         return data

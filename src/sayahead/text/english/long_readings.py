@@ -48,16 +48,16 @@ def in_portions(word: Word) -> list[Word]:
     if len(parts) == 1:
         return [word]
     places = [word.start + size * n // len(parts) for n in range(len(parts) + 1)]
-    made = [
+    words = [
         Word(part, start, max(start + (size > 0), end), continues=True)
         for part, start, end in zip(parts, places[:-1], places[1:], strict=True)
     ]
-    return [*made[:-1], replace(made[-1], ends=word.ends, continues=False)]
+    return [*words[:-1], replace(words[-1], ends=word.ends, continues=False)]
 
 
 def _atoms(word: str) -> list[tuple[str, float]]:
     """A word as what need not be divided, with its weight: itself, unless it is long to say."""
-    units = [unit for found in _UNIT.findall(word) for unit in _units(found)]
+    units = [unit for part in _UNIT.findall(word) for unit in _units(part)]
     weight = sum(weight for _, weight in units)
     return [(word, weight)] if weight <= PORTION else units
 

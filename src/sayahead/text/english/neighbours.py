@@ -47,24 +47,28 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
     if m := _SECONDS.fullmatch(core):
         return _seconds(m[1], parts, left, right)
     if core.isdigit() and raw.rstrip(".,;:!?)")[-1:] in ("'", "’"):
-        found = left.word in _BY or (not parts.mark and right.one_of(_BY, ("b",)))
-        if found is not False:
-            return found and f"{number(core)} {'foot' if core == '1' else 'feet'}"
+        follows = left.word in _BY or (not parts.mark and right.one_of(_BY, ("b",)))
+        if follows is not False:
+            return follows and f"{number(core)} {'foot' if core == '1' else 'feet'}"
     if (m := _OF_TEN.fullmatch(core)) and left.word.lower() not in tables.DATE_WORDS | tables.STEPS and not left.each:
-        found = False if parts.mark or right.last else right.one_of(_PARTS, _PARTS_BEGUN)
-        return None if found is None else False if found else f"{number(m[1])} out of ten"
-    if (m := _HOUSE.fullmatch(core)) and not (parts.mark or left.kind) and (found := _housed(left, right)) is not False:
-        return found and f"{label(m[1])} {pair(m[2])}"
+        follows = False if parts.mark or right.last else right.one_of(_PARTS, _PARTS_BEGUN)
+        return None if follows is None else False if follows else f"{number(m[1])} out of ten"
+    if (
+        (m := _HOUSE.fullmatch(core))
+        and not (parts.mark or left.kind)
+        and (follows := _housed(left, right)) is not False
+    ):
+        return follows and f"{label(m[1])} {pair(m[2])}"
     if re.fullmatch(r"[0-5](?:\.5)?/5", core) and not (parts.mark or right.last):
-        found = right.one_of(_STARS, ("s", "st", "sta"))
-        return found and f"{number(core[:-2])} out of five"
+        follows = right.one_of(_STARS, ("s", "st", "sta"))
+        return follows and f"{number(core[:-2])} out of five"
     if parts.mark and core != "3M" and (core != "911" or left.before):
         return False
     if m := MONEY.fullmatch(core):
         return _money(m, left, right)
     if raw.endswith('"') and raw[:-1] == core and core.isdigit():
-        found = _one_of(right, "sizes")
-        return found and f"{number(core)} inch"
+        follows = _one_of(right, "sizes")
+        return follows and f"{number(core)} inch"
     if core in tables.SHORT_NUMBERS and core != "911" and left.word.lower() in ("the", "a"):
         called = _one_of(right, "emergency")
         return called and each(core)
@@ -76,19 +80,19 @@ def reading(core: str, raw: str, parts: Parts, left: Left, right: Right) -> str 
         return _lettered(m[1], m[2], parts, left, right)
     if (m := _METER.fullmatch(core)) and left.word.lower() in ("in", "a"):
         sure = math.gcd(int(m[1]), int(m[2])) > 1 or int(m[1]) > int(m[2])
-        found = sure or (left.word.lower() == "in" and _one_of(right, "meters"))
-        return found and f"{number(m[1])} {number(m[2])}"
+        follows = sure or (left.word.lower() == "in" and _one_of(right, "meters"))
+        return follows and f"{number(m[1])} {number(m[2])}"
     if left.kind == "label" and left.word.lower() in tables.LINKS and re.fullmatch("[0-9]{3}", core):
         initial = right.initial()
         return None if initial is None else initial.isdigit() and each(core)
     if m := _COUNTDOWN.fullmatch(core):
         likely = m[2] != "" or int(m[1]) in (*range(1, 11), 15, 20, 30, 60)
-        found = (likely and left.word.lower() not in ("a", "the")) or _one_of(right, "times")
-        return found and f"T minus {number(m[1])}" + (" seconds" if m[2] else "")
+        follows = (likely and left.word.lower() not in ("a", "the")) or _one_of(right, "times")
+        return follows and f"T minus {number(m[1])}" + (" seconds" if m[2] else "")
     if _STATUS.fullmatch(core) and left.kind in ("", "sign"):
-        known = left.each or left.word.lower() in ("returns", "returned", "returning", "status")
-        found = known or _one_of(right, "web")
-        return found and label(core)
+        cued = left.each or left.word.lower() in ("returns", "returned", "returning", "status")
+        follows = cued or _one_of(right, "web")
+        return follows and label(core)
     if m := _DAYS_OF_TWO.fullmatch(core):
         return _day(m[1], m[2], left) + f" to the {ordinal(int(m[3]))}"
     return False
@@ -163,8 +167,8 @@ def _money(m: re.Match[str], left: Left, right: Right) -> str | bool | None:
     if right.open:
         return None
     more = float(second[1].replace(",", "")) > float(amount.replace(",", ""))
-    found = more and (True if second[2] or second[3] else _scale_or_end(right))
-    return found and number(amount)
+    follows = more and (True if second[2] or second[3] else _scale_or_end(right))
+    return follows and number(amount)
 
 
 def _scale_or_end(right: Right) -> bool | None:
@@ -172,15 +176,15 @@ def _scale_or_end(right: Right) -> bool | None:
     far = right.far.rstrip(".,;:!?)")
     if not right.far_open:
         return not far or far in BIG or far in tables.AHEAD["priced"]
-    known = far in BIG_PREFIXES or far in BIG or far in tables.AHEAD_PREFIXES["priced"]
-    return None if known or not right.far else False
+    begins = far in BIG_PREFIXES or far in BIG or far in tables.AHEAD_PREFIXES["priced"]
+    return None if begins or not right.far else False
 
 
 def _lettered(amount: str, letter: str, parts: Parts, left: Left, right: Right) -> str | bool | None:
     """``7B parameters`` billion, ``a 7B model`` B; ``3M`` is a company unless something is counted."""
     if letter == "B":
-        found = _one_of(right, "counted")
-        return found and f"{number(amount)} billion"
+        follows = _one_of(right, "counted")
+        return follows and f"{number(amount)} billion"
     if (dissolved := molar(right)) is not False:
         return dissolved and f"{number(amount)} molar"
     if amount != "3" or left.kind:
@@ -192,17 +196,17 @@ def _lettered(amount: str, letter: str, parts: Parts, left: Left, right: Right) 
     if capital is not False:
         return capital and "three M"
     if placed:
-        found = _one_of(right, "counted")
-        return found if found is None else False if found else "three M"
-    found = _one_of(right, "company")
-    return found and "three M"
+        follows = _one_of(right, "counted")
+        return follows if follows is None else False if follows else "three M"
+    follows = _one_of(right, "company")
+    return follows and "three M"
 
 
 def molar(right: Right) -> bool | None:
     """Whether what follows is dissolved: "0.1M NaOH", "a 6 M HCl solution", "2M sodium acetate"."""
-    found = _one_of(right, "dissolved")
-    if found is not False or not right.text[:1].isupper():
-        return found
+    follows = _one_of(right, "dissolved")
+    if follows is not False or not right.text[:1].isupper():
+        return follows
     if right.done:
         return chemistry.whole(right.body)
     return None if chemistry.begun(right.body) else False
@@ -211,9 +215,9 @@ def molar(right: Right) -> bool | None:
 def join(core: str, left: Left, right: Right) -> Joined[str] | bool | None:
     """Figures with the month after them: ``3 March``, ``5-7 May``, ``20 Dec.-3 Jan.``"""
     if m := _DAYS_OF_TWO.fullmatch(core):
-        found = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
-        said = f"{_day(m[1], m[2], left)} to {_day(m[3], right.body, Left())}" if found else ""
-        return found and Joined(right.body, said)
+        follows = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
+        words = f"{_day(m[1], m[2], left)} to {_day(m[3], right.body, Left())}" if follows else ""
+        return follows and Joined(right.body, words)
     if left.kind not in ("", "sign") or left.word.lower() in tables.UNCOUNTED:
         return False
     days = core.replace("–", "-").split("-")
@@ -223,9 +227,9 @@ def join(core: str, left: Left, right: Right) -> Joined[str] | bool | None:
         return (m[2] != "" and Joined(f"{core} {right.text}")) if right.done else None
     if len(days) > 1 and left.word.lower() not in _BEFORE_DAYS:
         return False
-    found = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
-    if not found:
-        return found
+    follows = right.one_of(tables.MONTHS, tables.MONTH_PREFIXES)
+    if not follows:
+        return follows
     the = "" if left.word == "the" else "the "
     to = " to the ".join(ordinal(int(day)) for day in days)
     return Joined(right.body, f"{the}{to} of {tables.MONTHS[right.body]}")

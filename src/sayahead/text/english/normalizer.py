@@ -66,12 +66,12 @@ class Normalizer(Waiting[str]):
 
     def _begin(self, token: Token[str], out: list[Word]) -> bool:
         """Hand out what is said of a token whatever follows: its figures; its noun, of no length, waits still."""
-        if token.parts is None or token.parts.mark or not (said := tokens.begun(token.parts.core, self._left)):
+        if token.parts is None or token.parts.mark or not (reading := tokens.begun(token.parts.core, self._left)):
             return False
         left = self._left
-        self._emit(token, token.parts.before + said, out, last=False)
+        self._emit(token, token.parts.before + reading, out, last=False)
         out[-1] = replace(out[-1], continues=True)
-        token.start, token.begun, token.parts.before, self._left = token.end, said, "", left
+        token.start, token.begun, token.parts.before, self._left = token.end, reading, "", left
         return False
 
     def _joined(self, token: Token[str], parts: Parts, right: Right) -> Joined[str] | bool | None:
@@ -81,11 +81,11 @@ class Normalizer(Waiting[str]):
         return joined
 
     def _said(self, token: Token[str], parts: Parts, right: Right) -> str | None:
-        said = tokens.reading(token, parts, self._left, right)
-        return said.removeprefix(token.begun).lstrip() if said and token.begun else said
+        reading = tokens.reading(token, parts, self._left, right)
+        return reading.removeprefix(token.begun).lstrip() if reading and token.begun else reading
 
-    def _ended(self, token: Token[str], parts: Parts, said: str, right: Right) -> bool | None:
-        return ends(token, parts, said, self._left, right)
+    def _ended(self, token: Token[str], parts: Parts, reading: str, right: Right) -> bool | None:
+        return ends(token, parts, reading, self._left, right)
 
     def _parts(self, token: Token[str]) -> Parts:
         if token.parts is None:
@@ -122,32 +122,32 @@ class Normalizer(Waiting[str]):
             return
         self.skipped += ((token.start + a, token.start + b, token.raw[a:b]) for a, b in runs)
 
-    def _finish(self, token: Token[str], parts: Parts, said: str, out: list[Word], *, last: bool) -> None:
+    def _finish(self, token: Token[str], parts: Parts, reading: str, out: list[Word], *, last: bool) -> None:
         mark = parts.mark
-        if not said:
+        if not reading:
             if token.begun:
                 self._note(after(parts.core, self._left, token.begun, named=False), mark)
             self._pause(token, mark, out, last=last)
             return
-        dot = mark == "." and not last and (len(parts.core) > 1 or said != parts.core)
-        if dot or said.endswith(mark or " "):
+        dot = mark == "." and not last and (len(parts.core) > 1 or reading != parts.core)
+        if dot or reading.endswith(mark or " "):
             mark = ""
         left, was_open = self._left, self._open
-        self._emit(token, f"{parts.before}{said}{parts.after}{mark}", out, last=last)
+        self._emit(token, f"{parts.before}{reading}{parts.after}{mark}", out, last=last)
         if self._open and not token.raw.isspace():
             core = parts.core or token.raw
             if parts.after and not parts.before and left.kind in ("code", "dial", "label"):
                 left = Left(before=left.before)  # What a parenthesis told of a number goes no further.
-            self._note(after(core, left, said, named=core[:1].isupper() and was_open), parts.mark if mark else "")
+            self._note(after(core, left, reading, named=core[:1].isupper() and was_open), parts.mark if mark else "")
 
     def _note(self, left: Left, mark: str) -> None:
         """Keep what a word means for the next one; after a pause little is left of it."""
         if not mark:
             self._left = left
         else:
-            kept = left.kind if mark in ",:" and left.kind in ("code", "dial", "label") else ""
+            kind = left.kind if mark in ",:" and left.kind in ("code", "dial", "label") else ""
             role = "version" if mark == "," and left.role == "version" else ""
-            self._left = Left(kept, role=role, before=left.before)
+            self._left = Left(kind, role=role, before=left.before)
 
 
 def normalize(text: str) -> list[Word]:

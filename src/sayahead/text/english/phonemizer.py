@@ -22,9 +22,9 @@ def with_final_mark(phonemes: str, *, final: bool) -> str:
     bare = " ".join("".join(symbol for symbol in phonemes if symbol == " " or symbol not in PAUSES).split())
     after = phonemes[len(phonemes.rstrip(PAUSES)) :] if final else ""
     for marks in (CLOSING, PAUSING):
-        found = [symbol for symbol in after if symbol in marks]
-        if found:
-            return bare + found[-1]
+        ending = [symbol for symbol in after if symbol in marks]
+        if ending:
+            return bare + ending[-1]
     return bare
 
 
@@ -59,19 +59,19 @@ class EnglishPhonemizer:
         inside = bool(left)
         left = list(left[-self.LEFT_WORDS :])
         texts = [*left, *(word.text for word in words)]
-        made = []
+        pronunciations = []
         stand_in = "" if words[-1].ends else self._stand_in
-        read = self._read(texts, stand_in)[len(left) : len(left) + len(words)]
-        for word, found in zip(words, read, strict=True):
-            phonemes = found if self._inner_punctuation else with_final_mark(found, final=word.ends)
+        readings = self._read(texts, stand_in)[len(left) : len(left) + len(words)]
+        for word, reading in zip(words, readings, strict=True):
+            phonemes = reading if self._inner_punctuation else with_final_mark(reading, final=word.ends)
             # A mark that stands alone joins the word before it where words have none of their own.
             apart = phonemes if self._inner_punctuation else phonemes.strip(PAUSES)
             before = self._spelled(" ") if inside and apart else []
             sounding, whole = self._spelled(phonemes.rstrip(PAUSES)), self._spelled(phonemes)
             end = len(before) + (len(sounding) or len(whole))
-            made.append(Pronunciation(np.array([*before, *whole], np.int64), len(before), end))
+            pronunciations.append(Pronunciation(np.array([*before, *whole], np.int64), len(before), end))
             inside = inside or bool(phonemes)
-        return made
+        return pronunciations
 
     def ids(self, phonemes: str) -> Ids:
         """(P,) ids of a phoneme string; what the voice has no id for is left out."""
@@ -89,8 +89,8 @@ class EnglishPhonemizer:
 
     def varies(self, word: str) -> bool:
         """Whether a bare word is read in several ways, by its part of speech or by what follows."""
-        found = self._g2p.lexicon.golds.get(word)
-        return isinstance(found, dict)
+        entry = self._g2p.lexicon.golds.get(word)
+        return isinstance(entry, dict)
 
     def _count(self, text: str) -> int:
         return len(self._read([text])[0])

@@ -36,8 +36,8 @@ def say_as(text: str, kind: str, form: str) -> str:
             return " ".join(filter(None, (_character(char) for char in text if char.isalnum())))
         case "cardinal" | "number" if re.fullmatch(r"[-−]?[0-9]*\.?[0-9]+", plain):
             return number(plain)
-        case "ordinal" if found := re.fullmatch(r"([0-9]+)(?:st|nd|rd|th)?", plain):
-            return ordinal(int(found[1]))
+        case "ordinal" if match := re.fullmatch(r"([0-9]+)(?:st|nd|rd|th)?", plain):
+            return ordinal(int(match[1]))
         case "telephone" | "phone":
             spoken = re.sub(r"[0-9][0-9 ().-]*", lambda m: f" {grouped(m[0])} ", text.replace("+", " plus "))
             return " ".join(spoken.split())
@@ -65,16 +65,16 @@ def _date(text: str, form: str) -> str:
         form = "ymd" if len(parts[0]) == 4 else "mdy"
     if len(parts) != len(form) or set(form) - set("ymd"):
         return ""
-    found = dict(zip(form, parts, strict=True))
+    fields = dict(zip(form, parts, strict=True))
     names = list(dict.fromkeys(MONTHS.values()))
-    if found.get("m", "").isalpha():
-        name = MONTHS.get(found["m"].title(), "")
-        found["m"] = str(names.index(name) + 1) if name else ""
-    if not all(part.isdigit() for part in found.values()):
+    if fields.get("m", "").isalpha():
+        name = MONTHS.get(fields["m"].title(), "")
+        fields["m"] = str(names.index(name) + 1) if name else ""
+    if not all(part.isdigit() for part in fields.values()):
         return ""
-    if "m" not in found:
-        return year(int(found["y"])) if "y" in found else cardinal(int(found["d"]))
-    if "d" in found:
-        return date(found.get("y", ""), int(found["m"]), int(found["d"]))
-    month = int(found["m"])
-    return f"{names[month - 1]} {year(int(found['y']))}" if 1 <= month <= 12 else ""
+    if "m" not in fields:
+        return year(int(fields["y"])) if "y" in fields else cardinal(int(fields["d"]))
+    if "d" in fields:
+        return date(fields.get("y", ""), int(fields["m"]), int(fields["d"]))
+    month = int(fields["m"])
+    return f"{names[month - 1]} {year(int(fields['y']))}" if 1 <= month <= 12 else ""

@@ -34,11 +34,11 @@ def spelled(word: str) -> str:
 
     Letters outside the alphabet are spelled with base letters: é is e, ß is ss. Those of other scripts are left out.
     """
-    apart = _INITIALS.sub(lambda found: " ".join(found[0].replace(".", "")), word)
-    apart = _FIGURES.sub(lambda found: f" {read(found[0])} ", apart)
+    apart = _INITIALS.sub(lambda match: " ".join(match[0].replace(".", "")), word)
+    apart = _FIGURES.sub(lambda match: f" {read(match[0])} ", apart)
     plain = unicodedata.normalize("NFKD", apart.lower()).translate(LIGATURES)
-    kept = "".join(c if c in NUMBERS and c not in "?!.," else " " * c.isspace() for c in plain)
-    return " ".join(part for piece in kept.split() if (part := piece.strip("-")))
+    letters = "".join(c if c in NUMBERS and c not in "?!.," else " " * c.isspace() for c in plain)
+    return " ".join(part for piece in letters.split() if (part := piece.strip("-")))
 
 
 def final_mark(word: str) -> str:

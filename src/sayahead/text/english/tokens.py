@@ -75,8 +75,8 @@ def join(token: Token[str], parts: Parts, left: Left, right: Right) -> Joined[st
         if re.match(rf"(?:{_BIG})[-–]", right.text):
             return Joined(core + right.body) if right.done else None
         big, prefixes = (BIG | INDIAN, BIG_PREFIXES | INDIAN_PREFIXES) if "₹" in core else (BIG, BIG_PREFIXES)
-        found = right.one_of(big, prefixes)
-        return found and Joined(right.word(big), money(core, left, big=right.word(big)))
+        follows = right.one_of(big, prefixes)
+        return follows and Joined(right.word(big), money(core, left, big=right.word(big)))
     return False
 
 
@@ -114,11 +114,11 @@ def _join_phone(core: str, right: Right) -> Joined[str] | bool | None:
 def _join_number(core: str, left: Left, right: Right) -> Joined[str] | bool | None:
     """A plain number with a month after it, a time on the hour with its half of the day."""
     if ":00" in core and (m := TIME.fullmatch(core)) and not m[4] and 0 < int(m[1]) <= 12:
-        found = right.one_of(_HALVES, _HALF_PREFIXES)
-        return found and Joined(right.body, clock(m, half=right.text))
-    if _CONTINENTAL.fullmatch(core) and (found := right.one_of(_MONEY_AFTER, _MONEY_AFTER_BEGUN)) is not False:
+        follows = right.one_of(_HALVES, _HALF_PREFIXES)
+        return follows and Joined(right.body, clock(m, half=right.text))
+    if _CONTINENTAL.fullmatch(core) and (follows := right.one_of(_MONEY_AFTER, _MONEY_AFTER_BEGUN)) is not False:
         sign = right.word(_MONEY_AFTER)
-        return found and Joined(CURRENCY_CODES.get(sign, sign) + core)
+        return follows and Joined(CURRENCY_CODES.get(sign, sign) + core)
     return neighbours.join(core, left, right)
 
 
@@ -135,10 +135,10 @@ def reading(token: Token[str], parts: Parts, left: Left, right: Right) -> str | 
     if not core or not (core[-1].isalnum() or any(map(str.isalnum, core))):
         if not left.before and (core == "$" or core in tables.ARROWS):
             return ""
-        said = _sign(token, left, right)
-        return read(core, left) if said == "" and core else said
-    if (said := _marked(token, parts, left)) is not None:
-        return said
+        words = _sign(token, left, right)
+        return read(core, left) if words == "" and core else words
+    if (words := _marked(token, parts, left)) is not None:
+        return words
     figures = core[-1].isdigit() or core[-2:-1].isdigit()
     if figures and (beside := neighbours.reading(core, token.raw, parts, left, right)) is not False:
         return None if beside is None else str(beside)
@@ -228,8 +228,8 @@ def _dotted(core: str, left: Left, right: Right) -> str | None:
             return None
         road = left.named or (core == "St" and not capital and left.word)
         return tables.ROADS[core] if road else tables.TITLES[core]
-    if measured and core not in "KkMBb" and (known := unit_of(left.word, core)) and core.isalpha():
-        return known[0 if left.kind == "one" or left.each else 1]
+    if measured and core not in "KkMBb" and (unit := unit_of(left.word, core)) and core.isalpha():
+        return unit[0 if left.kind == "one" or left.each else 1]
     if core in tables.LIMITS and not measured and left.word.lower() not in ("the", "a", "to", "at", "my"):
         return tables.LIMITS[core]
     if core == "ft" and not measured and not right.last:
@@ -325,8 +325,8 @@ def _between(numeric: bool, left: Left, right: Right) -> str | None:
     if numeric:
         return ""
     names = tables.WEEKDAYS if left.word in tables.WEEKDAYS else tables.MONTHS
-    found = right.one_of(names, tables.WEEKDAY_PREFIXES if names is tables.WEEKDAYS else tables.MONTH_PREFIXES)
-    return None if found is None else "to" if found else ""
+    follows = right.one_of(names, tables.WEEKDAY_PREFIXES if names is tables.WEEKDAYS else tables.MONTH_PREFIXES)
+    return None if follows is None else "to" if follows else ""
 
 
 def ordinary(word: str, mark: str) -> bool:

@@ -92,8 +92,8 @@ def per(text: str) -> str:
         return f"{per(above)} per {per(below)}" if per(above) and per(below) else ""
     if text in _PER:
         return _PER[text]
-    known = unit(text)
-    return known[0] if known else ""
+    names = unit(text)
+    return names[0] if names else ""
 
 
 def _metric(text: str) -> tuple[str, str]:

@@ -146,8 +146,8 @@ def _rules() -> list[tuple[re.Pattern[str], _Reading]]:
 def fixed(text: str) -> str:
     """A token that is one thing as a whole - a date, a version, an address, a sum - in words, or nothing."""
     for pattern, reading in _rules():
-        if (m := pattern.fullmatch(text)) and (said := reading(m)):
-            return said
+        if (m := pattern.fullmatch(text)) and (words := reading(m)):
+            return words
     return ""
 
 
@@ -163,13 +163,13 @@ def is_move(text: str) -> bool:
 
 def _function(name_: str, primes: str, of: str) -> str:
     """``f'(x)`` F prime of X."""
-    said = [
+    words = [
         initials(name_),
         {"'": "prime", "''": "double prime"}.get(primes, ""),
         "of",
         label(of) if of.isdigit() else initials(of),
     ]
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, words))
 
 
 def _chord(root: str, sign: str | None, kind: str | None, figures: str) -> str:
@@ -186,8 +186,8 @@ def _chords(text: str) -> str:
 
 def _numbered(name_: str, figures: str) -> str:
     """``No.5``, ``pp.12-15``: an abbreviation that its number touches."""
-    known = tables.BEFORE_NUMBER.get(name_, "")
-    return known and f"{known} {' to '.join(map(label, re.findall('[0-9]+', figures)))}"
+    word = tables.BEFORE_NUMBER.get(name_, "")
+    return word and f"{word} {' to '.join(map(label, re.findall('[0-9]+', figures)))}"
 
 
 def _day(m: re.Match[str]) -> str:
@@ -213,8 +213,8 @@ def _degrees(m: re.Match[str]) -> str:
 def _phone(text: str) -> str:
     """A telephone number, figure by figure; toll-free ``800`` as eight hundred."""
     parts = re.findall(r"[0-9]+", text)
-    said = ", ".join("eight hundred" if part == "800" else each(part) for part in parts)
-    return ("plus " if text[0] == "+" else "") + said
+    words = ", ".join("eight hundred" if part == "800" else each(part) for part in parts)
+    return ("plus " if text[0] == "+" else "") + words
 
 
 def _machine(text: str) -> str:

@@ -48,15 +48,15 @@ def spaced_unit(text: str, left: Left) -> str:
         text = "min"
     if text in CURRENCY_CODES and (text.isupper() or text == "kr"):
         return currency(CURRENCY_CODES[text])[0 if left.kind == "one" or left.each else 1]
-    known = unit_of(left.word, text)
-    return known[0 if left.kind == "one" or left.each else 1] if known else ""
+    names = unit_of(left.word, text)
+    return names[0 if left.kind == "one" or left.each else 1] if names else ""
 
 
 def word(text: str, left: Left) -> str:
     """A word of letters only, with the readings that its left neighbour gives it."""
     if left.kind in ("one", "number", "feet", "hours", "time"):
-        if left.kind != "time" and (said := spaced_unit(text, left)):
-            return said
+        if left.kind != "time" and (words := spaced_unit(text, left)):
+            return words
         if HALF.fullmatch(text):
             return text[0].upper() + ".M."
     if left.kind == "ordinal" and text in tables.MONTHS:
@@ -64,16 +64,16 @@ def word(text: str, left: Left) -> str:
     if text in tables.PLAIN:
         return tables.PLAIN[text]
     each = left.word == "a" and text in tables.PRICED_EACH
-    if (each or left.kind == "per") and text not in GLUED_ONLY and (said := per(text)):
-        return said
+    if (each or left.kind == "per") and text not in GLUED_ONLY and (words := per(text)):
+        return words
     if text in CURRENCY_CODES and left.word[:1] == "$" and (country := COUNTRIES.get(CURRENCY_CODES[text][:-1])):
         return country
     if text == "x" and (left.kind in ("one", "number", "money") or left.word.isdigit() or unit(left.word)):
         return "times" if left.role == "sum" or left.kind == "money" else "by"
     if text in tables.SAID:
         return tables.SAID[text]
-    if (said := _short(text, left)) or (said := _numeral(text, left)):
-        return said
+    if (words := _short(text, left)) or (words := _numeral(text, left)):
+        return words
     if text in ("F", "C") and left.word in ("degrees", "degree"):
         return "Fahrenheit" if text == "F" else "Celsius"
     if text == "Ti" and left.word.isdigit():

@@ -50,13 +50,13 @@ def candidates() -> list[str]:
     if named := os.environ.get(LIBRARY):
         beside = Path(named).absolute().parent / "espeak-ng-data"
         return [named, str(beside) if beside.is_dir() else ""]
-    found = []
+    result = []
     package = importlib.util.find_spec("espeakng_loader")
     if package and package.origin:
         folder = Path(package.origin).parent
         libraries = sorted(path for ext in ("so", "dylib", "dll") for path in folder.glob(f"*espeak-ng*.{ext}"))
-        found = [text for path in libraries for text in (str(path), str(folder / "espeak-ng-data"))]
-    return found + [text for name in _SYSTEM for text in (name, "")]
+        result = [text for path in libraries for text in (str(path), str(folder / "espeak-ng-data"))]
+    return result + [text for name in _SYSTEM for text in (name, "")]
 
 
 class Worker:
@@ -144,13 +144,13 @@ class Worker:
     @staticmethod
     def _exactly(stream: Any, size: int) -> bytes:
         """So many bytes, or none at the end."""
-        found = b""
-        while len(found) < size:
-            more = stream.read(size - len(found))
+        result = b""
+        while len(result) < size:
+            more = stream.read(size - len(result))
             if not more:
                 return b""
-            found += more
-        return found
+            result += more
+        return result
 
 
 class Espeak:

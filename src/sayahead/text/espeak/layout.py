@@ -30,10 +30,10 @@ class Layout:
 
     def ids(self, symbols: str, table: Mapping[str, int]) -> Ids:
         """(P,) ids of symbols, each with its pad; what the voice has no id for is left out."""
-        known = [table[symbol] for symbol in symbols if symbol in table]
+        numbers = [table[symbol] for symbol in symbols if symbol in table]
         if not self.pad:
-            return np.array(known, np.int64)
-        return np.array([number for symbol in known for number in (symbol, table[self.pad])], np.int64)
+            return np.array(numbers, np.int64)
+        return np.array([number for symbol in numbers for number in (symbol, table[self.pad])], np.int64)
 
     def closing(self, table: Mapping[str, int]) -> Ids:
         """(0 or 1,) ids that close a sentence."""

@@ -43,12 +43,12 @@ def spelled(symbols: str, language: str) -> str:
     table = AFFRICATES
     if name.split("-")[0] == "en":
         table = ENGLISH | (BRITISH if name == "en-gb" else AMERICAN)
-    made, at, longest = list[str](), 0, max(map(len, table))
+    letters, at, longest = list[str](), 0, max(map(len, table))
     while at < len(symbols):
         size = next((n for n in range(longest, 0, -1) if symbols[at : at + n] in table), 0)
-        made.append(table[symbols[at : at + size]] if size else symbols[at])
+        letters.append(table[symbols[at : at + size]] if size else symbols[at])
         at += size or 1
-    return "".join(made)
+    return "".join(letters)
 
 
 @dataclass(frozen=True, slots=True)

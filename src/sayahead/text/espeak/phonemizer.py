@@ -81,10 +81,10 @@ class EspeakPhonemizer:
             return []
         inside = bool(left)
         near = list(left[-LEFT_WORDS:])
-        read = self.read([*near, *(word.text for word in words)], first=len(near), ends=words[-1].ends)
+        readings = self.read([*near, *(word.text for word in words)], first=len(near), ends=words[-1].ends)
         return [
-            self._laid_out(word, found, inside=inside or any(sound + sign for sound, sign in read[:i]))
-            for i, (word, found) in enumerate(zip(words, read, strict=True))
+            self._laid_out(word, reading, inside=inside or any(sound + sign for sound, sign in readings[:i]))
+            for i, (word, reading) in enumerate(zip(words, readings, strict=True))
         ]
 
     def phonemes(self, word: Word) -> int:
@@ -107,7 +107,7 @@ class EspeakPhonemizer:
         for clause in clauses:
             if clause.tokens and clause.tokens[-1].owner >= first:
                 self._sound(clause)
-        made = []
+        sounds = []
         for owner in range(first, len(texts)):
             own = [token for token in tokens if token.owner == owner]
             sound = ""
@@ -115,19 +115,19 @@ class EspeakPhonemizer:
                 sound += token.phonemes
                 if i + 1 < len(own):
                     sound += (self._mark(token.mark) if self._inner_punctuation else "") + " "
-            made.append((sound.strip(), own[-1].mark if own else ""))
-        return made
+            sounds.append((sound.strip(), own[-1].mark if own else ""))
+        return sounds
 
     def _mark(self, sign: str) -> str:
         return mark(sign, self._ids)
 
-    def _laid_out(self, word: Word, found: tuple[str, str], *, inside: bool) -> Pronunciation:
-        sound, sign = found
-        said = self._mark(sign) if self._inner_punctuation or word.ends else ""
+    def _laid_out(self, word: Word, reading: tuple[str, str], *, inside: bool) -> Pronunciation:
+        sound, sign = reading
+        marks = self._mark(sign) if self._inner_punctuation or word.ends else ""
         layout, table = self._layout, self._ids
         before = layout.ids((" " if sound else "") if inside else layout.begin, table)
         sounding = layout.ids(sound, table)
-        after = layout.ids(said, table)
+        after = layout.ids(marks, table)
         parts = [before, sounding, after, layout.closing(table) if word.ends else after[:0]]
         end = len(before) + (len(sounding) or len(after))
         return Pronunciation(np.concatenate(parts), len(before), end)
@@ -137,14 +137,14 @@ class EspeakPhonemizer:
         asked = [token.bare for token in clause.tokens]
         if not clause.closed and self._stand_in:
             asked.append(self._stand_in)
-        found = self._ask(BETWEEN.join(asked))
-        if len(found) == len(asked):
-            found = aligned(self._ask(" ".join(asked)), found)
+        sounds = self._ask(BETWEEN.join(asked))
+        if len(sounds) == len(asked):
+            sounds = aligned(self._ask(" ".join(asked)), sounds)
         else:
             counts = [len(self._alone(text).split()) for text in asked]
             alone = [self._alone(text) for text in asked]
-            found = _in_groups(found, counts) if sum(counts) == len(found) else alone
-        for token, phonemes in zip(clause.tokens, found, strict=False):
+            sounds = _in_groups(sounds, counts) if sum(counts) == len(sounds) else alone
+        for token, phonemes in zip(clause.tokens, sounds, strict=False):
             token.phonemes = phonemes
 
     def _alone(self, text: str) -> str:
@@ -161,7 +161,7 @@ def aligned(running: list[str], apart: list[str]) -> list[str]:
 
     In running text a word's end may assimilate to the next ("os amigos"), as voices learned it.
     """
-    made, at = list(apart), 0
+    sounds, at = list(apart), 0
     for sound in running:
         if at < len(apart) and sound == apart[at]:
             at += 1
@@ -172,9 +172,9 @@ def aligned(running: list[str], apart: list[str]) -> list[str]:
         likeness = [SequenceMatcher(None, _bare(sound), _bare(group), autojunk=False).ratio() for group in groups]
         best = likeness.index(max(likeness))
         if best == 0 and (likeness[0] > _ALIKE or len(running) == len(apart)):
-            made[at] = sound
+            sounds[at] = sound
         at += best + 1
-    return made if at == len(apart) else apart
+    return sounds if at == len(apart) else apart
 
 
 def _bare(sound: str) -> str:
@@ -182,7 +182,7 @@ def _bare(sound: str) -> str:
 
 
 def _in_groups(items: list[str], counts: list[int]) -> list[str]:
-    """So many items joined for each count."""
+    """Items joined in groups of these sizes."""
     out, at = [], 0
     for count in counts:
         out.append(" ".join(items[at : at + count]))
@@ -192,14 +192,14 @@ def _in_groups(items: list[str], counts: list[int]) -> list[str]:
 
 def _tokens(owner: int, text: str) -> list[_Token]:
     """The words of a text with the marks after them; a mark that stands alone is a token without characters."""
-    made: list[_Token] = []
+    tokens: list[_Token] = []
     for piece in text.split():
         opened = piece.lstrip(_LEAD)
         core = opened.rstrip(_TRAIL)
         trail = opened[len(core) :] if core else piece
         sign = max((_ENDS[c] for c in trail if c in _ENDS), key=_STRENGTH.index, default="")
-        if not core and made:
-            made[-1].mark = max(made[-1].mark, sign, key=_STRENGTH.index)
+        if not core and tokens:
+            tokens[-1].mark = max(tokens[-1].mark, sign, key=_STRENGTH.index)
         elif core or sign:
-            made.append(_Token(owner, core.replace("|", " "), sign))
-    return made
+            tokens.append(_Token(owner, core.replace("|", " "), sign))
+    return tokens

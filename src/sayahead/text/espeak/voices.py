@@ -36,5 +36,5 @@ def voice_of(language: str) -> str:
         tag = "-".join(parts[:count])
         if voice := _SAME.get(tag, tag if tag in VOICES else ""):
             return voice
-    known = {*VOICES, *_SAME}
-    raise ConfigError(f"There is no text front end for the language {language!r}{nearest(parts[0], known)}.")
+    names = {*VOICES, *_SAME}
+    raise ConfigError(f"There is no text front end for the language {language!r}{nearest(parts[0], names)}.")

@@ -56,11 +56,11 @@ class Library:
                 raise ValueError(f"espeak-ng {self.version} has no voice {voice!r}")
             self._voice = voice
         left = ctypes.c_char_p(text.replace("\0", " ").encode("utf-8", "replace"))
-        found = []
+        result = []
         while left.value is not None:
             clause = self._library.espeak_TextToPhonemes(ctypes.byref(left), _UTF8, _IPA)
-            found.append((clause or b"").decode("utf-8", "replace"))
-        return found
+            result.append((clause or b"").decode("utf-8", "replace"))
+        return result
 
 
 def load(candidates: list[str]) -> Library | list[str]:

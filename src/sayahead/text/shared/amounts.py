@@ -42,44 +42,44 @@ def parse(text: str, record: Record) -> tuple[int, str] | None:
 
 def whole(text: str, record: Record) -> int | None:
     """The value of a whole number as it is written, with its sign left out."""
-    found = parse(text.lstrip("+-"), record)
-    return found[0] if found and not found[1] else None
+    parts = parse(text.lstrip("+-"), record)
+    return parts[0] if parts and not parts[1] else None
 
 
 def number(text: str, record: Record, form: str = "") -> str:
     """An unsigned number as it is written, in words; figure by figure where it has a leading zero or no end."""
-    found = parse(text, record)
-    if found is None:
+    parts = parse(text, record)
+    if parts is None:
         head, mark, tail = text.partition(record.decimal)
-        said = figures(head, record)
-        return f"{said} {record.point} {figures(tail, record)}" if mark and tail else said
-    value, decimals = found
+        words = figures(head, record)
+        return f"{words} {record.point} {figures(tail, record)}" if mark and tail else words
+    value, decimals = parts
     numbers = spoken(record)
     if form == "month":
         form = ""
-    said = numbers.cardinal(value, "" if decimals else form)
-    return f"{said} {record.point} {numbers.fraction(decimals)}" if decimals else said
+    words = numbers.cardinal(value, "" if decimals else form)
+    return f"{words} {record.point} {numbers.fraction(decimals)}" if decimals else words
 
 
 def signed(text: str, record: Record, form: str = "") -> str:
     """A number with its sign."""
     sign = text[0] if text[0] in "+-±" else ""
-    said = number(text[len(sign) :], record, form)
-    return f"{record.sign(sign)} {said}" if sign else said
+    words = number(text[len(sign) :], record, form)
+    return f"{record.sign(sign)} {words}" if sign else words
 
 
 def value_of(text: str, record: Record) -> float:
     """What a number is worth, for the noun after it."""
-    found = parse(text.lstrip("+-±"), record)
-    if found is None:
+    parts = parse(text.lstrip("+-±"), record)
+    if parts is None:
         return 0.0
-    return float(f"{found[0]}.{found[1] or 0}")
+    return float(f"{parts[0]}.{parts[1] or 0}")
 
 
 def round_million(text: str, record: Record) -> bool:
     """Whether it is whole millions: "d'euros"."""
-    found = parse(text.lstrip("+-±"), record)
-    return found is not None and not found[1] and found[0] >= MILLION and found[0] % MILLION == 0
+    parts = parse(text.lstrip("+-±"), record)
+    return parts is not None and not parts[1] and parts[0] >= MILLION and parts[0] % MILLION == 0
 
 
 def counted(text: str, noun: Noun, record: Record) -> str:
@@ -133,20 +133,20 @@ def prefixed(core: str, record: Record) -> tuple[Currency, str] | None:
 
 def prefixed_range(first: str, last: str, record: Record) -> tuple[Currency, str, str] | None:
     """The currency and the two numbers of ``$3-5``; None for other ranges."""
-    found = prefixed(first, record)
-    if not found or not re.fullmatch(record.number, last) or re.search(r"[,.][0-9]{2}$", first + last):
+    price = prefixed(first, record)
+    if not price or not re.fullmatch(record.number, last) or re.search(r"[,.][0-9]{2}$", first + last):
         return None
-    return (*found, last) if value_of(last, record) > value_of(found[1], record) else None
+    return (*price, last) if value_of(last, record) > value_of(price[1], record) else None
 
 
 def scaled(text: str, scale: Noun, currency: Currency | None, record: Record) -> Said:
     """``$5 Mio.``: the number, the million, the currency, unless that is named after it."""
     one = spoken(record).singular(value_of(text, record))
-    said = f"{signed(text, record, scale.gender)} {scale.one if one else scale.many}"
+    words = f"{signed(text, record, scale.gender)} {scale.one if one else scale.many}"
     if currency is None:
-        return Said(said, Left("number", text, big=True))
+        return Said(words, Left("number", text, big=True))
     name = record.of(currency.main.many) if scale.gender else currency.main.many
-    return Said(f"{said} {name}", Left("money", form=currency.main.many))
+    return Said(f"{words} {name}", Left("money", form=currency.main.many))
 
 
 def time(core: str, record: Record, *, dot: bool = False) -> tuple[int, int | None, int | None] | None:
@@ -190,9 +190,9 @@ def measure(core: str, left: Left, record: Record) -> Said | None:
     if name in record.currencies:
         return money(text, record.currencies[name], record)
     if scale := record.scaled_currency.fullmatch(name):
-        found = record.scales.get(scale[1]) or record.scales.get(f"{scale[1]}.")
-        if found and scale[2] in record.currencies:
-            return scaled(text, found, record.currencies[scale[2]], record)
+        noun = record.scales.get(scale[1]) or record.scales.get(f"{scale[1]}.")
+        if noun and scale[2] in record.currencies:
+            return scaled(text, noun, record.currencies[scale[2]], record)
     if name in record.units:
         noun = record.units[name]
         return Said(counted(text, noun, record), Left("hours" if name in record.hours else "measure", name))
@@ -231,9 +231,9 @@ def dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said:
     month = record.months.get(right.body.lower().replace("–", "-").partition("-")[0].rstrip("."))
     noun = "" if right.body in record.clubs else record.month_names[month - 1] if month else right.body
     form = spoken(record).dotted(left, noun)
-    said = spoken(record).ordinal(int(core), form)
+    words = spoken(record).ordinal(int(core), form)
     if left.kind == "day" and left.word[:1].isdecimal():  # A month by its number: a noun.
         month_form = spoken(record).dotted(Left(word=left.form, before="#"), "")
-        said = spoken(record).ordinal(int(core), month_form).capitalize()
-        return Said(said, Left("month", core + ".", before=left.word))
-    return Said(said, Left("day", core + ".", before=left.word, form=form))
+        words = spoken(record).ordinal(int(core), month_form).capitalize()
+        return Said(words, Left("month", core + ".", before=left.word))
+    return Said(words, Left("day", core + ".", before=left.word, form=form))

@@ -168,36 +168,36 @@ def read_record(path: Path) -> Record:
     Raises ConfigError where a key is unknown, a required one is missing, or a value is not of its kind.
     """
     file = _File(path)
-    made: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     numbers: dict[str, Any] = {}
     base = next((value for _, key, value in file.pairs(file.sections[""]) if key == "base"), "")
     old = read_record(path.with_name(f"{base}.txt")) if base else None
     for line, key, value in file.pairs(file.sections[""]):
-        _simple(file, line, key, value, made, numbers)
+        _simple(file, line, key, value, fields, numbers)
     sets: dict[str, Rules] = dict(old.numbers.sets) if old and old.numbers else {}
     for name, lines in file.sections.items():
         if name.partition(" ")[0] in SETS:
             sets[name] = {**sets.get(name, {}), **file.rules(lines)}
         elif name == "months":
-            made["months"], numbers["months"] = _months(file, lines)
-            made["month_names"] = numbers["months"]
+            fields["months"], numbers["months"] = _months(file, lines)
+            fields["month_names"] = numbers["months"]
         elif name in _TABLES:
             table = _TABLES[name](file, lines)
-            into, owner = (numbers, old and old.numbers) if name in _NUMBERS else (made, old)
+            into, owner = (numbers, old and old.numbers) if name in _NUMBERS else (fields, old)
             before = getattr(owner, name, None)
             into[name] = {**before, **table} if isinstance(table, dict) and before else table
         elif name:
-            known = [*_TABLES, *SETS, "months"]
-            file.wrong(file.places[name], f"the table [{name}] is unknown{nearest(name, known)}")
+            names = [*_TABLES, *SETS, "months"]
+            file.wrong(file.places[name], f"the table [{name}] is unknown{nearest(name, names)}")
     if old:
-        record = dataclasses.replace(old, **made)
+        record = dataclasses.replace(old, **fields)
         changed = dataclasses.replace(old.numbers, **numbers, sets=sets) if old.numbers else None
         return dataclasses.replace(record, numbers=changed)
-    _check(file, made, sets)
-    return Record(**made, numbers=Numbers(sets, **numbers) if sets else None)
+    _check(file, fields, sets)
+    return Record(**fields, numbers=Numbers(sets, **numbers) if sets else None)
 
 
-def _simple(file: _File, line: int, key: str, value: str, made: dict[str, Any], numbers: dict[str, Any]) -> None:
+def _simple(file: _File, line: int, key: str, value: str, fields: dict[str, Any], numbers: dict[str, Any]) -> None:
     """Take in one ``key = value`` before the first table."""
     if key in ("decimals", "singular_below"):
         numbers[key] = file.whole(line, key, value)
@@ -207,10 +207,10 @@ def _simple(file: _File, line: int, key: str, value: str, made: dict[str, Any], 
         kind = _RECORD[key].type
         if kind == "bool" and value not in ("yes", "no"):
             file.wrong(line, f"{key} is {value!r}, but must be yes or no")
-        made[key] = value == "yes" if kind == "bool" else value if kind == "str" else tuple(value.split())
+        fields[key] = value == "yes" if kind == "bool" else value if kind == "str" else tuple(value.split())
     elif key != "base":
-        known = [*_RECORD, *_NUMBERS]
-        where = f": it is a table, [{key}]" if key in _TABLES else nearest(key, known)
+        names = [*_RECORD, *_NUMBERS]
+        where = f": it is a table, [{key}]" if key in _TABLES else nearest(key, names)
         file.wrong(line, f"{key} is unknown{where}")
 
 
@@ -224,17 +224,17 @@ def _months(file: _File, lines: Lines) -> tuple[dict[str, int], tuple[str, ...]]
     return table, tuple(forms[0] for _, _, forms in rows)
 
 
-def _check(file: _File, made: dict[str, Any], sets: dict[str, Rules]) -> None:
+def _check(file: _File, fields: dict[str, Any], sets: dict[str, Rules]) -> None:
     """ConfigError where a key is missing without which something could not be said."""
     for key in ("tag", "stand_in", *(REQUIRED if sets else ())):
-        if key not in made:
+        if key not in fields:
             file.wrong(1, f"the key {key} is missing")
     if not sets:
         return
-    if "months" not in made:
+    if "months" not in fields:
         file.wrong(1, "the table [months] is missing")
     for name, entries in NAMED.items():
-        table = set(map(str, sets.get(name, ()))) if name in SETS else set(made.get(name, ()))
+        table = set(map(str, sets.get(name, ()))) if name in SETS else set(fields.get(name, ()))
         if lacking := [entry for entry in entries.split() if entry not in table]:
             file.wrong(file.places.get(name, 1), f"the table [{name}] lacks {' '.join(lacking)}")
     for name, rules in sets.items():

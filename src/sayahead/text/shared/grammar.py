@@ -63,10 +63,10 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
     if (m := _ELIDED_SIGN.fullmatch(core)) and m[2] in record.currencies:
         return Said(m[1] + record.currencies[m[2]].main.many, Left(word=core, before=left.word))
     dated = dotted and record.dot_ordinals and DAY_AND_MONTH.fullmatch(core)
-    if dated and (found := _dated(core + ".", left, record, form)):
-        return found
-    if left.kind in ("number", "hours") and (found := _unit(core, left, record)):
-        return found
+    if dated and (reading := _dated(core + ".", left, record, form)):
+        return reading
+    if left.kind in ("number", "hours") and (reading := _unit(core, left, record)):
+        return reading
     m = _RATE.fullmatch(core)
     if m and (m[1] or m[2] in record.times) and (each := amounts.per(m[3], record)):
         often = f"{number(m[1], record, 'f')} {record.over('x')}" if m[1] else m[2]
@@ -85,8 +85,8 @@ def read(core: str, left: Left, record: Record, *, form: str = "", dotted: bool 
             return numeral
         return _word(core, left, record) or plain
     for rule in (_figures, _addressed, _timed, _dated, _ordinal, _paid, _ranged, _coded):
-        if found := rule(core, left, record, form):
-            return found
+        if reading := rule(core, left, record, form):
+            return reading
     return Said(
         pieces(core, record, singly=left.kind == "code"),
         Left("code" if left.kind == "code" else "", core, before=left.word),
@@ -97,17 +97,17 @@ def _repeated(core: str, left: Left, record: Record) -> bool:
     """Whether a word is said already by the sign or the code before it: ``5 € Euro``."""
     if left.form:
         return core.lower() == left.form.lower()
-    known = record.units.get(left.word) or (
+    noun = record.units.get(left.word) or (
         record.currencies[left.word].main if left.word in record.currencies else None
     )
-    return known is not None and not left.word.isalpha() and core.lower() in (known.one.lower(), known.many.lower())
+    return noun is not None and not left.word.isalpha() and core.lower() in (noun.one.lower(), noun.many.lower())
 
 
 def week(core: str, record: Record) -> str:
     """``Mo-Fr``, ``lun.-ven.`` in words."""
     days = re.split("[-–]", core.replace(".", "")) if len(core) < 16 else []
-    known = len(days) == 2 and all(day in record.weekdays for day in days)
-    return f" {record.until} ".join(record.weekdays[day] for day in days) if known else ""
+    valid = len(days) == 2 and all(day in record.weekdays for day in days)
+    return f" {record.until} ".join(record.weekdays[day] for day in days) if valid else ""
 
 
 def _unit(core: str, left: Left, record: Record) -> Said | None:
@@ -115,8 +115,8 @@ def _unit(core: str, left: Left, record: Record) -> Said | None:
     if left.kind == "hours" and core.isdecimal():
         return None
     if core in record.scales:
-        said = amounts.noun_after(record.scales[core], replace(left, big=False), record)
-        return Said(said, replace(left, word=core, one=False, big=record.scales[core].gender != ""))
+        words = amounts.noun_after(record.scales[core], replace(left, big=False), record)
+        return Said(words, replace(left, word=core, one=False, big=record.scales[core].gender != ""))
     if core in record.glued_only and not left.word[-1:].isdecimal():
         return None
     scale = record.scaled_currency.fullmatch(core)
@@ -148,8 +148,8 @@ def _word(core: str, left: Left, record: Record) -> Said | None:
     if len(parts) > 1 and all(part.isupper() and len(part) < 6 for part in parts):
         values = [roman(part) for part in parts]
         if all(values) and record.cues.get(left.word.lower()) == "roman":
-            said = [spoken(record).roman(value, left) for value in values]
-            return Said(f" {record.until} ".join(said), Left(word=core))
+            words = [spoken(record).roman(value, left) for value in values]
+            return Said(f" {record.until} ".join(words), Left(word=core))
     return None
 
 
@@ -161,8 +161,8 @@ def _numeral(core: str, left: Left, record: Record) -> bool:
     named = left.word[:1].isupper() and left.word not in record.months
     if len(core) == 1:
         return left.word in record.names
-    known = left.word.rpartition("-")[2] in record.names
-    return known or (named and left.before != "" and small)
+    monarch = left.word.rpartition("-")[2] in record.names
+    return monarch or (named and left.before != "" and small)
 
 
 def roman(core: str) -> int:
@@ -211,10 +211,10 @@ def _addressed(core: str, left: Left, record: Record, form: str) -> Said | None:
     if not bare and core.split("/")[0].rsplit(".", 1)[-1] not in _TOP:
         return None
     text = re.sub(r"^(?:https?://)?(?:www\.)?", "", core).rstrip("/")
-    said = [
+    words = [
         record.address.get(piece) or _addressed_piece(piece, record) for piece in re.findall(r"\d+|[^\W\d_]+|\S", text)
     ]
-    return Said(" ".join(filter(None, said)), Left(word=core, before=left.word))
+    return Said(" ".join(filter(None, words)), Left(word=core, before=left.word))
 
 
 def _addressed_piece(piece: str, record: Record) -> str:
@@ -256,11 +256,11 @@ def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
     """``1er``, ``3ª``, ``XXe``."""
     m = re.fullmatch(r"([0-9]{1,4}|[IVXLC]+)[.-]?([^\W\d]+|[º°ªᵉ]+[.]?)", core)
     suffix = re.fullmatch(rf"({record.number}) ?(%?)-?([^\W\d]+)((?:-[^\W\d]+)*)", core)
-    if suffix and any(re.fullmatch(known, suffix[2] + suffix[3]) for known in record.number_suffixes):
-        said = _figures(suffix[1], Left(), record, "n")
+    if suffix and any(re.fullmatch(pattern, suffix[2] + suffix[3]) for pattern in record.number_suffixes):
+        reading = _figures(suffix[1], Left(), record, "n")
         percent = record.sign("%").lower() if suffix[2] else ""
         rest = f"{percent}{suffix[3]}{suffix[4].replace('-', ' ')}"
-        return said and Said(said.text + rest, Left(word=core, before=left.word))
+        return reading and Said(reading.text + rest, Left(word=core, before=left.word))
     if m is None or m[2] not in record.ordinal_suffixes:
         return None
     value = int(m[1]) if m[1].isdecimal() else roman(m[1])
@@ -273,13 +273,13 @@ def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
 
 def _paid(core: str, left: Left, record: Record, form: str) -> Said | None:
     """Money, measures, percent, fractions."""
-    if found := amounts.prefixed(core, record):
-        return amounts.money(found[1], found[0], record)
+    if price := amounts.prefixed(core, record):
+        return amounts.money(price[1], price[0], record)
     if part := amounts.fraction(core, record):
         return Said(part, Left("number", core, one=True, before=left.word))
     amount, _, below = core.rpartition("/")
-    if amount and (found := amounts.prefixed(amount, record)) and (each := amounts.per(below, record)):
-        paid = amounts.money(found[1], found[0], record)
+    if amount and (price := amounts.prefixed(amount, record)) and (each := amounts.per(below, record)):
+        paid = amounts.money(price[1], price[0], record)
         return replace(paid, text=f"{paid.text} {each}")
     return amounts.measure(core, left, record)
 
@@ -313,8 +313,8 @@ def _ranged(core: str, left: Left, record: Record, form: str) -> Said | None:
 
 def _atom(text: str, left: Left, record: Record) -> Said | None:
     for rule in (_figures, _timed, _paid):
-        if found := rule(text, left, record, ""):
-            return found
+        if reading := rule(text, left, record, ""):
+            return reading
     if record.dot_ordinals and re.fullmatch(r"[0-9]{1,2}\.", text):
         numbers = spoken(record)
         return Said(numbers.ordinal(int(text[:-1]), numbers.dotted(left, "")), Left("day"))
@@ -335,8 +335,8 @@ def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
     if re.fullmatch(r"[0-9]+(?:\.[0-9]+)+", core):
         parts = core.split(".")
         long = len(parts) == 2 and len(parts[1]) > 2
-        said = [number(part, record) if not long or i == 0 else figures(part, record) for i, part in enumerate(parts)]
-        return Said(f" {record.dot} ".join(said), Left("number", core, before=left.word))
+        words = [number(part, record) if not long or i == 0 else figures(part, record) for i, part in enumerate(parts)]
+        return Said(f" {record.dot} ".join(words), Left("number", core, before=left.word))
     if m := re.fullmatch(r"([0-9]{1,3})([x:*·×])([0-9]{1,4})", core):
         name = record.over(m[2])
         return Said(f"{number(m[1], record)} {name} {number(m[3], record)}", Left("number", core, before=left.word))
@@ -350,18 +350,18 @@ def _coded(core: str, left: Left, record: Record, form: str) -> Said | None:
 
 def pieces(core: str, record: Record, *, singly: bool = False) -> str:
     """Piece by piece: letters as they are, figures as numbers or one by one, signs by name."""
-    said, before = list[str](), ""
+    words, before = list[str](), ""
     for piece in _PIECE.findall(core.translate(_POWERS)):
         if piece[0].isdecimal():
             parts = re.findall(r"[0-9]+|[.,]", piece)
             named = {".": record.dot, ",": record.point}
-            said += [named.get(part) or (figures(part, record) if singly else _part(part, record)) for part in parts]
+            words += [named.get(part) or (figures(part, record) if singly else _part(part, record)) for part in parts]
         elif piece[0].isalpha():
-            said.append(piece)
+            words.append(piece)
         elif not (piece == "-" and before) and (piece in record.signs or unicodedata.category(piece[0])[0] == "S"):
-            said.append(record.sign(piece))
+            words.append(record.sign(piece))
         before = piece
-    return " ".join(said)
+    return " ".join(words)
 
 
 def _part(text: str, record: Record) -> str:

@@ -37,13 +37,13 @@ def join(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
         begins = right.done and form in prefixes_of(record, "phrase starts")
         if begins and (three := _three_words(both, right, record)) is not False:
             return three and Joined(both.removesuffix("."))
-        found = next((key for key in (both, both.rstrip('.,;:!?)»“"')) if key in record.phrases), "")
-        if right.done and found:
-            one, _, many = record.phrases[found].partition("/")
+        phrase = next((key for key in (both, both.rstrip('.,;:!?)»“"')) if key in record.phrases), "")
+        if right.done and phrase:
+            one, _, many = record.phrases[phrase].partition("/")
             kind = record.cues.get(one.replace(" ", "-"), "")
-            return Joined(found, Said(one if left.one or not many else many, Left(kind, found)))
-        if not right.done and (found or both in prefixes_of(record, "phrases") or f"{form} " == both):
-            starts = form in prefixes_of(record, "phrase starts") or found
+            return Joined(phrase, Said(one if left.one or not many else many, Left(kind, phrase)))
+        if not right.done and (phrase or both in prefixes_of(record, "phrases") or f"{form} " == both):
+            starts = form in prefixes_of(record, "phrase starts") or phrase
             if starts:
                 return None
     if record.numbers is None or parts.mark or not any(map(_counts, parts.core)):
@@ -86,12 +86,12 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] 
     if time is None:
         return False
     words = record.hour_words | record.lasting
-    found = right.one_of(words, prefixes_of(record, "hour words") | prefixes_of(record, "lasting"))
-    if found and (noun := right.word(words)) in record.lasting and last == core:
+    follows = right.one_of(words, prefixes_of(record, "hour words") | prefixes_of(record, "lasting"))
+    if follows and (noun := right.word(words)) in record.lasting and last == core:
         many = [amounts.number(str(part), record, "f") for part in time if part]
         return Joined(right.body, Said(" ".join([many[0], noun, *many[1:]]), Left("time", noun)))
-    said = record.numbers.clock(*time, left) if last == core else read(core, left, record).text
-    return found and Joined(right.body, Said(said, Left("time", right.body, before=left.word)))
+    reading = record.numbers.clock(*time, left) if last == core else read(core, left, record).text
+    return follows and Joined(right.body, Said(reading, Left("time", right.body, before=left.word)))
 
 
 def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:
@@ -122,10 +122,10 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
     if numeral and read(core, left, record).text == core:
         return dot_ordinal(str(numeral), left, right, record)
     if record.centuries and len(core) > 1 and not parts.mark and all(map(roman, core.split("-"))):
-        found = right.one_of(record.centuries, prefixes(record.centuries))
-        if found is None:
+        follows = right.one_of(record.centuries, prefixes(record.centuries))
+        if follows is None:
             return None
-        if found:
+        if follows:
             ordinals = [amounts.spoken(record).ordinal(roman(part), "m") for part in core.split("-")]
             return Said(f" {record.until} ".join(ordinals), Left(word=core, before=left.word))
     if record.half and core in ("½", "1/2") and not parts.mark:
@@ -163,12 +163,12 @@ def _short(core: str, left: Left, record: Record) -> Said | None:
         return read(form, left, record) if form in record.units and form != core else None
     if form in record.abbreviations:
         return Said(record.abbreviations[form], Left(record.cues.get(core.lower(), ""), core, before=left.word))
-    for end, said in record.suffixes.items():
+    for end, reading in record.suffixes.items():
         if form.endswith(end) and len(form) > len(end) + 1:
-            return Said(form.removesuffix(end) + said, Left(word=core, before=left.word))
-    known = record.abbreviations.get(form[:1].lower() + form[1:])
-    if known and core[1:].islower():
-        return Said(known[0].upper() + known[1:], Left(word=core, before=left.word))
+            return Said(form.removesuffix(end) + reading, Left(word=core, before=left.word))
+    whole = record.abbreviations.get(form[:1].lower() + form[1:])
+    if whole and core[1:].islower():
+        return Said(whole[0].upper() + whole[1:], Left(word=core, before=left.word))
     return None
 
 
@@ -177,11 +177,11 @@ def _elided(
 ) -> Said | None:
     """``l'art. 5``, ``dell'ing. Rossi``: an abbreviation with an article before it."""
     inner = replace(parts, core=rest)
-    found = said(inner, token, replace(left, word=article, before=left.word), right, record)
-    if found is None:
+    reading = said(inner, token, replace(left, word=article, before=left.word), right, record)
+    if reading is None:
         return None
     parts.mark = "" if f"{rest}." in record.never_ends and not right.last else inner.mark
-    return replace(found, text=article + found.text)
+    return replace(reading, text=article + reading.text)
 
 
 def _gender(right: Right, value: int, record: Record) -> str | None:
@@ -206,7 +206,7 @@ def _gender(right: Right, value: int, record: Record) -> str | None:
     return counted(word, Left(one=value == 1)) if counted and word.isalpha() else ""
 
 
-def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, record: Record) -> bool | None:
+def ends(parts: Parts, token: Token[Said], reading: str, left: Left, right: Right, record: Record) -> bool | None:
     """Whether the punctuation of a token ends the sentence."""
     mark, core = parts.mark, parts.core
     if not mark or mark not in ENDING:
@@ -215,7 +215,7 @@ def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, 
         return True
     if token.gap == GLUED:
         return False
-    if not said:
+    if not reading:
         return True
     if mark == "…":
         return starts(right, record) if not right.last else False
@@ -224,16 +224,16 @@ def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, 
         return starts(right, record) if core.replace(" ", "") in record.may_end else False
     if core in record.plain and core.istitle() and len(core) < 5:
         return False
-    if form in record.never_ends and (form in record.scales or said == record.never_ends[form]):
+    if form in record.never_ends and (form in record.scales or reading == record.never_ends[form]):
         return False
     if len(core) == 1 and core.isupper() and record.spaced and left.kind != "label":
         return starts(right, record) if left.word.lower() in record.cues else False
     if record.dot_ordinals and record.numbers and DAYS.fullmatch(core):
-        return right.last or said == read(core, left, record).text or starts(right, record)
+        return right.last or reading == read(core, left, record).text or starts(right, record)
     figures = core.replace(".", "", 1) if DAY_AND_MONTH.fullmatch(core) else core
     if figures.isdecimal() and record.dot_ordinals and record.numbers:
-        return _ends_after_figures(core, said, left, right, record)
-    if record.dot_ordinals and roman(core) and said != core:
+        return _ends_after_figures(core, reading, left, right, record)
+    if record.dot_ordinals and roman(core) and reading != core:
         return starts(right, record)
     if (
         form in record.may_end
@@ -247,9 +247,9 @@ def ends(parts: Parts, token: Token[Said], said: str, left: Left, right: Right, 
     return True
 
 
-def _ends_after_figures(core: str, said: str, left: Left, right: Right, record: Record) -> bool | None:
+def _ends_after_figures(core: str, reading: str, left: Left, right: Right, record: Record) -> bool | None:
     """Whether a full stop after figures ends the sentence, where it may make an ordinal of them."""
-    if right.last or said == read(core, left, record).text:
+    if right.last or reading == read(core, left, record).text:
         return True
     return starts(right, record)
 

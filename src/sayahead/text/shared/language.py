@@ -32,11 +32,11 @@ class Language(Generic[SaidT]):
         """How the token is read; it may change the mark after it."""
         raise NotImplementedError
 
-    def _ended(self, token: Token[SaidT], parts: Parts, said: SaidT, right: Right) -> bool | None:
+    def _ended(self, token: Token[SaidT], parts: Parts, reading: SaidT, right: Right) -> bool | None:
         """Whether the token's punctuation ends the sentence."""
         raise NotImplementedError
 
-    def _finish(self, token: Token[SaidT], parts: Parts, said: SaidT, out: list[Word], *, last: bool) -> None:
+    def _finish(self, token: Token[SaidT], parts: Parts, reading: SaidT, out: list[Word], *, last: bool) -> None:
         """Add a token whose reading and end are known to ``out``, or drop it if it makes no sound."""
         raise NotImplementedError
 

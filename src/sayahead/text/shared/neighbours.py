@@ -39,8 +39,8 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
         if link and core == f"{link}{left.form}":
             return Said("", left)
         if link and core == link:
-            found = right.one_of((left.form,), prefixes(frozenset((left.form,))))
-            return found and Said("", left)
+            follows = right.one_of((left.form,), prefixes(frozenset((left.form,))))
+            return follows and Said("", left)
     if (m := _ELIDED_PART.fullmatch(core)) and not parts.mark and record.cues.get(m[1].lower()) == "day":
         return _shared(m[1], m[2], right, record)
     if core == "3M":
@@ -52,12 +52,12 @@ def reading(parts: Parts, raw: str, left: Left, right: Right, record: Record) ->
     if not core[-1].isdecimal():
         return False
     if record.each_in and left.word.lower() == record.each_from and (m := _SHARES.fullmatch(core)):
-        found = right.one_of(record.each_units, prefixes_of(record, "each units"))
+        follows = right.one_of(record.each_units, prefixes_of(record, "each units"))
         many = amounts.number(m[1], record, "f")
-        return found and Said(f"{many} {record.each_in} {many}", Left("number", core))
+        return follows and Said(f"{many} {record.each_in} {many}", Left("number", core))
     if record.every and (m := re.fullmatch("[cC]/([0-9]{1,2})", core)):
-        found = right.one_of(record.units, prefixes_of(record, "units"))
-        return found and Said(f"{record.every} {amounts.number(m[1], record, 'f')}", Left("number", m[1]))
+        follows = right.one_of(record.units, prefixes_of(record, "units"))
+        return follows and Said(f"{record.every} {amounts.number(m[1], record, 'f')}", Left("number", m[1]))
     if record.dot_ordinals and not parts.mark and re.fullmatch("[1-9]|[12][0-9]|3[01]", core):
         named = record.cues.get(left.word.lower()) == "ordinal" and month_follows(right, record)
         return named and dot_ordinal(core, left, right, record)
@@ -76,11 +76,11 @@ def _tagged(core: str, raw: str, left: Left, record: Record) -> Said | None:
 def _numbered(value: int, gender: str, right: Right, record: Record) -> Beside:
     """``la II Guerra Mundial``: an ordinal where a noun follows; a single ``I`` only before a war."""
     if value == 1:
-        found = right.one_of(record.wars, prefixes_of(record, "wars"))
+        follows = right.one_of(record.wars, prefixes_of(record, "wars"))
     else:
         initial = right.initial()
-        found = None if initial is None else initial.isalpha()
-    return found and Said(amounts.spoken(record).ordinal(value, gender), Left(word=record.tag))
+        follows = None if initial is None else initial.isalpha()
+    return follows and Said(amounts.spoken(record).ordinal(value, gender), Left(word=record.tag))
 
 
 def _shared(article: str, share: str, right: Right, record: Record) -> Beside:
@@ -100,7 +100,7 @@ def carried(parts: Parts, raw: str, left: Left) -> None:
 
 def _first_of_two(core: str, left: Left, right: Right, record: Record) -> Beside:
     """The number of ``$3 a 5 millones``, whose currency is said after the second."""
-    if not (found := amounts.prefixed(core, record)):
+    if not (price := amounts.prefixed(core, record)):
         return False
     links = (record.and_word if left.word.lower() in record.between_words else record.until, *_DASHES)
     if not right.done:
@@ -110,13 +110,13 @@ def _first_of_two(core: str, left: Left, right: Right, record: Record) -> Beside
         return False
     if second is None or right.open:
         return None if right.open else False
-    if amounts.value_of(second[1], record) <= amounts.value_of(found[1], record):
+    if amounts.value_of(second[1], record) <= amounts.value_of(price[1], record):
         return False
     scaled = second[2].strip(".,;:!?)") in record.scales if second[2] else _scale(right, record)
     if not scaled:
         return scaled
-    sign = core[: len(core) - len(found[1])]
-    return Said(amounts.number(found[1], record), Left("sum", core, form=sign))
+    sign = core[: len(core) - len(price[1])]
+    return Said(amounts.number(price[1], record), Left("sum", core, form=sign))
 
 
 def _scale(right: Right, record: Record) -> bool | None:
@@ -129,9 +129,9 @@ def _company(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
     """``3M`` is the company where a sentence begins with it or "bei" stands before it, and nothing is counted."""
     if left.before and left.word.lower() not in record.firms:
         return False
-    said = Said(f"{amounts.number('3', record)} M", Left(word="3M", before=left.word))
+    reading = Said(f"{amounts.number('3', record)} M", Left(word="3M", before=left.word))
     if parts.mark or right.last:
-        return said
+        return reading
     initial = right.initial("€$£¥")
     if initial is None:
         return None
@@ -139,19 +139,19 @@ def _company(parts: Parts, left: Left, right: Right, record: Record) -> Beside:
         return False
     if not right.done:
         return None
-    return False if re.fullmatch(record.counted, right.body.lower()) else said
+    return False if re.fullmatch(record.counted, right.body.lower()) else reading
 
 
 def _molar(core: str, left: Left, right: Right, record: Record) -> Beside:
     """``0,1 M NaOH``, ``NaOH 0,1 M``: moles a liter, where a formula stands beside it."""
     head = "" if core == "M" else amounts.number(core[:-1], record) + " "
-    said = Said(head + record.molar, Left(word=core, before=left.word))
+    reading = Said(head + record.molar, Left(word=core, before=left.word))
     if chemistry.whole(left.word if head else left.before):
-        return said
+        return reading
     if not right.text:
         return None if not right.done else False
     if right.done:
-        return said if chemistry.whole(right.body) else False
+        return reading if chemistry.whole(right.body) else False
     return None if chemistry.begun(right.body) else False
 
 

@@ -90,8 +90,8 @@ class Numbers:
         text = _CHOICE.sub(lambda m: m[1] if rest else m[2] or "", text)
 
         def refer(m: re.Match[str]) -> str:
-            said = self._say(m[3] or name, {"<": times, ">": rest, "=": value}[m[2]])
-            return said.capitalize() if m[1] else said
+            words = self._say(m[3] or name, {"<": times, ">": rest, "=": value}[m[2]])
+            return words.capitalize() if m[1] else words
 
         return _REFERENCE.sub(refer, text)
 
@@ -166,10 +166,10 @@ class Numbers:
             return self.cardinal(numbers[m[1]] % 12 + 1 if m[2] else numbers[m[1]], m[3] or "")
 
         pattern = first(self.clocks, f"{hour}:{minute or 0}{'' if second is None else '+'}")
-        said = _PLACE.sub(number, pattern or ("{h} {m}" if minute else "{h}"))
+        words = _PLACE.sub(number, pattern or ("{h} {m}" if minute else "{h}"))
         if second is None:
-            return said
-        return f"{said} {self.said('seconds' if self.has('seconds') else 'cardinal', second)}"
+            return words
+        return f"{words} {self.said('seconds' if self.has('seconds') else 'cardinal', second)}"
 
     def dated(self, day: int, month: int, year: int | None, left: Left) -> str:
         """Day, month and perhaps the year."""

@@ -39,8 +39,8 @@ def silent_part(text: str) -> int:
     """
     if text.startswith(COMMENT) or _TAG.fullmatch(text):
         return len(text)
-    found = _SILENT.match(text)
-    return found.end() if found else len(text)
+    match = _SILENT.match(text)
+    return match.end() if match else len(text)
 
 
 def broken(text: str) -> bool:

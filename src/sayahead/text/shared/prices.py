@@ -28,9 +28,9 @@ def _paid(core: str, left: Left, right: Right, record: Record) -> Joined[Said] |
             return None
         paid, per = amounts.money(core, record.currency_words[word], record), amounts.per(each, record)
         return per != "" and Joined(right.body, replace(paid, text=f"{paid.text} {per}"))
-    found = right.one_of(record.currency_words, prefixes_of(record, "currency words"))
-    if not found:
-        return found
+    follows = right.one_of(record.currency_words, prefixes_of(record, "currency words"))
+    if not follows:
+        return follows
     word = right.word(record.currency_words)
     return Joined(word, amounts.money(core, record.currency_words[word], record))
 
@@ -53,8 +53,8 @@ def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined[Said]
         core, low = core[: len(core) - len(spread[2] + spread[3]) - len(paid[1])] + paid[2], paid[1]
     else:
         low = ""
-    found = amounts.prefixed(core, record)
-    if found is None or re.search(r"[,.][0-9]{2}$", core):
+    price = amounts.prefixed(core, record)
+    if price is None or re.search(r"[,.][0-9]{2}$", core):
         return False
     scaled = right.one_of(record.scales, prefixes_of(record, "scales"))
     if not scaled:
@@ -62,7 +62,7 @@ def _scaled(core: str, left: Left, right: Right, record: Record) -> Joined[Said]
     named = _named(right, record)
     if named is None:
         return None
-    currency, number = found
+    currency, number = price
     whole = amounts.scaled(number, record.scales[right.word(record.scales)], None if named else currency, record)
     begin = f"{amounts.number(low, record)} {record.until} " if low else ""
     return Joined(right.body, replace(whole, text=begin + whole.text))
@@ -84,9 +84,9 @@ def _renamed(core: str, left: Left, right: Right, record: Record) -> Joined[Said
     """``$500 pesos``, ``$20 USD``: whose money it is stands after the number."""
     if (priced := amounts.prefixed(core, record)) is None:
         return False
-    found = right.one_of(record.currency_words, prefixes_of(record, "currency words"))
-    if not found:
-        return found
+    follows = right.one_of(record.currency_words, prefixes_of(record, "currency words"))
+    if not follows:
+        return follows
     word = right.word(record.currency_words)
     return word.isalpha() and Joined(word, amounts.money(priced[1], record.currency_words[word], record))
 

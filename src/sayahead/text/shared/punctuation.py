@@ -52,8 +52,8 @@ def trim(raw: str) -> Parts:
 def strongest(text: str) -> str:
     """The mark that stands for a run of punctuation, or nothing."""
     best = ""
-    for found in _MARK.findall(text):
-        sign = "—" if found == "--" else "…" if found[:2] == ".." else found.translate(_SAME)
+    for mark in _MARK.findall(text):
+        sign = "—" if mark == "--" else "…" if mark[:2] == ".." else mark.translate(_SAME)
         best = max(best, sign if sign in _STRENGTH else ".", key=_STRENGTH.index)
     return best
 

@@ -50,8 +50,8 @@ class Reader(Waiting[Said]):
     def _said(self, token: Token[Said], parts: Parts, right: Right) -> Said | None:
         return token.said or joining.said(parts, token, self._left, right, self._record)
 
-    def _ended(self, token: Token[Said], parts: Parts, said: Said, right: Right) -> bool | None:
-        return joining.ends(parts, token, said.text, self._left, right, self._record)
+    def _ended(self, token: Token[Said], parts: Parts, reading: Said, right: Right) -> bool | None:
+        return joining.ends(parts, token, reading.text, self._left, right, self._record)
 
     def _parted(self, char: str) -> bool:
         """In a language without spaces: after its marks, and where a word may end."""
@@ -73,18 +73,18 @@ class Reader(Waiting[Said]):
                 token.parts.mark = "?"
         return token.parts
 
-    def _finish(self, token: Token[Said], parts: Parts, said: Said, out: list[Word], *, last: bool) -> None:
+    def _finish(self, token: Token[Said], parts: Parts, reading: Said, out: list[Word], *, last: bool) -> None:
         mark = parts.mark
-        if not said.text:
+        if not reading.text:
             self._pause(token, mark, out, last=last)
             return
         if mark == "." and not last:
             mark = ""
-        self._emit(token, said.text + shown(token.raw, mark), out, last=last)
+        self._emit(token, reading.text + shown(token.raw, mark), out, last=last)
         if last:
             return
-        kept = said.left.kind if mark and mark in ",:" and said.left.kind in ("code", "phone", "label") else ""
-        self._left = Left(kept) if mark else said.left
+        kind = reading.left.kind if mark and mark in ",:" and reading.left.kind in ("code", "phone", "label") else ""
+        self._left = Left(kind) if mark else reading.left
 
     def _portions(self, word: Word) -> Iterator[Word]:
         spoken, size = word.text.split(), word.end - word.start

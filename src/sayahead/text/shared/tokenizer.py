@@ -318,14 +318,14 @@ class Waiting(Language[SaidT]):
         if joined is None:
             return False
         right = Right("", done=True, last=True) if closed else right
-        said = self._said(token, parts, right)
-        if said is None:
+        reading = self._said(token, parts, right)
+        if reading is None:
             return False
-        last = final or self._ended(token, parts, said, right)
+        last = final or self._ended(token, parts, reading, right)
         if last is None and not self._breath:
             return False
         del self._waiting[0]
-        self._finish(token, parts, said, out, last=bool(last))
+        self._finish(token, parts, reading, out, last=bool(last))
         return True
 
     def _over(self, token: Token[SaidT]) -> bool:
@@ -333,8 +333,8 @@ class Waiting(Language[SaidT]):
         parts, nothing = replace(self._parts(token)), Right("", done=False)
         if not parts.mark or parts.mark not in ENDING or self._joined(token, parts, nothing) is not False:
             return False
-        said = self._said(token, parts, nothing)
-        return said is not None and self._ended(token, parts, said, nothing) is True
+        reading = self._said(token, parts, nothing)
+        return reading is not None and self._ended(token, parts, reading, nothing) is True
 
     def _merge(self, joined: Joined[SaidT]) -> None:
         """Make the first two waiting tokens one."""

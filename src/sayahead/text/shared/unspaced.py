@@ -24,7 +24,7 @@ def script(char: str) -> str:
     name = unicodedata.name(char, "")
     if name.startswith(("CJK UNIFIED", "CJK COMPAT", "IDEOGRAPHIC")):
         return "HAN"
-    return next((known for known in ("HIRAGANA", "KATAKANA") if name.startswith(known)), "")
+    return next((script for script in ("HIRAGANA", "KATAKANA") if name.startswith(script)), "")
 
 
 def parts(text: str, char: str) -> bool:

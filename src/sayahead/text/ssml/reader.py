@@ -350,7 +350,7 @@ class Marked:
                 out.append(replace(word, start=start, end=max(start, end), speed=speed))
             self._done = out[-1].end
             if self._replaced and not word.continues:
-                self._replaced = {at: said for at, said in self._replaced.items() if at >= word.end}
+                self._replaced = {at: replaced for at, replaced in self._replaced.items() if at >= word.end}
             self._open, self._mark = not word.ends, bool(_MARKS.search(word.text)[0])  # type: ignore[index]
         if words:
             self._places.forget(words[-1].end)
@@ -364,12 +364,12 @@ class Marked:
     def _instead(self, word: Word, speed: float) -> list[Word]:
         """The words that are said for placeholders in a word, with what is around them."""
         places = sorted(self._replaced)[: word.text.count(PLACEHOLDER)]
-        said = [self._replaced.pop(at) for at in places]
-        start = self._places.start(word.start) if word.start < places[0] else said[0].start
-        end = self._end_of(word) if word.end > places[-1] + len(PLACEHOLDER) else said[-1].end
+        replacements = [self._replaced.pop(at) for at in places]
+        start = self._places.start(word.start) if word.start < places[0] else replacements[0].start
+        end = self._end_of(word) if word.end > places[-1] + len(PLACEHOLDER) else replacements[-1].end
         start = max(start, self._done)
         word = replace(word, start=start, end=max(start, end), speed=speed)
-        return instead(word, said, self._resources.known.transcriber)
+        return instead(word, replacements, self._resources.known.transcriber)
 
 
 _PLAIN, _TAIL = re.compile(r"[^<&\[]+"), re.compile(r"\S*\Z")

@@ -30,36 +30,36 @@ class Replaced:
     """Where that ends."""
 
 
-def instead(word: Word, said: Sequence[Replaced], transcriber: Transcriber | None) -> list[Word]:
+def instead(word: Word, replacements: Sequence[Replaced], transcriber: Transcriber | None) -> list[Word]:
     """The words for a word with placeholders, each with a part of its place, for which this is said in turn.
 
     Words that stand in the text are read with what is around them; phonemes are a word of their own.
     """
-    made = list[Word]()
-    runs = list(_runs(word.text.split(PLACEHOLDER), said, transcriber))
+    words = list[Word]()
+    runs = list(_runs(word.text.split(PLACEHOLDER), replacements, transcriber))
     for number, (text, own) in enumerate(runs):
-        start = own.start if own else made[-1].end if made else word.start
+        start = own.start if own else words[-1].end if words else word.start
         end = own.end if own else next((other.tag for _, other in runs[number + 1 :] if other), word.end)
-        start = max(start, made[-1].end) if made else word.start
+        start = max(start, words[-1].end) if words else word.start
         end = word.end if number + 1 == len(runs) else min(max(start, end), word.end)
         parts = [text] if own else text.split()
         # Where nothing but them is spoken, the marks around an element belong to its first and its last word.
-        low, high = (said[0].start, said[-1].end) if len(runs) == 1 else (start, end)
+        low, high = (replacements[0].start, replacements[-1].end) if len(runs) == 1 else (start, end)
         low, high = max(start, min(low, end)), min(end, max(high, start))
         places = [start, *(low + (high - low) * n // len(parts) for n in range(1, len(parts))), end]
-        made += (
+        words += (
             replace(word, text=part, start=a, end=b, phonemes=own.phonemes if own else "", ends=False, continues=True)
             for part, a, b in zip(parts, places[:-1], places[1:], strict=True)
         )
-    return [*made[:-1], replace(made[-1], ends=word.ends, continues=word.continues)]
+    return [*words[:-1], replace(words[-1], ends=word.ends, continues=word.continues)]
 
 
 def _runs(
-    texts: Sequence[str], said: Sequence[Replaced], transcriber: Transcriber | None
+    texts: Sequence[str], replacements: Sequence[Replaced], transcriber: Transcriber | None
 ) -> Iterator[tuple[str, Replaced | None]]:
     """Stretches of words that are read, and those that phonemes are said for, with the marks that touch them."""
     before = texts[0]
-    for own, after in zip(said, texts[1:], strict=True):
+    for own, after in zip(replacements, texts[1:], strict=True):
         if not own.phonemes:
             before += own.words + after
             continue

@@ -100,11 +100,11 @@ def complete(text: str) -> bool:
 
 def tag_of(text: str, start: int) -> Tag | None:
     """A complete tag that begins at a place of the source; None for a comment."""
-    if (found := _TAG.fullmatch(text)) is None:
+    if (match := _TAG.fullmatch(text)) is None:
         return None
-    pairs = _ATTRIBUTE.findall(found[3])
+    pairs = _ATTRIBUTE.findall(match[3])
     attributes = {name.rpartition(":")[2].lower(): html.unescape(value[1:-1]) for name, value in pairs}
-    return Tag(found[2].rpartition(":")[2].lower(), attributes, start, bool(found[1]), bool(found[4]))
+    return Tag(match[2].rpartition(":")[2].lower(), attributes, start, bool(match[1]), bool(match[4]))
 
 
 def break_s(tag: Tag) -> float:
@@ -112,10 +112,10 @@ def break_s(tag: Tag) -> float:
     time = tag.attributes.get("time")
     if time is None:
         return _STRENGTHS.get(tag.attributes.get("strength", "medium").lower(), 0.5)
-    if not (found := _TIME.fullmatch(time.strip())):
+    if not (match := _TIME.fullmatch(time.strip())):
         log.warning("<break> (character %d): time is %r, but must be such as 500ms or 1.5s.", tag.start, time)
         return 0.5
-    return min(float(found[1]) / (1000 if found[2].lower() == "ms" else 1), LONGEST_BREAK_S)
+    return min(float(match[1]) / (1000 if match[2].lower() == "ms" else 1), LONGEST_BREAK_S)
 
 
 def rate_of(text: str, tag: Tag) -> float:
@@ -123,12 +123,12 @@ def rate_of(text: str, tag: Tag) -> float:
     text = text.strip().lower()
     if text in _RATES:
         return _RATES[text]
-    found = re.fullmatch(r"([+-]?)([0-9]*\.?[0-9]+)(%?)", text)
-    if not found or not float(found[2]):
+    match = re.fullmatch(r"([+-]?)([0-9]*\.?[0-9]+)(%?)", text)
+    if not match or not float(match[2]):
         log.warning("<%s> (character %d): %r is no speed; use such as fast, 120%% or 1.2.", tag.name, tag.start, text)
         return 1.0
-    value = float(found[2]) / (100 if found[3] else 1)
-    return max(0.1, 1 + value * (-1 if found[1] == "-" else 1)) if found[1] else value
+    value = float(match[2]) / (100 if match[3] else 1)
+    return max(0.1, 1 + value * (-1 if match[1] == "-" else 1)) if match[1] else value
 
 
 def alphabet_of(tag: Tag) -> str:
