@@ -47,6 +47,12 @@ def test_the_wheel_stays_small_and_holds_no_laboratory() -> None:
     assert not strangers & {part for path in files for part in path.relative_to(folder).parts}
 
 
+@pytest.mark.parametrize("name", ["heart-low", "heart-bright"])
+def test_a_shaped_voice_carries_its_bases_papers(name: str) -> None:
+    voices = ROOT / "src" / "sayahead" / "voices"
+    assert all((voices / name / f).read_bytes() == (voices / "heart" / f).read_bytes() for f in ("LICENSE", "NOTICE"))
+
+
 @pytest.mark.parametrize("folder", [".", "lab", "voices/papers"])
 def test_a_notice_names_files_that_are_there(folder: str) -> None:
     notice = ROOT / folder / "NOTICE"

@@ -6,16 +6,13 @@ Nothing is downloaded unless it is asked for.
 from __future__ import annotations
 
 import functools
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from sayahead import __version__
-from sayahead.errors import ConfigError
 from sayahead.voices.install.fetch import Digest
 
 BASE = "https://huggingface.co/rhasspy/piper-voices/resolve/main/"
@@ -93,35 +90,3 @@ def read(line: str) -> Entry:
     """An entry of the table."""
     key, language, english, speakers, folder, size, *digests = line.split("\t")
     return Entry(key, language, english, int(speakers), folder, int(size), *digests)
-
-
-def listing(data: Mapping[str, Any]) -> list[str]:
-    """The table's lines from Piper's own ``voices.json``; ConfigError for one of another form."""
-    lines = []
-    try:
-        for key, voice in sorted(data.items()):
-            digests, folder, size = dict[str, str](), "", 0
-            for path, file in voice["files"].items():
-                folder, name = path.rsplit("/", 1)
-                digests[name] = file["md5_digest"]
-                size = file["size_bytes"] if name.endswith(".onnx") else size
-            language = voice["language"]
-            cells = [key, language["code"].replace("_", "-"), language["name_english"], voice["num_speakers"], folder]
-            sums = (digests[f"{key}.onnx"], digests[f"{key}.onnx.json"], digests[CARD])
-            lines.append("\t".join(map(str, (*cells, size, *sums))))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ConfigError(f"This is no list of Piper voices: {error!r} is missing or wrong.") from error
-    return lines
-
-
-def main(source: str, target: str) -> None:
-    """Make the table of a ``voices.json``."""
-    head = "# Public Piper voices, from the list that wyoming-piper 2.5.2 (MIT) carries."
-    lines = listing(json.loads(Path(source).read_text(encoding="utf-8")))
-    Path(target).write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    import sys
-
-    main(*sys.argv[1:])

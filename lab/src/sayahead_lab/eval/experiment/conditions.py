@@ -13,7 +13,6 @@ from typing import Any
 from sayahead import contexts, policies
 from sayahead.config import Spec, call, from_mapping, named, nearest, trait
 from sayahead.contexts import CONTEXTS
-from sayahead.contexts.recorded import ENDING, recorded_futures
 from sayahead.engine.context import ContextPredictor
 from sayahead.engine.keep_up import keep_up
 from sayahead.engine.policy import Policy
@@ -24,6 +23,7 @@ from sayahead.voice import Voice, load_voice
 
 from sayahead_lab.eval.experiment.clock import CLOCKS, TextClock
 from sayahead_lab.eval.experiment.machine import check_cores
+from sayahead_lab.eval.experiment.recorded_futures import ENDING, recorded_futures
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from sayahead.contexts.recorded import ENDING
 from sayahead.errors import ConfigError
 from sayahead.sound.files import write_wav
 from sayahead.types import Floats
@@ -22,6 +21,7 @@ from sayahead_lab.eval.experiment.clock import Arrival, TextClock
 from sayahead_lab.eval.experiment.conditions import Clock, Condition, Matrix, needs, session, text_clock
 from sayahead_lab.eval.experiment.folder import Tasks, keep, measured_traces, recorded, unmeasured, wav_path
 from sayahead_lab.eval.experiment.machine import bound
+from sayahead_lab.eval.experiment.recorded_futures import ENDING
 from sayahead_lab.eval.experiment.trace import Trace, measure, retime, timed_trace, write_traces
 from sayahead_lab.eval.experiment.word_ends import read_word_ends, spoken_word_ends, word_ends_file
 from sayahead_lab.scripts import ScriptLine

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-
-from sayahead.contexts.recorded import recorded_futures
 from sayahead.errors import ConfigError
+
+from sayahead_lab.eval.experiment.recorded_futures import recorded_futures
 
 
 def test_futures_of_a_file_are_found_by_the_words_before_them(tmp_path: Path) -> None:
@@ -18,15 +18,15 @@ def test_futures_of_a_file_are_found_by_the_words_before_them(tmp_path: Path) ->
         {"name": "b", "words": words, "futures": [None] * 69 + [["late"]] + [None] * 10},
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    made = recorded_futures(path)
-    assert made.predict(["See"]).words == ("a", "dog.")
-    assert made.predict(["See", "the"]).words == ("sun",)
+    context = recorded_futures(path)
+    assert context.predict(["See"]).words == ("a", "dog.")
+    assert context.predict(["See", "the"]).words == ("sun",)
     # A session shows no more than 64 words.
-    assert made.predict(words[6:70]).words == ("late",)
+    assert context.predict(words[6:70]).words == ("late",)
     # Nothing follows a whole text; an earlier word is not there.
-    assert made.predict(["See", "the", "cat."]).words == ()
+    assert context.predict(["See", "the", "cat."]).words == ()
     with pytest.raises(ConfigError, match=r"no future of 'Hear'"):
-        made.predict(["Hear"])
+        context.predict(["Hear"])
 
 
 def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
