@@ -10,15 +10,17 @@ from pathlib import Path
 from sayahead.cli import number, one_of
 from sayahead.cli.console import Console
 from sayahead.errors import ConfigError
+from sayahead.voices import read_config
 
 from sayahead_lab.cluster import workers
 from sayahead_lab.scripts import read_texts
 from sayahead_lab.training.aligner.alignment import FOLDER
 from sayahead_lab.training.corpus.aligned import AlignedSpec
 from sayahead_lab.training.corpus.frontend import PRESETS
+from sayahead_lab.training.corpus.kokoro import KokoroSpec
 from sayahead_lab.training.corpus.making import Spec, Texts, make_corpus
 from sayahead_lab.training.corpus.recordings import RecordingSpec, read_metadata, scan
-from sayahead_lab.training.corpus.spoken import SpokenSpec
+from sayahead_lab.training.corpus.spoken import SpokenSpec, voice_folder
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.corpus.teacher import TeacherSpec
 from sayahead_lab.training.corpus.texts import CHARACTERS_A_SECOND, evenly, read_counts
@@ -41,6 +43,10 @@ Spoken by another voice, or by a command that reads a text and writes WAV, and a
 
   sayahead train corpus corpus/joe --teacher en_US-joe-medium --train train.csv --val val.csv
   sayahead train corpus corpus/other --teacher "some-tts --stdout" --train train.csv
+
+By a style of Kokoro, whose graph tells durations, pitch and energy, so that nothing is aligned:
+
+  sayahead train corpus corpus/michael --teacher kokoro --speaker am_michael --punctuation all --train train.csv
 
 From recordings in LJ Speech's layout, aligned by the package's own aligner, or by another one's TextGrids:
 
@@ -72,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument_group("the voice").add_argument
     add("--teacher", metavar="VOICE", help="another voice by name or folder, or a command that writes WAV")
+    add("--speaker", metavar="NAME", help="the style of a Kokoro voice, which tells its durations, pitch and energy")
     explained = "all, or only the sentence's last (Ma 5.1; default where the package's aligner finds the phonemes)"
     add("--punctuation", metavar="all|final", type=one_of("all", "final"), help=explained)
     add("--seed", metavar="N", type=number(int, 0), help="seed of its noise (default: 0)")
@@ -130,6 +137,13 @@ def from_teacher(arguments: argparse.Namespace) -> Spec:
     """The voice or command that was asked for; ConfigError where it is neither."""
     if arguments.features:
         raise ConfigError("--features applies to the default voice's own network: leave it out, or --teacher.")
+    folder = voice_folder(arguments.teacher)
+    if folder is not None and read_config(folder).kind == "kokoro":
+        ends = {"lead": arguments.lead, "tail": arguments.tail, "seed": arguments.seed or 0}
+        told = {"voice": arguments.teacher, "speaker": arguments.speaker or "", "audio": not arguments.no_audio}
+        return KokoroSpec(PRESETS[arguments.front_end], arguments.punctuation or "all", **ends, **told)
+    if arguments.speaker:
+        raise ConfigError("--speaker names a style of a Kokoro voice: leave it out with another teacher.")
     options = {name: getattr(arguments, name) for name in ("lead", "tail", "skip_missing", "teacher")}
     spec = SpokenSpec(PRESETS[arguments.front_end], audio=not arguments.no_audio, noise=arguments.seed or 0, **options)
     spec = replace(spec, aligner=arguments.aligner or FOLDER, inner_marks=arguments.punctuation == "all")

@@ -209,6 +209,7 @@ EMPTY: dict[str, tuple[Any, ...]] = {
     "mel": (np.float16, 0),
     "audio": (np.int16,),
     "features": (np.float16, 0),
+    "energy": (np.float16,),
 }
 """Arrays of a shard: dtype, and columns if there are no items."""
 

@@ -18,7 +18,7 @@ from sayahead.errors import ConfigError
 from sayahead_lab.training.corpus.frontend import MelFrontEnd
 
 FORMAT = 1
-LONG = {"mel": 1, "audio": 0, "features": 1}
+LONG = {"mel": 1, "audio": 0, "features": 1, "energy": 1}
 """Memory-mapped arrays, with their rows per frame; 0: a hop of samples."""
 Array = NDArray[Any]
 
@@ -45,6 +45,8 @@ class Item:
     """(T * hop,) int16 samples, 32767 is 1.0; none in a corpus without sound."""
     features: Array | None = None
     """(T, 256) float16: input of the teacher's last layer, or none."""
+    energy: Array | None = None
+    """(T,) float16 energy as the default voice has it, where the teacher told it; none where it is measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,7 @@ class Shard:
         begin, stop = self._at["ids"][number : number + 2]
         words = slice(*self._at["words"][number : number + 2])
         arrays, long, pads = self._arrays, self._mapped, 2 * number
-        audio, features = long.get("audio"), long.get("features")
+        audio, features, energy = long.get("audio"), long.get("features"), long.get("energy")
         return Item(
             name=self.names[number],
             text=self.texts[number],
@@ -185,6 +187,7 @@ class Shard:
             mel=long["mel"][first:end],
             audio=None if audio is None else audio[first * self._hop : end * self._hop],
             features=None if features is None else features[first:end],
+            energy=None if energy is None else energy[first:end],
         )
 
     @functools.cached_property

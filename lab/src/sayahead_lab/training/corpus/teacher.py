@@ -11,7 +11,7 @@ import hashlib
 import importlib.metadata
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from sayahead.config import from_mapping
 from sayahead.errors import ConfigError
 from sayahead.sound.pcm import audible, to_pcm16
+from sayahead.text import Normalizer as AnyNormalizer
+from sayahead.text import Phonemizer
 from sayahead.text.english.normalizer import Normalizer
 from sayahead.text.english.phonemizer import PAUSES, EnglishPhonemizer
 from sayahead.types import Floats, Ids, Pronunciation, Word
@@ -100,8 +102,10 @@ class Take:
     """(T,) Hz, below 40 where there is no voice."""
     samples: Floats
     """(T * 300,)"""
-    features: Floats
-    """(T, 256)"""
+    features: Floats | None = None
+    """(T, 256), or none"""
+    energy: Floats | None = None
+    """(T,) as the default voice has it, or none"""
 
 
 class VoiceTeacher:
@@ -110,14 +114,15 @@ class VoiceTeacher:
     def __init__(self, spec: TeacherSpec) -> None:
         self.spec = spec
         config = voice_config()
+        self._normalizer: Callable[[], AnyNormalizer] = Normalizer
         self._pad, self._phonemes = int(config.model["pad"]), config.phonemes
-        self._phonemizer = load_reader(self.spec.punctuation == "all")
+        self._phonemizer: Phonemizer = load_reader(self.spec.punctuation == "all")
         self._pauses = frozenset(config.phonemes[mark] for mark in PAUSES if mark in config.phonemes)
         self._graph = load_graph()
 
     def items(self, name: str, text: str) -> tuple[list[Item], list[str]]:
         """The sentences of a text; and the names of those without a sound, which are left out."""
-        normalizer = Normalizer()
+        normalizer = self._normalizer()
         sentences = list(split([*normalizer.push(text), *normalizer.flush()]))
         items, left_out = [], [] if sentences else [name]
         for number, words in enumerate(sentences, 1):
@@ -133,12 +138,13 @@ class VoiceTeacher:
     def _item(self, name: str, text: str, ids: Ids, words: NDArray[np.int16]) -> Item:
         spec, front = self.spec, self.spec.front_end
         take = self.speak(ids, name)
-        edges, samples, f0 = take.edges, take.samples, take.f0
+        edges, samples, f0, energy = take.edges, take.samples, take.f0, take.energy
         if (front.sample_rate, front.hop) != (RATE, HOP):
             samples = resample(samples, RATE, front.sample_rate)
             edges = np.rint(edges * (HOP / RATE * front.sample_rate / front.hop)).astype(np.int64)
             nearest = np.rint(np.arange(edges[-1]) * (front.hop / front.sample_rate * RATE / HOP)).astype(np.int64)
             f0 = f0[np.minimum(nearest, len(f0) - 1)]
+            energy = None if energy is None else energy[np.minimum(nearest, len(energy) - 1)]
         size = int(edges[-1]) * front.hop
         pcm = to_pcm16(np.pad(samples[:size], (0, max(0, size - len(samples)))))
         # Frames of the samples as stored, so that readers compute the same.
@@ -152,7 +158,8 @@ class VoiceTeacher:
             f0=np.where(f0 < 40, 0, f0).astype(np.float16),
             mel=mel.astype(np.float16),
             audio=pcm if spec.audio else None,
-            features=take.features.astype(np.float16) if spec.features else None,
+            features=take.features.astype(np.float16) if spec.features and take.features is not None else None,
+            energy=None if energy is None else energy.astype(np.float16),
         )
 
     def speak(self, ids: Ids, name: str) -> Take:

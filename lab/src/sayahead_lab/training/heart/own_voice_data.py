@@ -13,7 +13,7 @@ from sayahead.errors import ConfigError
 from sayahead.types import Floats, Ids
 
 from sayahead_lab.training.corpus.frontend import FLOOR
-from sayahead_lab.training.corpus.store import Item
+from sayahead_lab.training.corpus.store import Array, Item
 from sayahead_lab.training.corpus.teacher import EARLY, HOP, UNIT
 from sayahead_lab.training.heart.task import LEAD_UNITS
 
@@ -50,9 +50,16 @@ def spoken(item: Item) -> Spoken:
     return Spoken(
         units=np.diff(ends, prepend=0),
         f0=moved(item.f0, cut, frames, SILENT),
-        energy=energy_of(moved(item.mel, cut, frames, floor)),
+        energy=energy_of(moved(item.mel, cut, frames, floor))
+        if item.energy is None
+        else told(item.energy, cut, frames),
         audio=moved(item.audio, cut * HOP, frames * HOP, SILENT) / FULL_SCALE,
     )
+
+
+def told(energy: Array, cut: int, frames: int) -> Floats:
+    """(T,) the energy that a teacher told; its last value goes on where the item has ended."""
+    return np.asarray(moved(energy, cut, frames, np.asarray(energy[-1:], np.float32)), np.float32)
 
 
 def whole_edges(edges: Floats) -> Ids:

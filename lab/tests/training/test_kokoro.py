@@ -1,0 +1,136 @@
+"""Kokoro as a teacher: its graph's own durations, pitch and energy reach the pupil as they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+from sayahead.cli import main
+from sayahead.errors import ConfigError
+from sayahead.voices.install.kokoro import add_kokoro
+
+from sayahead_lab.training.corpus.frontend import PRESETS
+from sayahead_lab.training.corpus.kokoro import DURATIONS, ENERGY, PITCH, KokoroSpec, KokoroTeacher, trim_exact
+from sayahead_lab.training.corpus.store import Corpus
+from sayahead_lab.training.corpus.teacher import inventory
+from sayahead_lab.training.heart.own_voice_data import spoken
+
+TEXT = "The printed letters should be beautiful, he said."
+HERTZ, STYLES = 120.0, {"am_loud": 2.0, "af_quiet": -1.0}
+"""The toy's pitch, and the energy of each style."""
+UNITS = np.array([10, *(1 + number % 3 for number in range(1, 200))], np.int64)
+"""How long the toy says each id; the pad is long, as Kokoro's first one is."""
+
+
+def graph(*, tapped: bool = True) -> onnx.ModelProto:
+    """Phonemes last as long as ``UNITS`` says; the sound is a tone, its energy the style's."""
+
+    def constant(name: str, values: list[float], kind: type = np.float32) -> onnx.TensorProto:
+        return onnx.numpy_helper.from_array(np.array(values, kind), name)
+
+    durations, pitch, energy = (DURATIONS, PITCH, ENERGY) if tapped else ("d", "f", "e")
+    nodes = [
+        helper.make_node("Gather", ["table", "tokens"], ["units"]),
+        helper.make_node("Cast", ["units"], [durations], to=onnx.TensorProto.FLOAT),
+        helper.make_node("ReduceSum", ["units"], ["total"], keepdims=0),
+        helper.make_node("Mul", ["total", "two"], ["frames"]),
+        helper.make_node("Concat", ["one", "one", "frames"], ["shape"], axis=0),
+        helper.make_node("Expand", ["hertz", "shape"], [pitch]),
+        helper.make_node("ReduceMean", ["style"], ["level"], axes=[1], keepdims=1),
+        helper.make_node("Expand", ["level", "shape"], [energy]),
+        helper.make_node("Mul", ["frames", "hop"], ["size"]),
+        helper.make_node("Squeeze", ["size"], ["samples"]),
+        helper.make_node("Range", ["zero", "samples", "step"], ["number"]),
+        helper.make_node("Cast", ["number"], ["time"], to=onnx.TensorProto.FLOAT),
+        helper.make_node("Mul", ["time", "slow"], ["phase"]),
+        helper.make_node("Sin", ["phase"], ["wave"]),
+        helper.make_node("Mul", ["wave", "third"], ["audio"]),
+    ]
+    weights = [
+        onnx.numpy_helper.from_array(UNITS, "table"),
+        constant("one", [1], np.int64),
+        constant("two", [2], np.int64),
+        constant("hop", [300], np.int64),
+        onnx.numpy_helper.from_array(np.array(0, np.int64), "zero"),
+        onnx.numpy_helper.from_array(np.array(1, np.int64), "step"),
+        constant("hertz", [HERTZ]),
+        constant("slow", [0.1]),
+        constant("third", [0.3]),
+    ]
+    inputs = [
+        helper.make_tensor_value_info("tokens", onnx.TensorProto.INT64, [1, "P"]),
+        helper.make_tensor_value_info("style", onnx.TensorProto.FLOAT, [1, 256]),
+        helper.make_tensor_value_info("speed", onnx.TensorProto.FLOAT, [1]),
+    ]
+    outputs = [helper.make_tensor_value_info("audio", onnx.TensorProto.FLOAT, ["S"])]
+    made = helper.make_graph(nodes, "toy", inputs, outputs, weights)
+    return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def voice(parent: Path, *, tapped: bool = True) -> Path:
+    """A folder of the kind kokoro with the toy graph and two styles."""
+    given = parent / "given"
+    given.mkdir()
+    onnx.save(graph(tapped=tapped), str(given / "toy.onnx"))
+    (given / "config.json").write_text(json.dumps({"vocab": inventory()[0], "language": "en-US"}), encoding="utf-8")
+    for name, level in STYLES.items():
+        np.full((510, 256), level, np.float32).tofile(given / f"{name}.bin")
+    add_kokoro(given / "toy.onnx", None, parent / "toy")
+    return parent / "toy"
+
+
+def test_what_the_graph_says_inside_is_what_the_pupil_is_taught(tmp_path: Path) -> None:
+    teacher = KokoroSpec(PRESETS["ma"], voice=str(voice(tmp_path)), speaker="am_loud").open()
+    assert isinstance(teacher, KokoroTeacher)
+    (item,), left_out = teacher.items("A-1", TEXT)
+    assert left_out == []
+    assert item.energy is not None
+    assert len(item.energy) == len(item.f0) == len(item.mel)
+    lesson = spoken(item)
+    # The toy sounds to its end: nothing is cut there, only of the pad before the first phoneme.
+    assert np.array_equal(lesson.units[1:-1], UNITS[item.ids])
+    assert np.allclose(lesson.f0[:-6], HERTZ)
+    assert np.allclose(lesson.energy, STYLES["am_loud"])
+    assert len(lesson.f0) * 300 == len(lesson.audio) == 600 * int(lesson.units.sum())
+
+
+def test_silence_at_the_end_is_taken_from_the_last_durations() -> None:
+    samples = np.zeros(600 * 40, np.float32)
+    samples[: 600 * 20] = 0.3
+    first, edges = trim_exact(np.array([6, 5, 9, 15, 5]), samples, lead=4, tail=12)
+    # Of 40 units 26 stay: 20 that sound and the tail's six; the pad and the mark before it keep a unit each at least.
+    assert first == 2 * 6 - 4 - 4
+    assert np.array_equal(np.diff(edges), [4, 10, 18, 2 * 5, 2 * 1])
+    assert int(edges[-1]) == 2 * 26 - 4 - first
+
+
+def test_a_corpus_is_made_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder, texts = voice(tmp_path), tmp_path / "texts.csv"
+    texts.write_text(f"A-1|{TEXT}\nA-2|It was cold.\n", encoding="utf-8")
+    command = ["train", "corpus", str(tmp_path / "corpus"), "--train", str(texts), "--teacher", str(folder)]
+    assert main([*command, "--speaker", "af_quiet"]) == 0
+    corpus = Corpus(tmp_path / "corpus")
+    assert corpus.info.source["kind"] == "kokoro"
+    assert corpus.info.source["voice"] == "toy, af_quiet"
+    for item in corpus.split("train"):
+        assert item.energy is not None
+        assert np.allclose(item.energy, STYLES["af_quiet"])
+        assert int(item.durations.sum()) == len(item.mel)
+    capsys.readouterr()
+    assert main([*command, "--speaker", "af_quit"]) == 2
+    assert "did you mean 'af_quiet'?" in capsys.readouterr().err
+    other = [*command[:-1], "heart", "--speaker", "af_quiet"]
+    assert main(other) == 2
+    assert "--speaker names a style of a Kokoro voice" in capsys.readouterr().err
+
+
+def test_another_export_is_refused(tmp_path: Path) -> None:
+    spec = KokoroSpec(PRESETS["ma"], voice=str(voice(tmp_path, tapped=False)))
+    with pytest.raises(ConfigError, match="another export of Kokoro"):
+        spec.open()
+    with pytest.raises(ConfigError, match="not kokoro"):
+        KokoroSpec(PRESETS["ma"], voice="heart")
