@@ -127,7 +127,7 @@ class Pronouncing:
 
     def __init__(self, inner: Normalizer, pronunciations: Pronunciations, start: int = 0) -> None:
         self.skipped = inner.skipped
-        self._inner, self._known = inner, pronunciations
+        self._inner, self._lexicon = inner, pronunciations
         # The text from ``_base`` on, and words that may be part of a phrase.
         self._source, self._base = "", start
         self._held: list[Word] = []
@@ -197,12 +197,12 @@ class Pronouncing:
                 best = count, *ending
             elif count > 1 and len(here) == 1 and (parts := self._parts(self._held[:count], here[0], tokens[:-1])):
                 compound = count, parts
-            if not self._known.begins(tokens):
+            if not self._lexicon.begins(tokens):
                 break
             if count < len(self._held):
                 if self._between(next_word, self._held[count]):
                     break
-            elif not (over or next_word.ends) and self._known.may_follow(tokens, self._next_token(next_word)):
+            elif not (over or next_word.ends) and self._lexicon.may_follow(tokens, self._next_token(next_word)):
                 return None
         if compound is not None and (best is None or best[0] < compound[0]):
             return compound
@@ -217,32 +217,32 @@ class Pronouncing:
         for size in range(len(last), 0, -1):
             if size < len(last) and last[size] not in _CLOSING:
                 break
-            if entry := self._known.entry((*tokens[:-1], last[:size])):
+            if entry := self._lexicon.entry((*tokens[:-1], last[:size])):
                 return entry, ""
         bare = last.rstrip(_CLOSING)
-        if bare[-2:] in ("'s", "'S") and (entry := self._known.entry((*tokens[:-1], bare[:-2]))):
+        if bare[-2:] in ("'s", "'S") and (entry := self._lexicon.entry((*tokens[:-1], bare[:-2]))):
             return entry, "'s"
         return None
 
     def _genitive(self, words: list[Word], entry: Said, after: str) -> Word:
-        if after and entry.phonemes and self._known.transcriber:
-            entry = replace(entry, phonemes=self._known.transcriber.genitive(entry.phonemes))
+        if after and entry.phonemes and self._lexicon.transcriber:
+            entry = replace(entry, phonemes=self._lexicon.transcriber.genitive(entry.phonemes))
         return said_so(words, entry, after)
 
     def _own(self, word: Word) -> list[Word] | None:
         """The pronunciation that ``[word](/ipa/)`` gives, with what touches it; none for a link that looks so."""
         source = self._characters(word)
-        if not (link := _GIVEN.search(source)) or link[2].isascii() or self._known.transcriber is None:
+        if not (link := _GIVEN.search(source)) or link[2].isascii() or self._lexicon.transcriber is None:
             return None
         try:
-            entry = Said(phonemes=self._known.transcriber.read(link[2], "ipa"))
+            entry = Said(phonemes=self._lexicon.transcriber.read(link[2], "ipa"))
         except ConfigError as error:
             log.warning("%s: %s.", link[0], error)
             return None
         before, after = source[: link.start()], source[link.end() :]
         if after.replace("’", "'")[:2] == "'s" and not any(map(str.isalnum, after[2:])):
-            entry, after = Said(phonemes=self._known.transcriber.genitive(entry.phonemes)), ""
-        first, last = (self._known.read(part) if any(map(str.isalnum, part)) else "" for part in (before, after))
+            entry, after = Said(phonemes=self._lexicon.transcriber.genitive(entry.phonemes)), ""
+        first, last = (self._lexicon.read(part) if any(map(str.isalnum, part)) else "" for part in (before, after))
         if not (first or last):
             return [said_so([word], entry, "")]
         places = [word.start, word.start + link.start(), word.start + link.end(), word.end]
@@ -273,7 +273,7 @@ class Pronouncing:
         spoken = _SPOKEN_HYPHEN.split(text) if _SPOKEN_HYPHEN.search(text) else text.split(" ")
         if any(map(str.isdecimal, source)):
             # Words of figures have hyphens of their own.
-            spoken = [self._known.read(part) for part in written]
+            spoken = [self._lexicon.read(part) for part in written]
         if not len(written) == len(spoken) == len(places) + 1 or not all(spoken):
             return None
         result, at = list[Word](), word.start
@@ -287,9 +287,9 @@ class Pronouncing:
         return result
 
 
-def pronouncing(normalizer: Callable[[int], Normalizer], known: Pronunciations, start: int = 0) -> Pronouncing:
+def pronouncing(normalizer: Callable[[int], Normalizer], pronunciations: Pronunciations, start: int = 0) -> Pronouncing:
     """A normalizer, from a place of the text on, with a lexicon."""
-    return Pronouncing(normalizer(start), known, start)
+    return Pronouncing(normalizer(start), pronunciations, start)
 
 
 def said_so(words: list[Word], entry: Said, after: str) -> Word:

@@ -70,9 +70,9 @@ class Transcriber:
         return phonemes + "".join(char for char in end if char in self._symbols)
 
     def _own(self, text: str) -> str:
-        return "".join(self._known(char) for char in text)
+        return "".join(self._checked(char) for char in text)
 
-    def _known(self, char: str) -> str:
+    def _checked(self, char: str) -> str:
         for form in (char, unicodedata.normalize("NFD", char)):
             if self._symbols.issuperset(form):
                 return form
@@ -105,5 +105,5 @@ class Transcriber:
                     out, at = out + self._rewritten[piece], at + size
                     break
             else:
-                out, at = out + self._known(text[at]), at + 1
+                out, at = out + self._checked(text[at]), at + 1
         return out

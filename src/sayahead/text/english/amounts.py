@@ -264,6 +264,7 @@ def _slashed(above: str, below: str, left: Left) -> str:
 
 
 def date(text: str, month: int, day: int) -> str:
+    """A date whose year is written as ``text``, which may be empty, in words; nothing where there is no such day."""
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return ""
     if len(text) == 2:

@@ -14,7 +14,7 @@ for _line in Path(__file__).with_name("tables.txt").read_text(encoding="utf-8").
         _rows.append(_line)
 
 
-def said(name: str) -> dict[str, str]:
+def readings(name: str) -> dict[str, str]:
     """The rows of a table, ``key = what is said``, by their key."""
     rows = (f"{row} ".partition(" = ") for row in SECTIONS[name])
     return {key.removesuffix(" ="): text.strip() for key, _, text in rows}
@@ -35,14 +35,14 @@ def prefixes(whole: Iterable[str]) -> frozenset[str]:
     return frozenset(word[:n] for word in whole for n in range(1, len(word) + 1))
 
 
-MONTHS = said("months")
+MONTHS = readings("months")
 MONTH_NAMES = list(dict.fromkeys(MONTHS.values()))
 MONTH_PREFIXES = prefixes(MONTHS)
-NEVER_ENDS = said("never ends")
+NEVER_ENDS = readings("never ends")
 _NO_TITLES = ("Gen", "Mr", "Mrs", "Est", "Ext", "Avg", "Misc", "Intl", "Esp", "Tel", "Approx")
 TITLES = {k: v for k, v in NEVER_ENDS.items() if k[0].isupper() and k.isalpha() and k not in _NO_TITLES}
 TITLES |= {"St": "Saint", "Dr": "Doctor"}
-MAY_END = said("may end")
+MAY_END = readings("may end")
 SPELLED_MAY_END = words("spelled may end")
 PLACES = words("places")
 STARTERS = words("starters")
@@ -51,28 +51,28 @@ STARTERS |= {f"{word}{sign}{end}" for end, row in _CONTRACTED.items() for word i
 STARTER_PREFIXES = prefixes(STARTERS)
 HALVES = words("halves")
 ZONES = words("zones")
-BEFORE_NUMBER = said("before number")
-BOOKS = said("books")
+BEFORE_NUMBER = readings("before number")
+BOOKS = readings("books")
 # With a dot; a sentence ends only after "the max.".
 LIMITS = {"max": "maximum", "min": "minimum"}
-PLAIN = said("plain")
+PLAIN = readings("plain")
 ROMAN_CARDINAL = words("roman cardinal")
 ROMAN_ORDINAL = words("roman ordinal")
 NOT_ROMAN = words("not roman")
-SYMBOLS = said("symbols")
-GREEK = said("greek")
-LATEX = said("latex")
-SUFFIX_WORDS = said("suffix words")
+SYMBOLS = readings("symbols")
+GREEK = readings("greek")
+LATEX = readings("latex")
+SUFFIX_WORDS = readings("suffix words")
 DOMAINS = words("domains")
 EXTENSIONS = words("extensions")
-HOSTS = said("hosts")
-CUES = {word: kind for kind, row in said("cues").items() for word in row.split()}
+HOSTS = readings("hosts")
+CUES = {word: kind for kind, row in readings("cues").items() for word in row.split()}
 LINKS = words("links")
 ARROWS = words("arrows")
 SHORT_NUMBERS = words("short numbers")
 YEAR_WORDS = words("year words")
 DATE_WORDS = words("date words")
-AHEAD = {kind: frozenset(row.split()) for kind, row in said("ahead").items()}
+AHEAD = {kind: frozenset(row.split()) for kind, row in readings("ahead").items()}
 AHEAD_PREFIXES = {kind: prefixes(own) for kind, own in AHEAD.items()}
 PRICED_EACH = words("priced each")
 SOVEREIGNS = words("sovereigns")
@@ -85,21 +85,21 @@ ARTICLES = words("articles")
 SUMS = words("sums")
 UNCOUNTED = words("uncounted")
 LETTERED = words("lettered")
-SAID = said("said")
+SAID = readings("said")
 SPELLED = words("spelled")
 SPELLED_BESIDE_FIGURES = SPELLED | words("spelled beside figures")
 SHORT_WORDS = words("short words")
 LONG = words("long")
 DOSES = words("doses")
 AMBIGUOUS = words("ambiguous")
-STATES = said("states")
+STATES = readings("states")
 INTERJECTIONS = words("interjections")
-WEEKDAYS = said("weekdays")
+WEEKDAYS = readings("weekdays")
 WEEKDAY_PREFIXES = prefixes(WEEKDAYS)
 ALWAYS_WEEKDAYS = words("always weekdays")
-ROADS = said("roads")
+ROADS = readings("roads")
 ONLY_ROADS = words("only roads")
-QUARTERS = said("quarters")
+QUARTERS = readings("quarters")
 EMOTICONS = words("emoticons")
 STAGE = words("stage")
 LAST_WORDS = words("last words")

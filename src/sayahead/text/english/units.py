@@ -12,16 +12,16 @@ from sayahead.text.english import tables
 def _pairs(name: str) -> dict[str, tuple[str, str]]:
     """One and many of each entry of a table, told apart by a slash where they differ."""
     return {
-        key: (one, many or one) for key, text in tables.said(name).items() for one, _, many in [text.partition("/")]
+        key: (one, many or one) for key, text in tables.readings(name).items() for one, _, many in [text.partition("/")]
     }
 
 
-_PREFIXED = tables.said("prefixed units")
+_PREFIXED = tables.readings("prefixed units")
 _ONLY_PREFIXED = frozenset("B b F N T J".split())
 """Bare they are mostly letters of a name: ``221B``."""
-_PREFIXES = tables.said("prefixes")
+_PREFIXES = tables.readings("prefixes")
 _KNOWN = tables.words("known units")
-_ONES = tables.said("units")
+_ONES = tables.readings("units")
 _IRREGULAR = _pairs("irregular units")
 GLUED_ONLY = frozenset("k K M x s A V W J N F T B b d BR BA".split())
 """Letters that are a unit only where they touch the number."""
@@ -40,9 +40,9 @@ INDIAN_PREFIXES = frozenset(name[:n] for name in INDIAN for n in range(1, len(na
 CURRENCIES = _pairs("currencies")
 NOUNS = frozenset(noun for names in CURRENCIES.values() for noun in names)
 CENTS = {"$": ("cent", "cents"), "£": ("penny", "pence"), "€": ("cent", "cents")}
-COUNTRIES = tables.said("countries")
+COUNTRIES = tables.readings("countries")
 """What stands before ``$`` or ``¥``: whose it is. ``R$`` is the real."""
-CURRENCY_CODES = tables.said("currency codes")
+CURRENCY_CODES = tables.readings("currency codes")
 _OTHER = _pairs("other currencies")
 
 

@@ -27,8 +27,8 @@ from sayahead.text.english.words import roman
 
 _DOMAIN = "|".join(sorted(tables.DOMAINS))
 _MOVE = r"[KQRBN]?[a-h]?[1-8]?x?[a-h][1-8](?:=[QRBN])?[+#]?"
-_PIECES = tables.said("chess")
-_CHORDS = tables.said("chords")
+_PIECES = tables.readings("chess")
+_CHORDS = tables.readings("chords")
 _FILE = "|".join(sorted(tables.EXTENSIONS))
 _SHOUTED = "|".join(sorted(extension.upper() for extension in tables.EXTENSIONS if len(extension) > 2))
 
@@ -67,7 +67,7 @@ _RULES: tuple[tuple[str, _Reading], ...] = (
     (r"([0-9]{1,2}:[0-5][0-9](?::[0-5][0-9])?)Z", lambda m: f"{clock(TIME.fullmatch(m[1]))} Z"),  # type: ignore[arg-type]
     (r"0b([01]+)", lambda m: f"zero B {each(m[1])}"),
     (r"([A-Za-z]+\.)([0-9]+(?:[-–][0-9]+)?)", lambda m: _numbered(m[1], m[2])),
-    (r"([0-9.]+)[x×]([0-9.]+[A-Za-rt-z]+)", lambda m: f"{number(m[1])} by {said}" if (said := atom(m[2])) else ""),
+    (r"([0-9.]+)[x×]([0-9.]+[A-Za-rt-z]+)", lambda m: f"{number(m[1])} by {words}" if (words := atom(m[2])) else ""),
     (r"([0-9]{3,5}):((?:19|20)[0-9]{2})", lambda m: f"{number(m[1])} {year(int(m[2]))}"),
     (r"((?:[A-Z]\.)+)([A-Z][a-z]+)", lambda m: f"{m[1]} {m[2]}"),
     (r"f/([0-9.]+)", lambda m: f"F {number(m[1])}"),

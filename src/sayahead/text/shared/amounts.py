@@ -17,7 +17,7 @@ _ENGLISH_MONEY = re.compile(r"([+-]?)([A-Z]{0,3}\$|£|¥|€)([0-9]+\.[0-9]{2}|[
 VULGAR = {"½": (1, 2), "⅓": (1, 3), "⅔": (2, 3), "¼": (1, 4), "¾": (3, 4), "⅛": (1, 8), "⅕": (1, 5), "⅜": (3, 8)}
 
 
-def spoken(record: Record) -> Numbers:
+def numbers_of(record: Record) -> Numbers:
     """The record's numbers; only asked where it has some."""
     assert record.numbers is not None
     return record.numbers
@@ -25,7 +25,7 @@ def spoken(record: Record) -> Numbers:
 
 def figures(text: str, record: Record) -> str:
     """Figures one by one."""
-    return " ".join(spoken(record).cardinal(int(char), "") for char in text if char.isdecimal())
+    return " ".join(numbers_of(record).cardinal(int(char), "") for char in text if char.isdecimal())
 
 
 def parse(text: str, record: Record) -> tuple[int, str] | None:
@@ -54,7 +54,7 @@ def number(text: str, record: Record, form: str = "") -> str:
         words = figures(head, record)
         return f"{words} {record.point} {figures(tail, record)}" if mark and tail else words
     value, decimals = parts
-    numbers = spoken(record)
+    numbers = numbers_of(record)
     if form == "month":
         form = ""
     words = numbers.cardinal(value, "" if decimals else form)
@@ -84,7 +84,7 @@ def round_million(text: str, record: Record) -> bool:
 
 def counted(text: str, noun: Noun, record: Record) -> str:
     """A number and what it counts."""
-    one = spoken(record).singular(value_of(text, record))
+    one = numbers_of(record).singular(value_of(text, record))
     name = noun.one if one else noun.many
     if round_million(text, record):
         name = record.of(name)
@@ -99,7 +99,7 @@ def noun_after(noun: Noun, left: Left, record: Record) -> str:
 
 def after_number(text: str, core: str, left: Left, record: Record) -> Left:
     """What a number means for what follows."""
-    one = spoken(record).singular(value_of(text, record)) if any(map(str.isdecimal, text)) else False
+    one = numbers_of(record).singular(value_of(text, record)) if any(map(str.isdecimal, text)) else False
     return Left("number", core, one, round_million(text, record), left.word)
 
 
@@ -141,7 +141,7 @@ def prefixed_range(first: str, last: str, record: Record) -> tuple[Currency, str
 
 def scaled(text: str, scale: Noun, currency: Currency | None, record: Record) -> Said:
     """``$5 Mio.``: the number, the million, the currency, unless that is named after it."""
-    one = spoken(record).singular(value_of(text, record))
+    one = numbers_of(record).singular(value_of(text, record))
     words = f"{signed(text, record, scale.gender)} {scale.one if one else scale.many}"
     if currency is None:
         return Said(words, Left("number", text, big=True))
@@ -171,7 +171,7 @@ def fraction(core: str, record: Record) -> str:
         return ""
     if record.and_a_half and head and (above, below) == (1, 2):
         return record.and_a_half.format(n=number(head, record, "n"))
-    part = spoken(record).part(above, below) if above < below or below < 5 else ""
+    part = numbers_of(record).part(above, below) if above < below or below < 5 else ""
     if not part:
         return ""
     return f"{number(head, record)} {record.and_word} {part}" if head else part
@@ -202,7 +202,7 @@ def measure(core: str, left: Left, record: Record) -> Said | None:
         return Said(counted(text, record.scales[name], record), Left("number", name, big=True, before=left.word))
     if name in _SCALE_LETTERS and parse(text, record) and "," not in text:
         total = int(parse(text, record)[0]) * _SCALE_LETTERS[name]  # type: ignore[index]
-        return Said(spoken(record).cardinal(total, ""), Left("number", core, big=total >= MILLION))
+        return Said(numbers_of(record).cardinal(total, ""), Left("number", core, big=total >= MILLION))
     return None
 
 
@@ -230,10 +230,10 @@ def dot_ordinal(core: str, left: Left, right: Right, record: Record) -> Said:
     """``3.`` as an ordinal, in the form that the words beside it ask for."""
     month = record.months.get(right.body.lower().replace("–", "-").partition("-")[0].rstrip("."))
     noun = "" if right.body in record.clubs else record.month_names[month - 1] if month else right.body
-    form = spoken(record).dotted(left, noun)
-    words = spoken(record).ordinal(int(core), form)
+    form = numbers_of(record).dotted(left, noun)
+    words = numbers_of(record).ordinal(int(core), form)
     if left.kind == "day" and left.word[:1].isdecimal():  # A month by its number: a noun.
-        month_form = spoken(record).dotted(Left(word=left.form, before="#"), "")
-        words = spoken(record).ordinal(int(core), month_form).capitalize()
+        month_form = numbers_of(record).dotted(Left(word=left.form, before="#"), "")
+        words = numbers_of(record).ordinal(int(core), month_form).capitalize()
         return Said(words, Left("month", core + ".", before=left.word))
     return Said(words, Left("day", core + ".", before=left.word, form=form))

@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import replace
 
 from sayahead.text.shared import amounts
-from sayahead.text.shared.amounts import figures, number, signed, spoken
+from sayahead.text.shared.amounts import figures, number, numbers_of, signed
 from sayahead.text.shared.record import Record
 from sayahead.text.shared.words import Left, Said
 
@@ -137,7 +137,7 @@ def _word(core: str, left: Left, record: Record) -> Said | None:
     """A word that is read otherwise than it is written: Roman numerals, abbreviations without a full stop."""
     if (value := roman(core)) and _numeral(core, left, record):
         cued = replace(left, kind="roman") if left.kind == "label" else left
-        return Said(spoken(record).roman(value, cued), Left(word=core, before=left.word))
+        return Said(numbers_of(record).roman(value, cued), Left(word=core, before=left.word))
     parts = core.split("-")
     if len(parts) > 1 and parts[0].istitle() and parts[0] in record.plain:
         return Said("-".join([record.plain[parts[0]], *parts[1:]]), Left(word=core, before=left.word))
@@ -148,7 +148,7 @@ def _word(core: str, left: Left, record: Record) -> Said | None:
     if len(parts) > 1 and all(part.isupper() and len(part) < 6 for part in parts):
         values = [roman(part) for part in parts]
         if all(values) and record.cues.get(left.word.lower()) == "roman":
-            words = [spoken(record).roman(value, left) for value in values]
+            words = [numbers_of(record).roman(value, left) for value in values]
             return Said(f" {record.until} ".join(words), Left(word=core))
     return None
 
@@ -189,17 +189,19 @@ def _figures(core: str, left: Left, record: Record, form: str) -> Said | None:
     if text.isdecimal() and text[0] == "0" and len(text) > 1:
         return Said(figures(core, record), Left("phone", core, before=left.word))
     if form == "month":
-        return Said(spoken(record).ordinal(1, "month"), Left("day", core, before=left.word))
+        return Said(numbers_of(record).ordinal(1, "month"), Left("day", core, before=left.word))
     four = text.isdecimal() and len(text) == 4 and core == text and 1100 <= int(text) <= 1999
-    if four and spoken(record).has("year"):
-        return Said(spoken(record).year(int(text)), replace(amounts.after_number(text, core, left, record), big=False))
+    if four and numbers_of(record).has("year"):
+        return Said(
+            numbers_of(record).year(int(text)), replace(amounts.after_number(text, core, left, record), big=False)
+        )
     return Said(signed(core, record, form), amounts.after_number(text, core, left, record))
 
 
 def telephone(text: str, record: Record) -> str:
     """Figures of a telephone number or a code: in pairs where they are one, otherwise one by one."""
     if record.pairs and len(text) in (2, 3) and text[0] != "0":
-        return spoken(record).cardinal(int(text), "")
+        return numbers_of(record).cardinal(int(text), "")
     return figures(text, record)
 
 
@@ -229,7 +231,7 @@ def _timed(core: str, left: Left, record: Record, form: str) -> Said | None:
     time = amounts.time(core, record, dot=cued)
     if time is None:
         return None
-    return Said(spoken(record).clock(*time, left), Left("time", core, before=left.word))
+    return Said(numbers_of(record).clock(*time, left), Left("time", core, before=left.word))
 
 
 def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
@@ -249,7 +251,7 @@ def _dated(core: str, left: Left, record: Record, form: str) -> Said | None:
         return None
     if not (1 <= day <= 31 and 1 <= month <= 12):
         return None
-    return Said(spoken(record).dated(day, month, year or None, left), Left("date", core, before=left.word))
+    return Said(numbers_of(record).dated(day, month, year or None, left), Left("date", core, before=left.word))
 
 
 def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
@@ -268,7 +270,9 @@ def _ordinal(core: str, left: Left, record: Record, form: str) -> Said | None:
         return None
     if not value or (m[2] == "°" and left.kind == "number"):
         return None
-    return Said(spoken(record).ordinal(value, record.ordinal_suffixes[m[2]]), Left("ordinal", core, before=left.word))
+    return Said(
+        numbers_of(record).ordinal(value, record.ordinal_suffixes[m[2]]), Left("ordinal", core, before=left.word)
+    )
 
 
 def _paid(core: str, left: Left, record: Record, form: str) -> Said | None:
@@ -316,7 +320,7 @@ def _atom(text: str, left: Left, record: Record) -> Said | None:
         if reading := rule(text, left, record, ""):
             return reading
     if record.dot_ordinals and re.fullmatch(r"[0-9]{1,2}\.", text):
-        numbers = spoken(record)
+        numbers = numbers_of(record)
         return Said(numbers.ordinal(int(text[:-1]), numbers.dotted(left, "")), Left("day"))
     return None
 

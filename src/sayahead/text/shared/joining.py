@@ -94,7 +94,7 @@ def _timed(core: str, left: Left, right: Right, record: Record) -> Joined[Said] 
     return follows and Joined(right.body, Said(reading, Left("time", right.body, before=left.word)))
 
 
-def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:
+def reading_of(parts: Parts, token: Token[Said], left: Left, right: Right, record: Record) -> Said | None:
     """How the token is read."""
     carried(parts, token.raw, left)
     core = parts.core
@@ -126,7 +126,7 @@ def said(parts: Parts, token: Token[Said], left: Left, right: Right, record: Rec
         if follows is None:
             return None
         if follows:
-            ordinals = [amounts.spoken(record).ordinal(roman(part), "m") for part in core.split("-")]
+            ordinals = [amounts.numbers_of(record).ordinal(roman(part), "m") for part in core.split("-")]
             return Said(f" {record.until} ".join(ordinals), Left(word=core, before=left.word))
     if record.half and core in ("½", "1/2") and not parts.mark:
         gender = _gender(right, 1, record)
@@ -177,7 +177,7 @@ def _elided(
 ) -> Said | None:
     """``l'art. 5``, ``dell'ing. Rossi``: an abbreviation with an article before it."""
     inner = replace(parts, core=rest)
-    reading = said(inner, token, replace(left, word=article, before=left.word), right, record)
+    reading = reading_of(inner, token, replace(left, word=article, before=left.word), right, record)
     if reading is None:
         return None
     parts.mark = "" if f"{rest}." in record.never_ends and not right.last else inner.mark

@@ -80,7 +80,7 @@ def _numbered(value: int, gender: str, right: Right, record: Record) -> Beside:
     else:
         initial = right.initial()
         follows = None if initial is None else initial.isalpha()
-    return follows and Said(amounts.spoken(record).ordinal(value, gender), Left(word=record.tag))
+    return follows and Said(amounts.numbers_of(record).ordinal(value, gender), Left(word=record.tag))
 
 
 def _shared(article: str, share: str, right: Right, record: Record) -> Beside:

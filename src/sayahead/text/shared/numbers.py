@@ -63,16 +63,16 @@ class Numbers:
     """A pattern of names whose Roman numeral is feminine."""
 
     @functools.cached_property
-    def _known(self) -> dict[str, tuple[list[int], Rules]]:
+    def _sorted_rules(self) -> dict[str, tuple[list[int], Rules]]:
         return {}
 
     def _rules(self, name: str) -> tuple[list[int], Rules]:
         """The first numbers of a set's rules in their order, and the rules."""
-        if name not in self._known:
+        if name not in self._sorted_rules:
             general = self.sets.get(name.partition(" ")[0], {})
             rules = {**general, **self.sets.get(name, {})}
-            self._known[name] = sorted(rules), rules
-        return self._known[name]
+            self._sorted_rules[name] = sorted(rules), rules
+        return self._sorted_rules[name]
 
     def has(self, name: str) -> bool:
         """Whether there is a set of rules."""
@@ -95,7 +95,7 @@ class Numbers:
 
         return _REFERENCE.sub(refer, text)
 
-    def said(self, name: str, value: int, form: str = "") -> str:
+    def in_words(self, name: str, value: int, form: str = "") -> str:
         """A number by a set of rules; figure by figure where they do not say it."""
         try:
             text = self._say(f"{name} {form}" if form else name, value)
@@ -107,11 +107,11 @@ class Numbers:
 
     def cardinal(self, value: int, form: str = "") -> str:
         """A whole number in a form."""
-        return self.said("cardinal", value, form)
+        return self.in_words("cardinal", value, form)
 
     def ordinal(self, value: int, form: str = "") -> str:
         """An ordinal in a form; the number itself where the language has no rules for ordinals."""
-        return self.said("ordinal", value, form) if self.has("ordinal") else self.cardinal(value)
+        return self.in_words("ordinal", value, form) if self.has("ordinal") else self.cardinal(value)
 
     def fraction(self, figures: str) -> str:
         """The figures after the decimal mark: zeros one by one, the rest as a number if it is short."""
@@ -156,7 +156,7 @@ class Numbers:
         """A Roman numeral after a name or a century's noun."""
         feminine = re.fullmatch(self.feminine_names, left.word)
         form = "label" if left.kind == "roman" else "f" if feminine else ""
-        return self.said("roman" if self.has("roman") else "cardinal", value, form)
+        return self.in_words("roman" if self.has("roman") else "cardinal", value, form)
 
     def clock(self, hour: int, minute: int | None, second: int | None, left: Left) -> str:
         """Hours, minutes, seconds; minutes may be unknown."""
@@ -169,7 +169,7 @@ class Numbers:
         words = _PLACE.sub(number, pattern or ("{h} {m}" if minute else "{h}"))
         if second is None:
             return words
-        return f"{words} {self.said('seconds' if self.has('seconds') else 'cardinal', second)}"
+        return f"{words} {self.in_words('seconds' if self.has('seconds') else 'cardinal', second)}"
 
     def dated(self, day: int, month: int, year: int | None, left: Left) -> str:
         """Day, month and perhaps the year."""
@@ -178,10 +178,10 @@ class Numbers:
             words = {"day": self.ordinal(day, form), "number": self.ordinal(month, form).capitalize()}
         else:
             elided = "elided" if left.word[-1:] in ("'", "’") else ""
-            words = {"day": self.said("day", day, elided) if self.has("day") else self.cardinal(day)}
+            words = {"day": self.in_words("day", day, elided) if self.has("day") else self.cardinal(day)}
         words["month"] = self.months[month - 1]
         return self.date_year.format(**words, year=self.year(year)) if year else self.date.format(**words)
 
     def year(self, value: int) -> str:
         """A number of a year, which some languages read in another way than a count."""
-        return self.said("year" if self.has("year") else "cardinal", value)
+        return self.in_words("year" if self.has("year") else "cardinal", value)

@@ -48,7 +48,7 @@ class Reader(Waiting[Said]):
         return joining.join(parts, token, self._left, right, self._record)
 
     def _said(self, token: Token[Said], parts: Parts, right: Right) -> Said | None:
-        return token.said or joining.said(parts, token, self._left, right, self._record)
+        return token.said or joining.reading_of(parts, token, self._left, right, self._record)
 
     def _ended(self, token: Token[Said], parts: Parts, reading: Said, right: Right) -> bool | None:
         return joining.ends(parts, token, reading.text, self._left, right, self._record)

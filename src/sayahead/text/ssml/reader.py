@@ -41,7 +41,7 @@ class Resources:
 
     normalizer: Callable[[int], Normalizer]
     """Makes words of a text from a place of it on."""
-    known: Pronunciations
+    pronunciations: Pronunciations
     """Reads other words, and writes pronunciations in the voice's symbols."""
     say_as: SayAs
     """Says what ``<say-as>`` asks for."""
@@ -314,10 +314,10 @@ class Marked:
 
     def _said(self, tag: Tag, content: str) -> tuple[str, str]:
         """Words and phonemes in place of content; no words: the content is read."""
-        text, transcriber = " ".join(content.split()), self._resources.known.transcriber
+        text, transcriber = " ".join(content.split()), self._resources.pronunciations.transcriber
         match tag.name:
             case "sub":
-                return self._resources.known.read(tag.attributes.get("alias", "")), ""
+                return self._resources.pronunciations.read(tag.attributes.get("alias", "")), ""
             case "spell":
                 return self._resources.say_as(text, "characters", ""), ""
             case "say-as":
@@ -369,7 +369,7 @@ class Marked:
         end = self._end_of(word) if word.end > places[-1] + len(PLACEHOLDER) else replacements[-1].end
         start = max(start, self._done)
         word = replace(word, start=start, end=max(start, end), speed=speed)
-        return instead(word, replacements, self._resources.known.transcriber)
+        return instead(word, replacements, self._resources.pronunciations.transcriber)
 
 
 _PLAIN, _TAIL = re.compile(r"[^<&\[]+"), re.compile(r"\S*\Z")

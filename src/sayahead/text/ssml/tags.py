@@ -53,29 +53,29 @@ class Tag:
 class Places:
     """Which character of the source each character of the normalizer's text is."""
 
-    given: list[int] = field(default_factory=lambda: [0])
+    text: list[int] = field(default_factory=lambda: [0])
     """Where stretches begin in the normalizer's text."""
     source: list[int] = field(default_factory=lambda: [0])
     """Where they begin in the source."""
 
-    def add(self, given: int, source: int) -> None:
+    def add(self, text: int, source: int) -> None:
         """From here on the one is the other, character for character."""
-        if given == self.given[-1]:
+        if text == self.text[-1]:
             self.source[-1] = source
-        elif source - self.source[-1] != given - self.given[-1]:
-            self.given.append(given)
+        elif source - self.source[-1] != text - self.text[-1]:
+            self.text.append(text)
             self.source.append(source)
 
     def start(self, place: int) -> int:
         """Where a character is in the source."""
-        at = bisect.bisect_right(self.given, place) - 1
-        return self.source[at] + place - self.given[at]
+        at = bisect.bisect_right(self.text, place) - 1
+        return self.source[at] + place - self.text[at]
 
     def forget(self, place: int) -> None:
         """Drop what is only needed before a place."""
-        at = bisect.bisect_right(self.given, place) - 1
+        at = bisect.bisect_right(self.text, place) - 1
         if at > 64:
-            del self.given[:at], self.source[:at]
+            del self.text[:at], self.source[:at]
 
 
 def may_become(text: str) -> bool:
