@@ -101,7 +101,7 @@ def locked_pulses(f0: Floats, audio: Floats, sample_rate: int) -> Floats:
     hop = len(audio) // len(f0)
     curve = pitch_curve(f0, None, hop=hop)
     turns = np.cumsum(curve, dtype=np.float64) / sample_rate
-    heard = (audio * np.exp(-2j * np.pi * turns)).reshape(len(f0), hop).sum(1)
+    harmonic = (audio * np.exp(-2j * np.pi * turns)).reshape(len(f0), hop).sum(1)
     voiced = np.concatenate([[False], f0 > VOICED_HZ, [False]])
     begins, ends = np.flatnonzero(~voiced[:-1] & voiced[1:]), np.flatnonzero(voiced[:-1] & ~voiced[1:])
     shift = np.zeros(len(f0))
@@ -109,5 +109,5 @@ def locked_pulses(f0: Floats, audio: Floats, sample_rate: int) -> Floats:
         # Each stretch with the silence around it, up to the middle of that.
         left = 0 if not number else (ends[number - 1] + begin) // 2
         right = len(f0) if number + 1 == len(begins) else (end + begins[number + 1]) // 2
-        shift[left:right] = np.angle(heard[begin:end].sum()) / (2 * np.pi)
+        shift[left:right] = np.angle(harmonic[begin:end].sum()) / (2 * np.pi)
     return pulse_train(turns + np.repeat(shift, hop), curve)

@@ -219,7 +219,7 @@ class TokenAttention(nn.Module):
     def forward(self, query: Tensor) -> Tensor:
         """(B, E) of queries (B, D)."""
         tokens, each = self.tokens.tanh(), self.embedding // self.heads
-        asked = self.query(query).view(-1, self.heads, each)
+        queries = self.query(query).view(-1, self.heads, each)
         keys, values = (layer(tokens).view(-1, self.heads, each) for layer in (self.key, self.value))
-        scores = torch.einsum("bhc,nhc->bhn", asked, keys) / math.sqrt(each)
+        scores = torch.einsum("bhc,nhc->bhn", queries, keys) / math.sqrt(each)
         return torch.einsum("bhn,nhc->bhc", scores.softmax(-1), values).flatten(1)

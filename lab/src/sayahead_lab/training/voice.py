@@ -252,8 +252,8 @@ def make_heart(
     if student is not None and acoustic is None:
         raise ConfigError("--student goes with --acoustic, the voice that it was taught by.")
     folder.mkdir(parents=True, exist_ok=True)
-    named = config.pop("ranges", None)
-    ranges = None if named is None else load_ranges(settings.parent / named)
+    ranges_file = config.pop("ranges", None)
+    ranges = None if ranges_file is None else load_ranges(settings.parent / ranges_file)
     # First the other voice's parts: it may be the one to be overwritten.
     others, tables = extras(folder, student=student, policy=policy)
     if isinstance(acoustic, str):

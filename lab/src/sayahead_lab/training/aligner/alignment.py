@@ -58,9 +58,9 @@ class RecordingAligner:
         if len(log) < SHORTEST * len(labels) or not labels:
             raise ConfigError(f"{len(log)} frames are too few for {len(labels)} phonemes")
         first, end = way(log, np.array(labels), np.array(opens))
-        spoken = np.concatenate([log[a:b, label] for a, b, label in zip(first, end, labels, strict=True)])
+        likelihoods = np.concatenate([log[a:b, label] for a, b, label in zip(first, end, labels, strict=True)])
         frame_s = FRONT_END.hop / FRONT_END.sample_rate
-        return PhonemeTimes(first * np.float32(frame_s), end * np.float32(frame_s), float(spoken.mean()))
+        return PhonemeTimes(first * np.float32(frame_s), end * np.float32(frame_s), float(likelihoods.mean()))
 
 
 def way(log: Floats, labels: Numbers, opens: NDArray[np.bool_]) -> tuple[Numbers, Numbers]:

@@ -71,10 +71,10 @@ class AlignerTask(Task[AlignerNetwork]):
         labels = targets(ids, item.durations.astype(np.int64), mel, self.classes, self.unsounded)
         if disturbed:
             mel = self.disturbed(mel, draw)
-        shown, first = bands(mel), int(draw.integers(max(1, len(mel) - size + 1)))
+        rows, first = bands(mel), int(draw.integers(max(1, len(mel) - size + 1)))
         missing = max(0, size - len(mel))
         return (
-            np.pad(shown[first : first + size], ((0, missing), (0, 0)), mode="edge"),
+            np.pad(rows[first : first + size], ((0, missing), (0, 0)), mode="edge"),
             np.pad(labels[first : first + size], (0, missing), constant_values=IGNORED),
         )
 
@@ -95,6 +95,6 @@ class AlignerTask(Task[AlignerNetwork]):
         """Cross-entropy; ``right`` is the share of frames whose phoneme is the likeliest."""
         logits, labels = model(batch["bands"]).float().flatten(0, 1), batch["labels"].flatten()
         total = functional.cross_entropy(logits, labels, ignore_index=IGNORED, label_smoothing=0.05)
-        counted = labels != IGNORED
-        right = (logits.argmax(-1)[counted] == labels[counted]).float().mean()
+        counts = labels != IGNORED
+        right = (logits.argmax(-1)[counts] == labels[counts]).float().mean()
         return total, {"right": float(right)}

@@ -102,8 +102,8 @@ class ClariNetTask(CropTask[GaussianIAF]):
         divergence = average(gaussian_divergence(mean, ours, their_mean, their_deviation), weights)
         unlike = average((ours - their_deviation) ** 2, weights)
         # Samples whose whole past is in the crop; the same ones in all rows.
-        heard = slice(data.edge * audio.shape[1] // mel.shape[1], None)
-        samples, meant = signal.join(x, mel)[:, heard], audio[:, heard]
+        span = slice(data.edge * audio.shape[1] // mel.shape[1], None)
+        samples, meant = signal.join(x, mel)[:, span], audio[:, span]
         front = self.corpus.info.front_end
         frame = frame_loss(samples, meant, window=front.window, hop=front.hop)
         total = data.divergence * (divergence + data.likeness * unlike) + data.frame * frame
@@ -160,6 +160,6 @@ def log_frame_loss(samples: Tensor, meant: Tensor) -> Tensor:
     for fft, window, hop in RESOLUTIONS:
         sizes = {"fft": fft, "window": window, "hop": hop}
         least = window / 4 * 1e-3
-        ours, wanted = (torch.log(magnitudes(one, **sizes) + least) for one in (samples, meant))
-        total = total + (ours - wanted).abs().mean()
+        ours, theirs = (torch.log(magnitudes(one, **sizes) + least) for one in (samples, meant))
+        total = total + (ours - theirs).abs().mean()
     return total / len(RESOLUTIONS)

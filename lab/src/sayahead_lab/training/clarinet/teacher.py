@@ -18,7 +18,7 @@ from sayahead_lab.training.clarinet.data import cropped, read_corpus
 from sayahead_lab.training.clarinet.wavenet import Sampler, WaveNet, WaveNetConfig, log_likelihood
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.crops import CropTask
-from sayahead_lab.training.loop.pictures import shown, write_sample
+from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch
 from sayahead_lab.training.losses import average, pitch_errors
 
@@ -91,7 +91,7 @@ def steps_that_count(counts: Tensor, x: Tensor) -> Tensor:
 
 def validation_mels(corpus: Corpus, frames: int | None) -> Iterator[tuple[str, Tensor]]:
     """Name and log mel (1, T, n_mels) of two validation sentences, or of their first ``frames``."""
-    for _, item in shown(corpus.split("val"), 2):
+    for _, item in examples(corpus.split("val"), 2):
         yield item.name, torch.from_numpy(np.asarray(item.mel[:frames], np.float32))[None]
 
 

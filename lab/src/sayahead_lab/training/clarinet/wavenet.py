@@ -169,19 +169,19 @@ class Sampler:
         rings = [ring.copy() for ring in state.rings]
         bands = noise.shape[1]
         begin = conditions[:, -bands:] if self.config.conditioner.pulses else np.zeros_like(noise)
-        given = [conditions @ weight[0] + bias + conv[1] for conv, (weight, bias), *_ in self.layers]
+        parts = [conditions @ weight[0] + bias + conv[1] for conv, (weight, bias), *_ in self.layers]
         out, last = np.empty_like(noise), state.last
         for i in range(len(noise)):
-            mean, log_deviation = np.split(self._step(last, [g[i] for g in given], rings, state.step + i), 2)
+            mean, log_deviation = np.split(self._step(last, [g[i] for g in parts], rings, state.step + i), 2)
             last = out[i] = begin[i] + mean + np.exp(np.maximum(log_deviation, self.floor)) * noise[i]
         return out, SamplerState(state.step + len(noise), last, tuple(rings))
 
-    def _step(self, last: Floats, given: list[Floats], rings: list[Floats], step: int) -> Floats:
+    def _step(self, last: Floats, parts: list[Floats], rings: list[Floats], step: int) -> Floats:
         """Mean and log deviation, side by side, of the step after ``last``; the layers' inputs go into their rings."""
         h = last @ self.input[0][0] + self.input[1]
         residual, taps = self.config.residual, self.config.kernel
         total = np.zeros(self.config.skip, np.float32)
-        for (conv, _, (out, out_bias), dilation), ring, mixed in zip(self.layers, rings, given, strict=True):
+        for (conv, _, (out, out_bias), dilation), ring, mixed in zip(self.layers, rings, parts, strict=True):
             weight = conv[0]
             mixed = mixed + h @ weight[-1]
             for tap in range(taps - 1):

@@ -236,11 +236,11 @@ def write_info(path: Path, info: CorpusInfo, plan: Mapping[str, Sequence[ShardJo
     """Write corpus.json for the shards that are there; ConfigError where one is of another corpus."""
     there = {name: [job for job in shards if job.path.is_dir()] for name, shards in plan.items()}
     sums = {job.path: read_sums(job, fingerprint(info)) for shards in there.values() for job in shards}
-    counted = [sums[job.path] for job in there.get("train", [])] or list(sums.values())
-    frames = max(1, sum(shard["frames"] for shard in counted))
-    total = sum((np.array(shard["sum"]) for shard in counted), np.zeros(1))
+    parts = [sums[job.path] for job in there.get("train", [])] or list(sums.values())
+    frames = max(1, sum(shard["frames"] for shard in parts))
+    total = sum((np.array(shard["sum"]) for shard in parts), np.zeros(1))
     mean = total / frames
-    squares = sum((np.array(shard["squares"]) for shard in counted), np.zeros(1)) / frames
+    squares = sum((np.array(shard["squares"]) for shard in parts), np.zeros(1)) / frames
     data = plain(info)
     data["splits"] = {name: [job.path.name for job in shards] for name, shards in there.items()}
     data["complete"] = all(len(there[name]) == len(shards) for name, shards in plan.items())

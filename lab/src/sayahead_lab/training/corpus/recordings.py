@@ -53,8 +53,8 @@ class RecordedSpec:
 
     def described(self, **aligned: str) -> dict[str, str]:
         """The source in corpus.json, ``aligned`` by what; without skipped recordings, so that a run can resume."""
-        kept = {"lead": str(self.lead), "tail": str(self.tail), "audio": str(self.audio).lower()}
-        return {"kind": "recordings", "folder": self.folder.name, **aligned, **kept}
+        silence = {"lead": str(self.lead), "tail": str(self.tail), "audio": str(self.audio).lower()}
+        return {"kind": "recordings", "folder": self.folder.name, **aligned, **silence}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ def scan(spec: RecordingSpec, names: Iterable[str]) -> RecordingSpec:
     files, symbols = textgrids(spec.alignments), set[str]()
     for name in names:
         try:
-            path = found(files, name, spec.alignments)
+            path = alignment_of(files, name, spec.alignments)
             symbols.update(phone.label for phone in tier(read_textgrid(path), "phones", path))
         except ConfigError:
             if not spec.skip_missing:
@@ -121,10 +121,10 @@ class Recordings:
     def _item(self, name: str, text: str) -> Item:
         spec, front = self.spec, self.spec.front_end
         samples = read_recording(spec.folder, name, front.sample_rate)
-        path = found(self._files, name, spec.alignments)
+        path = alignment_of(self._files, name, spec.alignments)
         tiers = read_textgrid(path)
-        spoken = [word for word in tier(tiers, "words", path) if word.label not in SILENCES]
-        check_words(text, spoken, path)
+        word_intervals = [word for word in tier(tiers, "words", path) if word.label not in SILENCES]
+        check_words(text, word_intervals, path)
         phones = tier(tiers, "phones", path)
         if noise := next((phone for phone in phones if phone.label in NOISES), None):
             raise ConfigError(
@@ -132,7 +132,7 @@ class Recordings:
                 "--skip-missing."
             )
         phones = phones if self._table is None else converted(phones, self._table)
-        symbols, words, edges_s = lay_out(phones, spoken, path)
+        symbols, words, edges_s = lay_out(phones, word_intervals, path)
         unknown = [symbol for symbol in symbols if symbol not in self._ids]
         if unknown:
             raise ConfigError(f"{path} has the phone {unknown[0]!r}, which it had not before: make the corpus again.")
@@ -151,7 +151,7 @@ class Recordings:
 
 
 def lay_out(
-    phones: list[Interval], spoken: list[Interval], path: Path
+    phones: list[Interval], words: list[Interval], path: Path
 ) -> tuple[list[str], NDArray[np.int16], list[float]]:
     """Symbols (P,), each word's [first, end) among them, and the edges (P + 1,) of the symbols in seconds.
 
@@ -160,7 +160,7 @@ def lay_out(
     sounding = [phone for phone in phones if phone.label not in SILENCES]
     symbols: list[str] = []
     spans, edges_s = [], list[float]()
-    for word in spoken:
+    for word in words:
         inside = [p for p in sounding if word.begin_s <= (p.begin_s + p.end_s) / 2 < word.end_s]
         if not inside:
             raise ConfigError(f"{path}: the word {word.label!r} at {word.begin_s:.2f} s has no phones.")
@@ -176,9 +176,9 @@ def lay_out(
     return symbols, np.array(spans, np.int16), edges_s
 
 
-def check_words(text: str, spoken: list[Interval], path: Path) -> None:
+def check_words(text: str, words: list[Interval], path: Path) -> None:
     """ConfigError where the aligner's words are not the transcript's, apart from case, punctuation and spacing."""
-    ours, theirs = letters(text), letters(" ".join(word.label for word in spoken))
+    ours, theirs = letters(text), letters(" ".join(word.label for word in words))
     if ours != theirs:
         at = next(
             (i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), min(len(ours), len(theirs))
@@ -255,7 +255,7 @@ def textgrids(folder: Path) -> dict[str, Path]:
     return files
 
 
-def found(files: dict[str, Path], name: str, folder: Path) -> Path:
+def alignment_of(files: dict[str, Path], name: str, folder: Path) -> Path:
     """A recording's TextGrid; ConfigError where it has none."""
     if name not in files:
         raise ConfigError(f"{folder} has no {name}.TextGrid: align that recording, or use --skip-missing.")

@@ -54,12 +54,12 @@ class SegmentCutter:
         ids = self.padded(item)
         start = 0 if first == 0 else self.begin(item, first)
         stop = len(ids) if end == words else self.begin(item, end)
-        shown = words if not self.lookahead else min(words, end + self.lookahead)
-        seen = len(ids) if shown == words else self.begin(item, shown)
+        visible = words if not self.lookahead else min(words, end + self.lookahead)
+        stop_id = len(ids) if visible == words else self.begin(item, visible)
         past = ids[max(0, start - self.past) if self.past else 0 : start]
         durations = item.durations.astype(np.int64)
         at = int(durations[:start].sum())
-        return Piece(ids[start:stop], durations[start:stop], at, past, ids[stop:seen], end)
+        return Piece(ids[start:stop], durations[start:stop], at, past, ids[stop:stop_id], end)
 
     def alone(self, item: Item, first: int, end: int) -> Piece:
         """The words as an utterance of their own: pads that last no time, no space in front, no past, no future."""

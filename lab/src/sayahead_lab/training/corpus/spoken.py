@@ -48,8 +48,8 @@ class SpokenSpec(AlignedSpec):
         else:
             digest = sha256(folder / "voice.json")
             teacher = {"voice": folder.resolve().name, "digest": digest[:16]}
-        kept = {name: value for name, value in aligned.source.items() if name != "folder"}
-        return replace(aligned, source={**kept, "kind": "spoken", **teacher}, seed=self.noise)
+        source = {name: value for name, value in aligned.source.items() if name != "folder"}
+        return replace(aligned, source={**source, "kind": "spoken", **teacher}, seed=self.noise)
 
     def open(self) -> AlignedRecordings:
         """The teacher, ready to speak."""
@@ -70,9 +70,9 @@ class TextSpeaker:
         return resample(self._spoken(name, text), self._voice.sample_rate, rate)
 
     def _speak(self, name: str, text: str) -> Floats:
-        drawn = int.from_bytes(hashlib.sha256(f"{self._seed} {name}".encode()).digest()[:4], "big")
+        seed = int.from_bytes(hashlib.sha256(f"{self._seed} {name}".encode()).digest()[:4], "big")
         try:
-            return self._voice.synthesize(text, policy="wait-all", seed=drawn)
+            return self._voice.synthesize(text, policy="wait-all", seed=seed)
         except VoiceError as error:
             raise ConfigError(f"The teacher cannot say {name}: {error}") from error
 

@@ -95,11 +95,11 @@ def check_mels(info: CorpusInfo, n_mels: int) -> None:
         raise ConfigError(f"The corpus has {info.front_end.n_mels} mel bands, but [model] n_mels is {n_mels}.")
 
 
-def count_ids(info: CorpusInfo, wanted: int) -> int:
+def count_ids(info: CorpusInfo, phonemes: int) -> int:
     """Number of phoneme ids, the pad's among them; ConfigError where a model has another, unless that is 0."""
     count = 1 + max(info.pad, *info.phonemes.values())
-    if wanted not in (0, count):
-        raise ConfigError(f"The corpus has ids up to {count - 1}, but [model] phonemes is {wanted}.")
+    if phonemes not in (0, count):
+        raise ConfigError(f"The corpus has ids up to {count - 1}, but [model] phonemes is {phonemes}.")
     return count
 
 

@@ -11,10 +11,10 @@ CHARACTERS_A_SECOND = 18.0
 """Characters of LJ Speech's transcripts that the default voice speaks in a second: used by --hours."""
 
 
-def read_counts(given: str | None, texts: dict[str, Texts]) -> dict[str, int]:
+def read_counts(option: str | None, texts: dict[str, Texts]) -> dict[str, int]:
     """Split to number of texts, from ``2400`` or ``train=2400,val=60``."""
     counts = {}
-    for part in given.split(",") if given else ():
+    for part in option.split(",") if option else ():
         split, _, count = part.rpartition("=")
         split = split or "train"
         if split not in texts:

@@ -85,14 +85,14 @@ class Continuations:
             cache.batch_repeat_interleave(len(prefixes))
             mask = torch.arange(ids.shape[1])[None] < lengths[:, None]
             for step in range(3 * self._words):
-                drawn = self._draw(logits.float().numpy())
-                for one, token in zip(continued, drawn.tolist(), strict=True):
+                choices = self._draw(logits.float().numpy())
+                for one, token in zip(continued, choices.tolist(), strict=True):
                     one.take(token)
                 if all(one.ended for one in continued):
                     break
                 mask = torch.cat([mask, torch.ones(len(prefixes), 1, dtype=torch.bool)], dim=1)
                 places = {"attention_mask": mask.long(), "position_ids": (lengths + step)[:, None]}
-                out = model(input_ids=torch.tensor(drawn)[:, None], **places, past_key_values=cache, use_cache=True)
+                out = model(input_ids=torch.tensor(choices)[:, None], **places, past_key_values=cache, use_cache=True)
                 logits, cache = out.logits[:, -1], out.past_key_values
         return [future_words(one.text, self._words) for one in continued]
 

@@ -110,11 +110,11 @@ def pairs_of(
 ) -> Any:
     """(M, 2) words and words near them, in a random order; words that stand everywhere are left out at times."""
     shares = counts / counts.sum()
-    kept = np.minimum(1, np.sqrt(how.often / np.maximum(shares, 1e-12)))
+    chance = np.minimum(1, np.sqrt(how.often / np.maximum(shares, 1e-12)))
     near_words = []
     for text in texts:
         ids = np.array([listed[token] for token in text if token in listed], np.int64)
-        ids = ids[draw.random(len(ids)) < kept[ids]] if len(ids) else ids
+        ids = ids[draw.random(len(ids)) < chance[ids]] if len(ids) else ids
         for at, reach in enumerate(draw.integers(1, how.window + 1, size=len(ids))):
             near = np.concatenate([ids[max(0, at - reach) : at], ids[at + 1 : at + 1 + reach]])
             near_words.append(np.stack([np.full(len(near), ids[at]), near], 1))
@@ -188,8 +188,8 @@ def read_bin(file: BinaryIO, path: Path, words: list[str]) -> Floats:
     matrix = np.memmap(path, np.float32, "r", file.tell(), (rows, wide))
     table = bare(listed, buckets, shortest, longest)
     vectors = np.zeros((len(words), channels), np.float32)
-    for row, wanted in enumerate(words):
-        numbers = table.rows(wanted)
+    for row, entry in enumerate(words):
+        numbers = table.rows(entry)
         if numbers:
             vectors[row] = matrix[numbers].mean(axis=0)
     return vectors

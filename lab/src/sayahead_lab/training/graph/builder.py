@@ -116,11 +116,11 @@ class GraphBuilder(Nodes):
 
         Computed in float32, or, where the layer's ``name`` has a range, in integers.
         """
-        found = self._levels(self.observe(x, name, quantized.shape[0]))
-        if found is None:
+        pair = self._levels(self.observe(x, name, quantized.shape[0]))
+        if pair is None:
             product = self.op("MatMul", x, self._dense(quantized, scale))
             return str(product if bias is None else self.op("Add", product, self.constant(bias)))
-        step, zero = found
+        step, zero = pair
         return self._product(str(self.op("QuantizeLinear", x, step, zero)), step, zero, quantized, scale, bias)
 
     def _product(self, levels: str, step: str, zero: str, quantized: Array, scale: Array, bias: Array | None) -> str:
@@ -152,16 +152,19 @@ class GraphBuilder(Nodes):
         And keys and values of both (2, 1, H, M + N, D / H). Weights (D, 3 D) project to queries, keys and values, in
         integers as in ``linear``.
         """
-        found = self._levels(self.observe(x, name, quantized.shape[0]))
-        if found is None:
-            kind, given = "Attention", [x, self._dense(quantized, scale), self.constant(bias), "", past]
+        pair = self._levels(self.observe(x, name, quantized.shape[0]))
+        if pair is None:
+            kind, inputs = "Attention", [x, self._dense(quantized, scale), self.constant(bias), "", past]
         else:
-            step, zero = found
+            step, zero = pair
             weight, scales, shift = self.constant(quantized), self.constant(scale), self.constant(bias)
             levels = self.op("QuantizeLinear", x, step, zero)
-            kind, given = "QAttention", [levels, weight, shift, step, scales, "", zero, self.constant(np.int8(0)), past]
-        seen, both = self.op(kind, *given, outputs=2, domain="com.microsoft", num_heads=heads, unidirectional=0)
-        return seen, both
+            kind, inputs = (
+                "QAttention",
+                [levels, weight, shift, step, scales, "", zero, self.constant(np.int8(0)), past],
+            )
+        mixed, both = self.op(kind, *inputs, outputs=2, domain="com.microsoft", num_heads=heads, unidirectional=0)
+        return mixed, both
 
     def observe(self, x: str, name: str, width: int, *, columns: bool = False) -> str:
         """A layer's name in this turn; what it is given becomes an output where layers are observed.
@@ -191,44 +194,44 @@ class GraphBuilder(Nodes):
         self,
         x: str,
         count: int,
-        given: Sequence[str],
+        per_turn: Sequence[str],
         layers: Sequence[str],
         body: Turn,
         shapes: Sequence[Sequence[int | str]],
     ) -> list[str]:
         """x (N, D) after ``count`` times ``body`` with the same weights, and what else each turn made, stacked.
 
-        ``given`` (count, ...) are cut by turns. ``layers`` are names of the linear layers in ``body``; each turn has
+        ``per_turn`` (count, ...) are cut by turns. ``layers`` are names of the linear layers in ``body``; each turn has
         ranges of its own for them, under ``NAME@TURN``. ``shapes``: of x, and of what else a turn makes.
         """
         if self.observed:
-            return self._unrolled(x, count, given, body)
+            return self._unrolled(x, count, per_turn, body)
         layers = [name for name in layers if f"{name}@0" in self.ranges]
-        found = [[self.ranges[f"{name}@{turn}"] for turn in range(count)] for name in layers]
-        scales = [np.array(values) for ones in found for values in ([o.step for o in ones], [o.zero for o in ones])]
-        inputs = [*given, *map(self.constant, scales)]
+        ranges = [[self.ranges[f"{name}@{turn}"] for turn in range(count)] for name in layers]
+        scales = [np.array(values) for ones in ranges for values in ([o.step for o in ones], [o.zero for o in ones])]
+        inputs = [*per_turn, *map(self.constant, scales)]
         x_now, *own = self._names(1 + len(inputs))
-        steps = own[len(given) :]
+        steps = own[len(per_turn) :]
         self._steps = dict(zip(layers, zip(steps[::2], steps[1::2], strict=True), strict=True))
         outer, self.nodes = self.nodes, []
-        made = body(x_now, own[: len(given)])
+        results = body(x_now, own[: len(per_turn)])
         inner, self.nodes, self._steps = self.nodes, outer, {}
-        kinds = [*(np.float32 for _ in (x, *given)), *(values.dtype for values in scales)]
+        kinds = [*(np.float32 for _ in (x, *per_turn)), *(values.dtype for values in scales)]
         graph = helper.make_graph(
             inner,
             "turn",
             [value_info(name, kind) for name, kind in zip((x_now, *own), kinds, strict=True)],
-            [value_info(name, np.float32, shape) for name, shape in zip(made, shapes, strict=True)],
+            [value_info(name, np.float32, shape) for name, shape in zip(results, shapes, strict=True)],
         )
-        return list(self.op("Scan", x, *inputs, outputs=len(made), body=graph, num_scan_inputs=len(inputs)))
+        return list(self.op("Scan", x, *inputs, outputs=len(results), body=graph, num_scan_inputs=len(inputs)))
 
-    def _unrolled(self, x: str, count: int, given: Sequence[str], body: Turn) -> list[str]:
+    def _unrolled(self, x: str, count: int, per_turn: Sequence[str], body: Turn) -> list[str]:
         """``turns`` as that many copies of its body, each of whose layers can be observed."""
         columns = list[list[str]]()
         for turn in range(count):
             self._turn = f"@{turn}"
-            x, *made = body(x, [self.op("Gather", value, self.constant(np.array(turn))) for value in given])
-            columns.append([self.op("Unsqueeze", value, self.constant(np.array([0]))) for value in made])
+            x, *results = body(x, [self.op("Gather", value, self.constant(np.array(turn))) for value in per_turn])
+            columns.append([self.op("Unsqueeze", value, self.constant(np.array([0]))) for value in results])
         self._turn = ""
         return [x, *(self.op("Concat", *parts, axis=0) for parts in zip(*columns, strict=True))]
 

@@ -21,9 +21,9 @@ class Constants:
 
     def __init__(self, path: Path) -> None:
         graph = onnx.load(path).graph
-        kept = {one.name: one for one in graph.initializer if one.data_type != onnx.TensorProto.INT64}
-        used = [name for node in graph.node for name in node.input if name in kept]
-        self._arrays = iter([numpy_helper.to_array(kept[name]) for name in used])
+        weights = {one.name: one for one in graph.initializer if one.data_type != onnx.TensorProto.INT64}
+        used = [name for node in graph.node for name in node.input if name in weights]
+        self._arrays = iter([numpy_helper.to_array(weights[name]) for name in used])
 
     def next(self) -> Array:
         """The next weights in float32; those in int8 times their scales."""

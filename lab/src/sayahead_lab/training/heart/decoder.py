@@ -37,15 +37,15 @@ class HeartDecoder(nn.Module):
         self.norm = nn.LayerNorm(CHANNELS)
         self.head = nn.Linear(CHANNELS, 5 * BINS)
 
-    def forward(self, sound: Tensor, f0: Tensor, energy: Tensor, known: Tensor) -> Tensor:
+    def forward(self, sound: Tensor, f0: Tensor, energy: Tensor, real: Tensor) -> Tensor:
         """Spectral parts (B, T, 5 x 601) of encoding (B, T, 128), pitch in Hz and energy (B, T).
 
-        Frames that are not ``known`` (B, T) are zeros in every layer, as what lies after the end of a sentence is.
+        Frames that are not ``real`` (B, T) are zeros in every layer, as what lies after the end of a sentence is.
         """
-        rows = known[..., None].to(sound.dtype)
+        rows = real[..., None].to(sound.dtype)
         pitch = torch.log1p(f0.clamp(min=0)) / LOUD
-        given = torch.cat([sound, torch.stack([pitch, energy / LOUD], -1).to(sound.dtype)], -1)
-        x = self.input((given * rows).transpose(1, 2)).transpose(1, 2)
+        inputs = torch.cat([sound, torch.stack([pitch, energy / LOUD], -1).to(sound.dtype)], -1)
+        x = self.input((inputs * rows).transpose(1, 2)).transpose(1, 2)
         for block in self.blocks:
             x = block(x * rows)
         out: Tensor = self.head(self.norm(x))
@@ -71,31 +71,31 @@ class HeartVoice(nn.Module):
         units = torch.arange(batch["crop_f0"].shape[1] // UNIT, device=rows.device) + batch["crop_first"][:, None]
         at = (units - begins).clamp(max=rows.shape[1] - 1)
         row = rows.gather(1, at)
-        known = (row >= 0) & (units < batch["crop_end"][:, None] + AHEAD) & (units - begins < rows.shape[1])
+        real = (row >= 0) & (units < batch["crop_end"][:, None] + AHEAD) & (units - begins < rows.shape[1])
         index = batch["view_index"].gather(1, row.clamp(min=0))
         sound = out["sound"][batch["view_owner"][:, None], index]
-        said = prosody.gather(1, at[..., None].expand(-1, -1, prosody.shape[-1]))
-        expected, energy = 100 * said[..., :UNIT].flatten(1), LOUD * said[..., UNIT:].flatten(1)
+        parameters = prosody.gather(1, at[..., None].expand(-1, -1, prosody.shape[-1]))
+        expected, energy = 100 * parameters[..., :UNIT].flatten(1), LOUD * parameters[..., UNIT:].flatten(1)
         there = (units < batch["crop_known"][:, None]).repeat_interleave(UNIT, 1)
         f0 = torch.where(there, batch["crop_f0"], expected.detach())
-        frames = [one.repeat_interleave(UNIT, 1) for one in (sound, known)]
+        frames = [one.repeat_interleave(UNIT, 1) for one in (sound, real)]
         return out | {"parts": self.decoder(frames[0], f0, energy, frames[1])}
 
 
 def names() -> dict[str, str]:
     """Our name and hibari's of each tensor that is kept as it is."""
-    found = {f"{ours}.{leaf}": f"m.{theirs}.{leaf}" for ours, theirs in OUTER for leaf in ("weight", "bias")}
-    found["head.bias"] = "m.head.bias"
+    pairs = {f"{ours}.{leaf}": f"m.{theirs}.{leaf}" for ours, theirs in OUTER for leaf in ("weight", "bias")}
+    pairs["head.bias"] = "m.head.bias"
     for number in range(BLOCKS):
         for leaf in ("dw.weight", "dw.bias", "norm.weight", "norm.bias", "gamma", "pw1.bias", "pw2.bias"):
-            found[f"blocks.{number}.{leaf}"] = f"m.dec.{number}.{leaf}"
-    return found
+            pairs[f"blocks.{number}.{leaf}"] = f"m.dec.{number}.{leaf}"
+    return pairs
 
 
 def linears() -> dict[str, str]:
     """Our name and hibari's of each linear layer that is int8 in the files."""
-    found = {f"blocks.{n}.{layer}": f"m.dec.{n}.{layer}" for n in range(BLOCKS) for layer in ("pw1", "pw2")}
-    return found | {"head": "m.head"}
+    pairs = {f"blocks.{n}.{layer}": f"m.dec.{n}.{layer}" for n in range(BLOCKS) for layer in ("pw1", "pw2")}
+    return pairs | {"head": "m.head"}
 
 
 def load_decoder(model: HeartDecoder, weights: Weights) -> None:

@@ -92,24 +92,24 @@ def encoder(g: GraphBuilder, t: Weights, x: str, part: str, past: EarlierRows) -
     name, first = f"{part}.text.attn", g.constant(np.array([0]))
     layers = [f"{name}.{layer}" for layer in ("self_attn.in_proj", "self_attn.out_proj", "linear1", "linear2")]
     # The rows of the past stand first in what an attention returns.
-    known = g.op("Shape", past.memory, start=4, end=5)
+    length = g.op("Shape", past.memory, start=4, end=5)
     shapes: list[list[int | str]] = [[1, "N", WIDTHS[part]], memory_shape(part, "N")[1:]]
     x, own = g.turns(
         g.op("Squeeze", x, first),
         LAYERS[part],
         [past.memory],
         layers,
-        lambda x, past: attention_layer(g, t, name, x, past[0], known),
+        lambda x, past: attention_layer(g, t, name, x, past[0], length),
         shapes,
     )
     x = g.norm(g.op("Unsqueeze", x, first), t[f"{part}.text.norm.weight"], t[f"{part}.text.norm.bias"])
     return EncodedRows(x, inputs, own)
 
 
-def attention_layer(g: GraphBuilder, t: Weights, name: str, x: str, past: str, known: str) -> list[str]:
+def attention_layer(g: GraphBuilder, t: Weights, name: str, x: str, past: str, length: str) -> list[str]:
     """The rows x (1, N, D) after attention to themselves and the past; their keys and values (2, 1, H, N, D / H).
 
-    The past's are (2, 1, H, M, D / H); ``known`` names M, (1,).
+    The past's are (2, 1, H, M, D / H); ``length`` names M, (1,).
     """
 
     def linear(x: str, layer: str) -> str:
@@ -117,9 +117,9 @@ def attention_layer(g: GraphBuilder, t: Weights, name: str, x: str, past: str, k
 
     normed = g.norm(x, t[f"{name}.norm1.weight"], t[f"{name}.norm1.bias"])
     layer = f"{name}.self_attn.in_proj"
-    seen, both = g.attention(normed, *t.linears[layer], t[f"{layer}_bias"], past, heads=HEADS, name=layer)
-    own = g.cut(both, known, g.constant(np.array([np.iinfo(np.int64).max])), 3)
-    x = g.op("Add", x, linear(seen, "self_attn.out_proj"))
+    mixed, both = g.attention(normed, *t.linears[layer], t[f"{layer}_bias"], past, heads=HEADS, name=layer)
+    own = g.cut(both, length, g.constant(np.array([np.iinfo(np.int64).max])), 3)
+    x = g.op("Add", x, linear(mixed, "self_attn.out_proj"))
     normed = g.norm(x, t[f"{name}.norm2.weight"], t[f"{name}.norm2.bias"])
     return [str(g.op("Add", x, linear(g.gelu(linear(normed, "linear1")), "linear2"))), own]
 
@@ -160,10 +160,10 @@ def text_graph(t: Weights, *, expects: bool = False, ranges: Ranges = None, obse
     flat = g.op("Squeeze", logs, g.constant(np.array([1])))
     units = g.op("Div", g.op("Sub", g.op("Exp", flat), g.constant(np.float32(1))), speed)
     g.output(units, "durations", np.float32, ["N"])
-    for part, made in (("m", sound), ("pn", prosody)):
-        g.output(made.memory, f"next_{MEMORIES[part]}", np.float32, memory_shape(part, "N"))
-    seen = g.op("Concat", *sound.inputs, *prosody.inputs, prosody.rows, axis=3)
-    g.output(g.flat(seen), "next_recent", np.float32, ["N", sum(RECENT)])
+    for part, part_rows in (("m", sound), ("pn", prosody)):
+        g.output(part_rows.memory, f"next_{MEMORIES[part]}", np.float32, memory_shape(part, "N"))
+    recent_rows = g.op("Concat", *sound.inputs, *prosody.inputs, prosody.rows, axis=3)
+    g.output(g.flat(recent_rows), "next_recent", np.float32, ["N", sum(RECENT)])
     return g
 
 
@@ -191,8 +191,8 @@ def prosody_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) 
     for i, (dilation, part) in enumerate(zip(DILATIONS, parts, strict=True)):
         name = f"pn.pro.{i}"
         depthwise = (t[f"{name}.dw.weight"], t[f"{name}.dw.bias"])
-        mixed, kept = g.streaming_conv(x, *depthwise, part, commit, group=192, dilation=dilation, axis=LINE)
-        caches.append(kept)
+        mixed, rest = g.streaming_conv(x, *depthwise, part, commit, group=192, dilation=dilation, axis=LINE)
+        caches.append(rest)
         x, mixed = cut_where_it_pays(g, x, mixed, rows, sum(margins[i + 1 :]))
         x = g.op("Add", x, g.pointwise(t, mixed, name))
     x, weight = g.flat(x), g.constant(t["pn.pro_out.weight"][:, :, 0].T)
@@ -232,17 +232,17 @@ def decoder_input(g: GraphBuilder, t: Weights, x: str, cache: str, commit: str) 
     _, inputs, size = weight.shape
     right, end = size // 2, inputs - 2
     rows = g.op("Concat", cache, x, g.constant(np.zeros((right, inputs), np.float32)), axis=0)
-    kept = g.cut(rows, commit, g.op("Add", commit, g.constant(np.array([size - 1 - right]))))
+    next_cache = g.cut(rows, commit, g.op("Add", commit, g.constant(np.array([size - 1 - right]))))
     encoding = g.cut(rows, g.constant(np.array([0])), g.constant(np.array([end])), 1)
     g.observe(encoding, name, end, columns=True)
     if name not in g.ranges:
-        return g.image(g.conv(rows, weight, bias, after=0)), kept
+        return g.image(g.conv(rows, weight, bias, after=0)), next_cache
     exact = [column for column in range(inputs) if column >= end or f"{name}#{column}" in g.ranges]
     rest = weight[:, :end].copy()
     rest[:, exact[:-2]] = 0
-    heard = g.window(encoding, rest, bias, name)
-    said = g.op("Gather", rows, g.constant(np.array(exact)), axis=1)
-    return g.image(g.op("Add", heard, g.conv(said, weight[:, exact], np.zeros_like(bias), after=0))), kept
+    sound = g.window(encoding, rest, bias, name)
+    precise = g.op("Gather", rows, g.constant(np.array(exact)), axis=1)
+    return g.image(g.op("Add", sound, g.conv(precise, weight[:, exact], np.zeros_like(bias), after=0))), next_cache
 
 
 def decoder_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) -> GraphBuilder:
@@ -260,15 +260,15 @@ def decoder_graph(t: Weights, *, ranges: Ranges = None, observed: bool = False) 
     pitch = g.op("Log", g.op("Add", g.op("Relu", f0), g.constant(np.float32(1))))
     pitch = g.op("Div", g.op("Unsqueeze", pitch, column), g.constant(t["/Constant_172_output_0"]))
     loud = g.op("Div", g.op("Unsqueeze", energy, column), g.constant(t["/Constant_174_output_0"]))
-    x, kept = decoder_input(g, t, g.op("Concat", encoding, pitch, loud, axis=1), input_cache, commit)
-    g.output(kept, "next_input_cache", np.float32, [3, 130])
+    x, rest = decoder_input(g, t, g.op("Concat", encoding, pitch, loud, axis=1), input_cache, commit)
+    g.output(rest, "next_input_cache", np.float32, [3, 130])
     parts = g.op("Split", g.image(cache), outputs=BLOCKS, axis=LINE)
     caches = []
     for i, part in enumerate(parts):
         name = f"m.dec.{i}"
         depthwise = (t[f"{name}.dw.weight"], t[f"{name}.dw.bias"])
-        mixed, kept = g.streaming_conv(x, *depthwise, part, commit, group=256, axis=LINE)
-        caches.append(kept)
+        mixed, rest = g.streaming_conv(x, *depthwise, part, commit, group=256, axis=LINE)
+        caches.append(rest)
         x, mixed = cut_where_it_pays(g, x, mixed, rows, 3 * (BLOCKS - 1 - i))
         x = g.op("Add", x, g.pointwise(t, mixed, name))
     g.output(g.flat(g.op("Concat", *caches, axis=LINE)), "next_cache", np.float32, [3 * BLOCKS, 256])
@@ -295,11 +295,11 @@ def export(run: Trained[Any, Any] | None, folder: Path, *, ranges: Ranges = None
             raise ConfigError(f"{run.recipe.name} is a run of {run.recipe.task}, but one of heart is needed.")
         weights, futures = TrainedWeights(heart), heart.config.futures
         table = {"futures": list(range(SYMBOLS, SYMBOLS + futures)), "context": heart.config.context}
-    own, told = weights or teacher, weights is not None
+    own, expects = weights or teacher, weights is not None
     graphs = {
         "decoder": decoder_graph(decoder, ranges=ranges, observed=observed),
         "prosody": prosody_graph(own, ranges=ranges, observed=observed),
-        "text": text_graph(own, expects=told, ranges=ranges, observed=observed),
+        "text": text_graph(own, expects=expects, ranges=ranges, observed=observed),
     }
     if weights is not None:
         graphs["expect"] = expect_graph(weights)

@@ -116,8 +116,8 @@ def load_shipped(model: nn.Module, folder: Path, like: Weights, ranges: Mapping[
         "expect": expect_graph(numbered),
     }
     for name, graph in graphs.items():
-        for numbers, found in _pairs(graph, folder / f"{name}.onnx"):
-            np.put(values, numbers, found)
+        for numbers, entries in _pairs(graph, folder / f"{name}.onnx"):
+            np.put(values, numbers, entries)
     weights = Shipped(numbered, values, like)
     state = {**imported(weights), **dict(_new_weights(weights))}
     missing = sorted(name for name, value in state.items() if not bool(torch.isfinite(value).all()))
@@ -177,16 +177,16 @@ def _unscaled(graph: onnx.GraphProto) -> None:
     bodies = [
         value.g for node in graph.node if node.op_type == "Scan" for value in node.attribute if value.name == "body"
     ]
-    kept = {one.name: one for one in graph.initializer}
+    weights = {one.name: one for one in graph.initializer}
     for body in bodies:
-        made = {name: node for node in body.node for name in node.output}
+        makers = {name: node for node in body.node for name in node.output}
         for split in (node for node in body.node if node.op_type == "Split"):
-            projection = made[split.input[0]]
+            projection = makers[split.input[0]]
             for name in (projection.input[3], projection.input[6]):
-                values = numpy_helper.to_array(kept[name]).copy()
+                values = numpy_helper.to_array(weights[name]).copy()
                 width = len(values) // 3
                 values[:width] /= (width // HEADS) ** -0.5
-                kept[name].CopyFrom(numpy_helper.from_array(values, name))
+                weights[name].CopyFrom(numpy_helper.from_array(values, name))
 
 
 def _is_weight(array: Array) -> bool:

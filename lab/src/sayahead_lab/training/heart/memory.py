@@ -96,23 +96,23 @@ class HeartMemory(HeartPrefixes):
         """The batch of these streams."""
         pad = self.corpus.info.pad
         whole, lengths = padded([np.concatenate([[pad], item.ids, [pad]]).astype(np.int64) for item in items])
-        known = [random.random() >= self.streaming.nothing_share for _ in items]
+        expecting = [random.random() >= self.streaming.nothing_share for _ in items]
         most = max(len(one.steps) for one in streams)
         nothing = np.zeros(0, np.int64)
         futures = [
-            self.streamer.future(item, one.steps[number]) if told and number < len(one.steps) else nothing
-            for item, one, told in zip(items, streams, known, strict=True)
+            self.streamer.future(item, one.steps[number]) if expects and number < len(one.steps) else nothing
+            for item, one, expects in zip(items, streams, expecting, strict=True)
             for number in range(most)
         ]
         future, future_lengths = padded(futures)
         views = [view for number, one in enumerate(streams) for view in self._views(number, one, random)]
         columns = {name: [view[name] for view in views] for name in ("owner", "first", "end", "begin")}
-        index, seen = padded([view["index"] for view in views])
-        said, ends = (padded([self._edges(one, name) for one in streams])[0] for name in ("said", "end"))
-        rows = stacked(streams) | {"said": said, "ends": ends, "whole": whole, "lengths": lengths}
+        index, sizes = padded([view["index"] for view in views])
+        begins, ends = (padded([self._edges(one, name) for one in streams])[0] for name in ("said", "end"))
+        rows = stacked(streams) | {"said": begins, "ends": ends, "whole": whole, "lengths": lengths}
         rows |= {"future": future.reshape(len(items), most, -1), "future_lengths": future_lengths.reshape(-1, most)}
         view_rows = {f"view_{name}": np.array(column) for name, column in columns.items()}
-        return tensors(**rows, **view_rows, view_index=index, view_seen=seen)
+        return tensors(**rows, **view_rows, view_index=index, view_seen=sizes)
 
     @staticmethod
     def _edges(stream: Stream, name: str) -> Any:
@@ -142,8 +142,8 @@ class HeartMemory(HeartPrefixes):
         there = row.clamp(max=batch["whole"].shape[1] - 1)
         token = batch["ids"] >= self.teacher.sound.emb.num_embeddings
         real = batch["known"] & (row < total)
-        spoken, before = (row >= batch["said"]) & (row < batch["ends"]), row < batch["said"]
-        weight = torch.where(before, HELD_WEIGHT, torch.where(spoken, 1.0, AHEAD_WEIGHT))
+        now, before = (row >= batch["said"]) & (row < batch["ends"]), row < batch["said"]
+        weight = torch.where(before, HELD_WEIGHT, torch.where(now, 1.0, AHEAD_WEIGHT))
         weight = torch.where(token, TOKEN_WEIGHT, weight) * real
         owner, begin = batch["view_owner"], batch["view_begin"]
         sound = {}

@@ -65,7 +65,7 @@ class TextEncoder(nn.Module):
         self.in_proj, self.out_proj = nn.Linear(channels, 3 * channels), nn.Linear(channels, channels)
         self.linear1, self.linear2 = nn.Linear(channels, 2 * channels), nn.Linear(2 * channels, channels)
 
-    def forward(self, ids: Tensor, known: Tensor, context: Tensor, steps: StreamRows | None = None) -> Tensor:
+    def forward(self, ids: Tensor, real: Tensor, context: Tensor, steps: StreamRows | None = None) -> Tensor:
         """(B, P, D) of ids (B, P), where known (B, P) is 1 for rows that are there; context (B, C).
 
         With ``steps``, rows are those of all steps of a stream, one after the other, and context is (B, S, C).
@@ -77,14 +77,14 @@ class TextEncoder(nn.Module):
         future = future[..., None].expand(-1, -1, tokens.shape[-1])
         tokens = tokens.view(len(ids), -1, tokens.shape[-1]).gather(1, future)
         x = torch.where((ids >= SYMBOLS)[..., None], tokens, self.emb(ids.clamp(max=SYMBOLS - 1)))
-        rows = known[..., None].to(x.dtype)
+        rows = real[..., None].to(x.dtype)
         for block in self.convs:
             assert isinstance(block, Block)
             x = block(x * rows) if steps is None else block.beside(x * rows, steps.neighbours)
-        seen = known.bool()[:, None, None, :] if steps is None else steps.seen[:, None]
+        visible = real.bool()[:, None, None, :] if steps is None else steps.seen[:, None]
         for _ in range(self.layers):
             q, k, v = self.in_proj(self.norm1(x)).view(*x.shape[:2], 3, 2, -1).permute(2, 0, 3, 1, 4)
-            mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+            mixed = functional.scaled_dot_product_attention(q, k, v, attn_mask=visible)
             x = x + self.out_proj(mixed.transpose(1, 2).flatten(2))
             x = x + self.linear2(functional.gelu(self.linear1(self.norm2(x))))
         out: Tensor = self.norm(x) * rows
@@ -99,9 +99,9 @@ class ProsodyNetwork(nn.Module):
         self.pro_in, self.pro_out = nn.Linear(192, 192), nn.Linear(192, 4)
         self.pro = nn.ModuleList(Block(192, 384, 7, 3 * dilation, dilation) for dilation in DILATIONS)
 
-    def forward(self, encoding: Tensor, known: Tensor) -> Tensor:
+    def forward(self, encoding: Tensor, real: Tensor) -> Tensor:
         """Columns: pitch of the first and second frame in 100 Hz, energy of both over 5."""
-        rows = known[..., None].to(encoding.dtype)
+        rows = real[..., None].to(encoding.dtype)
         x = self.pro_in(encoding)
         for block in self.pro:
             x = block(x * rows)
@@ -124,8 +124,8 @@ class ContextNetwork(nn.Module):
             self.emb(ids), lengths.clamp(min=1).cpu(), batch_first=True, enforce_sorted=False
         )
         _, last = self.gru(packed)
-        made: Tensor = self.out(torch.cat([last[0], last[1]], -1))
-        return made * (lengths > 0)[:, None].to(made.dtype)
+        embedding: Tensor = self.out(torch.cat([last[0], last[1]], -1))
+        return embedding * (lengths > 0)[:, None].to(embedding.dtype)
 
 
 class Heart(nn.Module):
@@ -140,10 +140,10 @@ class Heart(nn.Module):
         self.expect = ContextNetwork(config)
 
     def encode(
-        self, ids: Tensor, known: Tensor, context: Tensor, steps: StreamRows | None = None
+        self, ids: Tensor, real: Tensor, context: Tensor, steps: StreamRows | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Sound encoding (B, P, 128), prosody encoding (B, P, 192), log(1 + units) of each phoneme (B, P)."""
-        sound, text = self.sound(ids, known, context, steps), self.text(ids, known, context, steps)
+        sound, text = self.sound(ids, real, context, steps), self.text(ids, real, context, steps)
         if steps is None:
             hidden = functional.gelu(self.dur_in(text.transpose(1, 2)).transpose(1, 2))
         else:
@@ -169,9 +169,9 @@ class Heart(nn.Module):
             context = self.expect(batch["future"], batch["future_lengths"])
         sound, text, logs = self.encode(batch["ids"], batch["known"], context)
         rows, at, weight = windows(logs.detach().float(), batch)
-        seen = (rows >= 0).to(text.dtype)
-        spread = text.gather(1, rows.clamp(min=0)[..., None].expand(-1, -1, text.shape[-1])) * seen[..., None]
-        prosody = self.prosody(spread, seen)
+        visible = (rows >= 0).to(text.dtype)
+        spread = text.gather(1, rows.clamp(min=0)[..., None].expand(-1, -1, text.shape[-1])) * visible[..., None]
+        prosody = self.prosody(spread, visible)
         out = {"sound": sound, "log_units": logs, "prosody": prosody, "at": at, "weight": weight}
         return out | {"context": context}
 
@@ -186,16 +186,16 @@ class Heart(nn.Module):
         sound, text, logs = self.encode(batch["ids"], batch["known"], context.view(sentences, steps, -1), unfolded)
         owner, index, begin = batch["view_owner"], batch["view_index"], batch["view_begin"]
         at = torch.arange(index.shape[1], device=index.device)[None]
-        known = at < batch["view_seen"][:, None]
+        real = at < batch["view_seen"][:, None]
         # All spoken rows last as long as the teacher's, so that pitch is compared at the same place.
         units = batch["taught_units"][owner]
         units = units.gather(1, (at + begin[:, None]).clamp(max=units.shape[1] - 1))
-        view = {"known": known, "units": units * (at < batch["view_end"][:, None])}
+        view = {"known": real, "units": units * (at < batch["view_end"][:, None])}
         view |= {"first": batch["view_first"], "end": batch["view_end"]}
         rows, number, weight = windows(logs.detach().float()[owner[:, None], index], view)
-        seen = (rows >= 0).to(text.dtype)
-        spread = text[owner[:, None], index.gather(1, rows.clamp(min=0))] * seen[..., None]
-        prosody = self.prosody(spread, seen)
+        there = (rows >= 0).to(text.dtype)
+        spread = text[owner[:, None], index.gather(1, rows.clamp(min=0))] * there[..., None]
+        prosody = self.prosody(spread, there)
         out = {"sound": sound, "log_units": logs, "prosody": prosody, "at": number, "weight": weight}
         return out | {"rows": rows}
 
@@ -207,9 +207,9 @@ BEHIND_WEIGHT = 0.2
 
 def windows(logs: Tensor, batch: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
     """Row of each unit (B, W) around what is spoken now (-1: none), its number from the start, and what it counts."""
-    known, units = batch["known"].bool().cpu().numpy(), batch["units"].cpu().numpy()
+    real, units = batch["known"].bool().cpu().numpy(), batch["units"].cpu().numpy()
     expected = np.clip(np.rint(np.expm1(logs.cpu().numpy())), 1, 60).astype(np.int64)
-    units = np.where(units > 0, units, expected) * known
+    units = np.where(units > 0, units, expected) * real
     edges = np.pad(np.cumsum(units, axis=1), ((0, 0), (1, 0)))
     spans = []
     for row_edges, first, end in zip(edges, batch["first"].tolist(), batch["end"].tolist(), strict=True):

@@ -32,7 +32,7 @@ from sayahead_lab.training.heart.own_voice_data import SILENT, Spoken, moved, sp
 from sayahead_lab.training.heart.streams import Stream
 from sayahead_lab.training.heart.task import LEAD_UNITS, spread_rows
 from sayahead_lab.training.hibari import heart_weights
-from sayahead_lab.training.loop.pictures import shown, write_sample
+from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.mel.sound import excitation, sound_errors, synthesized
 
@@ -100,15 +100,15 @@ class HeartVoiceTask(Task[HeartVoice]):
         """``batch_size`` sentences of like length."""
         items, share = self.corpus.split(split), {"rank": rank, "ranks": ranks}
         for group, batch in enumerate(self.lessons.batches(split, batch_size=batch_size, seed=seed, **share)):
-            said = [spoken(items[int(number)]) for number in batch["items"]]
-            yield {**batch, **self.cropped(batch, said, np.random.default_rng([seed, group, rank, 43]))}
+            utterances = [spoken(items[int(number)]) for number in batch["items"]]
+            yield {**batch, **self.cropped(batch, utterances, np.random.default_rng([seed, group, rank, 43]))}
 
-    def cropped(self, batch: Batch, said: Sequence[Spoken], random: np.random.Generator) -> dict[str, Tensor]:
+    def cropped(self, batch: Batch, utterances: Sequence[Spoken], random: np.random.Generator) -> dict[str, Tensor]:
         """What the corpus says of the sentences, and a crop for each of the batch's views, which fits it."""
         whole = int(batch["number"].max()) == 0
         views = zip(*(batch[f"view_{name}"].tolist() for name in ("owner", "begin", "end")), strict=True)
-        rows = [self._crop(said[owner], begin, begin + end, random, whole) for owner, begin, end in views]
-        return {**tensors(**{name: np.array([row[name] for row in rows]) for name in rows[0]}), **taught_by(said)}
+        rows = [self._crop(utterances[owner], begin, begin + end, random, whole) for owner, begin, end in views]
+        return {**tensors(**{name: np.array([row[name] for row in rows]) for name in rows[0]}), **taught_by(utterances)}
 
     def _crop(
         self, one: Spoken, begin: int, end: int, random: np.random.Generator, whole: bool
@@ -122,8 +122,8 @@ class HeartVoiceTask(Task[HeartVoice]):
             end = rows if stop == total else int(np.searchsorted(edges, stop)) + 1
         start = max(before, stop - size)
         frames, hop = UNIT * (size + AHEAD), UNIT * HOP
-        f0, heard = moved(one.f0, UNIT * start, frames, SILENT), np.zeros(frames * HOP, np.float32)
-        heard[(self.data.edge if start else 0) * hop : (stop - start) * hop] = 1
+        f0, audible = moved(one.f0, UNIT * start, frames, SILENT), np.zeros(frames * HOP, np.float32)
+        audible[(self.data.edge if start else 0) * hop : (stop - start) * hop] = 1
         return {
             "view_first": int(np.searchsorted(edges, start, side="right")) - begin,
             "view_end": end - begin,
@@ -132,7 +132,7 @@ class HeartVoiceTask(Task[HeartVoice]):
             "crop_known": int(edges[end - 1]) - before,
             "crop_f0": f0,
             "audio": moved(one.audio, start * hop, frames * HOP, SILENT),
-            "heard": heard,
+            "heard": audible,
             "pulses": excitation(f0, random.random()),
         }
 
@@ -158,7 +158,7 @@ class HeartVoiceTask(Task[HeartVoice]):
     @torch.no_grad()
     def samples(self, model: HeartVoice, folder: Path) -> None:
         """Two validation sentences from their text alone."""
-        for _, item in shown(self.corpus.split("val"), 2):
+        for _, item in examples(self.corpus.split("val"), 2):
             samples = self.speak(model, np.asarray(item.ids, np.int64))
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, samples=samples)
 
@@ -167,12 +167,12 @@ class HeartVoiceTask(Task[HeartVoice]):
         """(S,) samples of a whole sentence of phonemes (P,)."""
         device, pad = model.decoder.head.weight.device, self.corpus.info.pad
         rows = torch.from_numpy(np.concatenate([[pad], ids, [pad]]))[None].to(device)
-        known = torch.ones_like(rows, dtype=torch.bool)
-        sound, text, logs = model.heart.encode(rows, known, torch.zeros(1, model.heart.config.context, device=device))
+        real = torch.ones_like(rows, dtype=torch.bool)
+        sound, text, logs = model.heart.encode(rows, real, torch.zeros(1, model.heart.config.context, device=device))
         units = torch.expm1(logs.float()).round().clamp(min=1, max=60).long()
         units[:, 0] = LEAD_UNITS
-        spread, seen = spread_rows(text, units)
-        prosody = model.heart.prosody(spread, seen)[0].float()
+        spread, there = spread_rows(text, units)
+        prosody = model.heart.prosody(spread, there)[0].float()
         f0, energy = 100 * prosody[:, :UNIT].flatten(), LOUD * prosody[:, UNIT:].flatten()
         frames = spread_rows(sound, UNIT * units)
         parts = model.decoder(frames[0], f0[None], energy[None], frames[1])[0]
@@ -190,11 +190,11 @@ def pace_error(logs: Tensor, target: Mapping[str, Tensor], batch: Batch) -> Tens
     return ((ours.sum(1) - theirs.sum(1)).abs() / theirs.sum(1).clamp(min=1)).mean()
 
 
-def taught_by(said: Sequence[Spoken]) -> dict[str, Tensor]:
+def taught_by(utterances: Sequence[Spoken]) -> dict[str, Tensor]:
     """The sentences' durations, pitch and energy as ``HeartPrefixes.teach`` has them of a teacher."""
-    units = padded([one.units for one in said])[0]
-    prosody = np.zeros((len(said), int(units.sum(1).max()), 2 * UNIT), np.float32)
-    for row, one in zip(prosody, said, strict=True):
+    units = padded([one.units for one in utterances])[0]
+    prosody = np.zeros((len(utterances), int(units.sum(1).max()), 2 * UNIT), np.float32)
+    for row, one in zip(prosody, utterances, strict=True):
         both = one.f0.reshape(-1, UNIT) / 100, one.energy.reshape(-1, UNIT) / LOUD
         row[: len(both[0])] = np.concatenate(both, axis=1)
     return tensors(taught_units=units, taught_prosody=prosody)

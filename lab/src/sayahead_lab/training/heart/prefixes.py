@@ -114,16 +114,16 @@ class PrefixCutter:
         words, rows = len(starts) - 1, len(item.ids) + 2
         last = min(word + ahead + 1, words)
         ends = last == words
-        first, end, seen = int(starts[word]), int(starts[word + 1]), rows if ends else int(starts[last])
+        first, end, stop = int(starts[word]), int(starts[word + 1]), rows if ends else int(starts[last])
         if word == words - 1:
             end = rows
         begin = max(0, first - window)
         future = np.zeros(0, np.int64)
         if not ends and source == TRUE:
-            future = np.asarray(item.ids, np.int64)[seen - 1 : starts[min(last + config.future_words, words)] - 1]
+            future = np.asarray(item.ids, np.int64)[stop - 1 : starts[min(last + config.future_words, words)] - 1]
         if not ends and source == MODEL:
             future = self.futures[item.name][last]
-        return Cut(begin, 0 if word == 0 else first, end, seen, source if len(future) else NOTHING, future)
+        return Cut(begin, 0 if word == 0 else first, end, stop, source if len(future) else NOTHING, future)
 
 
 def continuations(
@@ -155,7 +155,7 @@ def pronounce(left: Sequence[str], future: Sequence[str], phonemizer: EnglishPho
     """(L,) phonemes of expected words after those of the ``left``, as a session has them."""
     closed = future[-1][-1:] in ".!?"
     words = [Word(text, 0, 0, ends=closed and i == len(future) - 1) for i, text in enumerate(future)]
-    return np.concatenate([said.ids for said in phonemizer.phonemize(words, left=left)])
+    return np.concatenate([word.ids for word in phonemizer.phonemize(words, left=left)])
 
 
 def seen_ids(item: Item, cut: Cut, *, pad: int, futures: int) -> Ids:

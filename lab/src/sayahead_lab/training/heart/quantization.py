@@ -48,18 +48,18 @@ class Observer:
 
     def ranges(self) -> dict[str, Range]:
         """The range of each layer, by name; of columns that are ``WIDE`` by themselves, ``NAME#COLUMN``."""
-        seen = {name: np.concatenate(parts) for name, parts in self.seen.items()}
+        samples = {name: np.concatenate(parts) for name, parts in self.seen.items()}
         for name, parts in self.columns.items():
             rows = np.concatenate(parts)
             most = np.quantile(np.abs(rows), 1 - SHARE, axis=0)
             wide = most > WIDE * np.median(most)
-            seen |= {f"{name}#{column}": rows[:, column] for column in np.flatnonzero(wide)}
-            seen[name] = rows[:, ~wide]
-        found = {}
-        for name, values in seen.items():
+            samples |= {f"{name}#{column}": rows[:, column] for column in np.flatnonzero(wide)}
+            samples[name] = rows[:, ~wide]
+        limits = {}
+        for name, values in samples.items():
             low, high = np.quantile(values, [SHARE, 1 - SHARE])
-            found[name] = Range(round(min(float(low), 0.0), 5), round(max(float(high), 0.0), 5))
-        return dict(sorted(found.items()))
+            limits[name] = Range(round(min(float(low), 0.0), 5), round(max(float(high), 0.0), 5))
+        return dict(sorted(limits.items()))
 
 
 class ObservedGraph:
@@ -93,7 +93,7 @@ def observe(folder: Path, texts: Iterable[str]) -> dict[str, Range]:
 
 def save_ranges(ranges: Mapping[str, Range], path: Path) -> None:
     """Write them as JSON, one layer per line."""
-    lines = [f" {json.dumps(name)}: {json.dumps(list(found))}" for name, found in ranges.items()]
+    lines = [f" {json.dumps(name)}: {json.dumps(list(limits))}" for name, limits in ranges.items()]
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 

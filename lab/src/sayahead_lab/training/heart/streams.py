@@ -98,7 +98,7 @@ class Stream:
         inside = np.where(at < counts[self.number, None], begins[:, None] + at, -1)
         return np.where(at < 0, before, inside)
 
-    def seen(self) -> NDArray[np.bool_]:
+    def attention_mask(self) -> NDArray[np.bool_]:
         """(N, N) whether a row attends to another: to those of its step, and to final ones in the window."""
         same = self.number[:, None] == self.number[None, :]
         final = self.kept[self.row.clip(max=len(self.kept) - 1)] == np.arange(len(self.ids))
@@ -110,22 +110,22 @@ class Stream:
 
 def unfolded(steps: Sequence[StreamStep], ids: Ids, *, futures: int, window: int) -> Stream:
     """The stream of a sentence's ids (P,), pads with them."""
-    total, made, kept = len(ids), list[tuple[Ids, Ids]](), np.zeros(len(ids), np.int64)
+    total, parts, final = len(ids), list[tuple[Ids, Ids]](), np.zeros(len(ids), np.int64)
     offset = 0
     for number, step in enumerate(steps):
         rows = np.arange(step.first, step.seen)
         tokens = np.arange(0 if step.seen == total else futures)
-        made.append((np.concatenate([ids[rows], SYMBOLS + tokens]), np.concatenate([rows, step.seen + tokens])))
+        parts.append((np.concatenate([ids[rows], SYMBOLS + tokens]), np.concatenate([rows, step.seen + tokens])))
         end = steps[number + 1].first if number + 1 < len(steps) else total
-        kept[step.first : end] = offset + np.arange(end - step.first)
-        offset += len(made[-1][0])
-    sizes = [len(rows) for _, rows in made]
+        final[step.first : end] = offset + np.arange(end - step.first)
+        offset += len(parts[-1][0])
+    sizes = [len(rows) for _, rows in parts]
     return Stream(
         steps=tuple(steps),
-        ids=np.concatenate([one for one, _ in made]),
+        ids=np.concatenate([one for one, _ in parts]),
         number=np.repeat(np.arange(len(steps)), sizes),
-        row=np.concatenate([rows for _, rows in made]),
-        kept=kept,
+        row=np.concatenate([rows for _, rows in parts]),
+        kept=final,
         window=window,
     )
 
@@ -163,10 +163,10 @@ class Streamer:
             if word == words:
                 break
             last = min(word + count, words)
-            seen = min(last + ahead, words)
+            visible = min(last + ahead, words)
             end = rows if last == words else int(starts[last])
-            said = 0 if word == 0 else int(starts[word])
-            steps.append(StreamStep(first, said, end, rows if seen == words else int(starts[seen]), seen))
+            now = 0 if word == 0 else int(starts[word])
+            steps.append(StreamStep(first, now, end, rows if visible == words else int(starts[visible]), visible))
             # What is final grows, and leaves something to encode.
             first, word = max(first, min(end - held, rows - 1)), last
         return unfolded(steps, ids, futures=self.futures, window=window)
@@ -183,18 +183,18 @@ def stacked(streams: Sequence[Stream]) -> dict[str, NDArray[np.int64] | NDArray[
     ids, sizes = padded([one.ids for one in streams])
     rows = ids.shape[1]
     neighbours = np.full((len(streams), rows, 2 * SIDE + 1), rows, np.int64)
-    seen = np.zeros((len(streams), rows, rows), np.bool_)
+    attends = np.zeros((len(streams), rows, rows), np.bool_)
     for number, (one, size) in enumerate(zip(streams, sizes, strict=True)):
         beside = one.neighbours()
         neighbours[number, :size] = np.where(beside < 0, rows, beside)
-        seen[number, :size, :size] = one.seen()
+        attends[number, :size, :size] = one.attention_mask()
     # Rows that only fill the batch see all, so that nothing is divided by zero.
-    seen |= (np.arange(rows)[None] >= sizes[:, None])[..., None]
+    attends |= (np.arange(rows)[None] >= sizes[:, None])[..., None]
     return {
         "ids": ids,
         "known": np.arange(rows)[None] < sizes[:, None],
         "number": padded([one.number for one in streams])[0],
         "row": padded([one.row for one in streams])[0],
         "neighbours": neighbours,
-        "seen": seen,
+        "seen": attends,
     }

@@ -111,16 +111,16 @@ class HeartStudent(DistilTask[Expecting]):
         word = int(draw.integers(len(item.words) - 1 - ahead))
         continued = self.cutter.futures.get(item.name, {})
         if len(continued) and draw.random() < 0.5:
-            seen = int(draw.choice(list(continued)))
-            ahead = min(ahead, seen - 1)
-            return self.cutter.at(item, seen - ahead - 1, ahead, source=MODEL), seen
+            words = int(draw.choice(list(continued)))
+            ahead = min(ahead, words - 1)
+            return self.cutter.at(item, words - ahead - 1, ahead, source=MODEL), words
         return self.cutter.at(item, word, ahead, source=TRUE), word + ahead + 1
 
     def batch(self, items: list[Item], cuts: list[list[tuple[Cut, int]]]) -> dict[str, Tensor]:
         """The cuts (``HeartPrefixes.batch``) of the first few sentences, and all that the student reads."""
         pairs = zip(items, cuts, strict=True)
-        vectors, tokens = self.read([item.text.split()[:seen] for item, drawn in pairs for _, seen in drawn])
-        bare = [[cut for cut, _ in drawn] for drawn in cuts]
+        vectors, tokens = self.read([item.text.split()[:count] for item, group in pairs for _, count in group])
+        bare = [[cut for cut, _ in group] for group in cuts]
         every = self.speaking.batch(items, bare)
         future = {f"all_{name}": every[name] for name in ("future", "future_lengths")}
         few = FEW if self.data.distil_weight < 1 else 1

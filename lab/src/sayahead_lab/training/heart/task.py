@@ -88,13 +88,13 @@ class HeartPrefixes(Task[Heart]):
         """Sentences (``whole``, ``lengths``) and their cuts, each with its ``owner`` among them."""
         pad, tokens = self.corpus.info.pad, self.config.futures
         whole, lengths = padded([np.concatenate([[pad], item.ids, [pad]]).astype(np.int64) for item in items])
-        pairs = [(number, cut) for number, drawn in enumerate(cuts) for cut in drawn]
-        ids, seen = padded([seen_ids(items[number], cut, pad=pad, futures=tokens) for number, cut in pairs])
+        pairs = [(number, cut) for number, group in enumerate(cuts) for cut in group]
+        ids, sizes = padded([seen_ids(items[number], cut, pad=pad, futures=tokens) for number, cut in pairs])
         future, future_lengths = padded([cut.future for _, cut in pairs])
         begins = np.array([cut.begin for _, cut in pairs])
         firsts = [cut.first - cut.begin if cut.first else 0 for _, cut in pairs]
         ends, owners = np.array([cut.end for _, cut in pairs]) - begins, [number for number, _ in pairs]
-        rows = tensors(whole=whole, lengths=lengths, ids=ids, seen=seen, future=future, future_lengths=future_lengths)
+        rows = tensors(whole=whole, lengths=lengths, ids=ids, seen=sizes, future=future, future_lengths=future_lengths)
         return {**rows, **tensors(owner=owners, begin=begins, first=firsts, end=ends)}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
@@ -111,18 +111,18 @@ class HeartPrefixes(Task[Heart]):
         taught = self.teach(batch["whole"], batch["lengths"])
         owner, begin = batch["owner"], batch["begin"]
         rows = torch.arange(batch["ids"].shape[1], device=owner.device)[None]
-        known = rows < batch["seen"][:, None]
+        visible = rows < batch["seen"][:, None]
         # Row of the whole for each row: future tokens are beside the phonemes that really follow.
         there = (rows + begin[:, None]).clamp(max=batch["whole"].shape[1] - 1)
-        real = (rows + begin[:, None] < batch["lengths"][owner, None]) & known
+        real = (rows + begin[:, None] < batch["lengths"][owner, None]) & visible
         units = taught["units"][owner].gather(1, there)
         inputs = {name: batch[name] for name in ("ids", "future", "future_lengths", "first", "end")}
-        inputs |= {"known": known, "units": units * (rows < batch["end"][:, None])}
-        spoken = (rows >= batch["first"][:, None]) & (rows < batch["end"][:, None])
+        inputs |= {"known": visible, "units": units * (rows < batch["end"][:, None])}
+        now = (rows >= batch["first"][:, None]) & (rows < batch["end"][:, None])
         after = (rows >= batch["end"][:, None]) & real
         token = batch["ids"] >= self.teacher.sound.emb.num_embeddings
         held = (rows >= batch["first"][:, None] - 3) & (rows < batch["first"][:, None])
-        weight = spoken.float() + torch.where(token, 0.2, 0.5) * after
+        weight = now.float() + torch.where(token, 0.2, 0.5) * after
         target = {
             "log_units": taught["log_units"][owner].gather(1, there),
             "sound": taught["sound"][owner[:, None], there],
@@ -140,12 +140,12 @@ class HeartPrefixes(Task[Heart]):
         self.teacher.to(whole.device)
         device = whole.device.type
         with torch.no_grad(), torch.autocast(device, enabled=False):
-            known = torch.arange(whole.shape[1], device=whole.device)[None] < lengths[:, None]
+            real = torch.arange(whole.shape[1], device=whole.device)[None] < lengths[:, None]
             context = torch.zeros(len(whole), self.config.context, device=whole.device)
-            sound, text, logs = self.teacher.encode(whole, known, context)
-            units = torch.expm1(logs).round().clamp(min=1).long() * known
-            spread, seen = spread_rows(text, units)
-            prosody = self.teacher.prosody(spread, seen)
+            sound, text, logs = self.teacher.encode(whole, real, context)
+            units = torch.expm1(logs).round().clamp(min=1).long() * real
+            spread, there = spread_rows(text, units)
+            prosody = self.teacher.prosody(spread, there)
             # The teacher pauses before a sentence, the voice does not.
             cut = units[:, 0] - LEAD_UNITS
             units[:, 0] = LEAD_UNITS
@@ -161,11 +161,11 @@ class HeartPrefixes(Task[Heart]):
         wrong_rows = (out["log_units"].float() - target["log_units"]).abs()
         # A sentence's first pad is never as long as the teacher's.
         rows = rows * ((inputs["ids"] > 0) | (torch.arange(rows.shape[1], device=rows.device)[None] > 0))
-        found = {"durations": average(wrong_rows, rows), **self.prosody_errors(out, target)}
+        errors = {"durations": average(wrong_rows, rows), **self.prosody_errors(out, target)}
         if "sound" in target:
             wrong_sound = (out["sound"].float() - target["sound"]).abs().mean(-1)
-            found["sound"] = average(wrong_sound, target["sound_weight"])
-        return found
+            errors["sound"] = average(wrong_sound, target["sound_weight"])
+        return errors
 
     @staticmethod
     def prosody_errors(out: Mapping[str, Tensor], target: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -194,5 +194,5 @@ def spread_rows(encoding: Tensor, units: Tensor) -> tuple[Tensor, Tensor]:
     totals = units.sum(1)
     repeated = [row.repeat_interleave(counts, 0) for row, counts in zip(encoding, units, strict=True)]
     spread = nn.utils.rnn.pad_sequence(repeated, batch_first=True)
-    seen = torch.arange(spread.shape[1], device=units.device)[None] < totals[:, None]
-    return spread, seen.to(spread.dtype)
+    there = torch.arange(spread.shape[1], device=units.device)[None] < totals[:, None]
+    return spread, there.to(spread.dtype)

@@ -124,10 +124,10 @@ class ReadingEpisodes:
         self.clues = np.zeros((size, most, MOST, clues.size), np.float32)
         self.apart = np.zeros((size, most, MOST + 1))
         self.onset, self.cut = np.zeros((size, most)), np.zeros((size, most + 1))
-        named = clocks(seed)
-        self.clocks = tuple(named)
-        self.ready, self.arrived = np.zeros((2, len(named), size, most))
-        paces = np.zeros((len(named), 2))
+        by_name = clocks(seed)
+        self.clocks = tuple(by_name)
+        self.ready, self.arrived = np.zeros((2, len(by_name), size, most))
+        paces = np.zeros((len(by_name), 2))
         for at, table in enumerate(tables):
             count = len(table.words)
             texts = [word.text for word in table.words]
@@ -142,7 +142,7 @@ class ReadingEpisodes:
             self.cut[at, 0] = max(0.0, self.onset[at, 0] - LEAD_IN_S)
             self.cut[at, count] = frame_s * table.length
             self.cut[at] = np.maximum.accumulate(self.cut[at])
-            for number, clock in enumerate(named.values()):
+            for number, clock in enumerate(by_name.values()):
                 arrivals = clock.arrivals(table.text)
                 self.ready[number, at, :count], self.arrived[number, at, :count] = waits_s(table, arrivals)
                 paces[number] += count, arrivals[-1].at_s
@@ -161,15 +161,15 @@ class ReadingEpisodes:
         steps: list[tuple[Whole, Whole, Floats, NDArray[np.bool_]]] = []
         for word in range(most):
             here = word < counts
-            seen = np.maximum(read - word, 0)
-            pending = np.maximum(seen, 1)
-            begun[:, word, 0], begun[:, word, 1] = seen, playing - self.arrived[clock, sentences, word]
+            ahead = np.maximum(read - word, 0)
+            pending = np.maximum(ahead, 1)
+            begun[:, word, 0], begun[:, word, 1] = ahead, playing - self.arrived[clock, sentences, word]
             begun[~here, word] = 0
             open_ = np.flatnonzero(here & (word + pending < counts) & (pending <= MOST))
             while len(open_):
                 inputs = np.zeros((len(open_), self.clues.shape[-1] + TERMS), np.float32)
                 inputs[:, :-TERMS] = self.clues[sentences[open_], word, pending[open_] - 1]
-                inputs[:, -TERMS:-1], inputs[:, -1] = fixed[open_], seen[open_] / MOST
+                inputs[:, -TERMS:-1], inputs[:, -1] = fixed[open_], ahead[open_] / MOST
                 reading = choose(inputs, pending[open_], draw)
                 steps.append((open_, np.full(len(open_), word), inputs, reading))
                 open_ = open_[reading]
@@ -183,8 +183,8 @@ class ReadingEpisodes:
             starts = np.maximum(playing, ready)
             if word:
                 stall[:, word] = np.where(here, np.maximum(ready - playing, 0.0), 0.0)
-            heard = starts + self.onset[sentences, word] - begin
-            lag[:, word] = np.where(here, heard - self.arrived[clock, sentences, word], 0.0)
+            onsets = starts + self.onset[sentences, word] - begin
+            lag[:, word] = np.where(here, onsets - self.arrived[clock, sentences, word], 0.0)
             busy, playing = np.where(here, ready, busy), np.where(here, starts + end - begin, playing)
         words = np.arange(most) < counts[:, None]
         apart = np.where(words, self.apart[sentences[:, None], np.arange(most), lookahead], 0.0)

@@ -106,13 +106,13 @@ class Tabulator:
 
     def _step(self, words: tuple[Word, ...], at: int, count: int, state: Any, *, lookahead: int) -> tuple[Frames, Any]:
         """Frames of ``count`` words from ``at`` on, as a session without a context asks for them."""
-        shown = words[at : at + count + lookahead]
-        pronounced = self._phonemizer.phonemize(shown, left=[word.text for word in words[:at]])
+        visible = words[at : at + count + lookahead]
+        pronounced = self._phonemizer.phonemize(visible, left=[word.text for word in words[:at]])
         bounds = np.cumsum([0, *(len(word.ids) for word in pronounced)])
         pairs = zip(bounds.tolist(), pronounced[:count], strict=False)
         spans = tuple((begin + one.first, begin + one.end) for begin, one in pairs)
         ids = np.concatenate([word.ids for word in pronounced])
-        segment = Segment(ids, int(bounds[count]), spans, shown[-1].ends)
+        segment = Segment(ids, int(bounds[count]), spans, visible[-1].ends)
         frames, state = self._acoustic.step(segment, state, self._rendering, hold_back=self._hold_back)
         return frames, state
 

@@ -200,8 +200,8 @@ class LearnedTask(Task[Deciding]):
         gain = advantages(outcome, prices, siblings=siblings, discount=data.discount)
         gain = gain[outcome.steps.episode, outcome.steps.word]
         gains = torch.from_numpy((gain / (gain.std() + 1e-6)).astype(np.float32)).to(device)
-        taken = torch.from_numpy(outcome.steps.read.astype(np.float32)).to(device)
-        likelihood = -functional.binary_cross_entropy_with_logits(logits, taken, reduction="none")
+        choices = torch.from_numpy(outcome.steps.read.astype(np.float32)).to(device)
+        likelihood = -functional.binary_cross_entropy_with_logits(logits, choices, reduction="none")
         weight = data.entropy * max(0.0, 1 - step / data.entropy_steps)
         return -(gains * likelihood).mean() - weight * entropy, parts
 

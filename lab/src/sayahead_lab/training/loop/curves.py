@@ -25,9 +25,9 @@ class Log:
         """Keep the lines up to ``step``, where the run resumes; the weights of later ones are lost."""
         if not self.path.exists():
             return
-        kept = [line for line in read_log(self.path) if line["step"] <= step]
+        lines = [line for line in read_log(self.path) if line["step"] <= step]
         partial = self.path.with_suffix(".partial")
-        partial.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
+        partial.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
         os.replace(partial, self.path)
 
     def write(self, line: Mapping[str, Any]) -> None:
@@ -88,12 +88,14 @@ def draw_losses(log: Path, path: Path) -> None:
         "train": [(line["step"], line["loss"]) for line in lines if "loss" in line],
         "validation": [(line["step"], line["validation"]["loss"]) for line in lines if "validation" in line],
     }
-    drawn = {name: [(x, y) for x, y in points if y is not None and math.isfinite(y)] for name, points in series.items()}
-    for colour, (name, points) in zip(COLOURS, drawn.items(), strict=False):
+    curves = {
+        name: [(x, y) for x, y in points if y is not None and math.isfinite(y)] for name, points in series.items()
+    }
+    for colour, (name, points) in zip(COLOURS, curves.items(), strict=False):
         if points:
             style = {"linewidth": 1.0} if name == "train" else {"marker": "o", "markersize": 4}
             axes.plot(*zip(*points, strict=True), color=colour, label=name, **style)
-    values = [y for points in drawn.values() for _, y in points]
+    values = [y for points in curves.values() for _, y in points]
     if values and min(values) > 0:
         axes.set_yscale("log")
     legend(axes)

@@ -18,7 +18,7 @@ from sayahead_lab.training.corpus.griffinlim import griffin_lim
 T = TypeVar("T")
 
 
-def shown(items: Sequence[T], count: int) -> list[tuple[int, T]]:
+def examples(items: Sequence[T], count: int) -> list[tuple[int, T]]:
     """Number and item of up to ``count`` evenly spaced items."""
     return [(number, items[number]) for number in strided(range(len(items)), count)] if count else []
 
@@ -42,7 +42,7 @@ def write_sample(
     spectrogram(folder / f"{name}.png", mel, np.asarray(meant, np.float32), alignment=alignment)
 
 
-def spectrogram(path: Path, spoken: Floats, meant: Floats, *, alignment: Floats | None = None) -> None:
+def spectrogram(path: Path, output: Floats, meant: Floats, *, alignment: Floats | None = None) -> None:
     """Draw the predicted log mel (T, D) above the target (T', D), and an alignment (T'', P), if any, below."""
     from matplotlib.figure import Figure
 
@@ -51,7 +51,7 @@ def spectrogram(path: Path, spoken: Floats, meant: Floats, *, alignment: Floats 
     figure = Figure(figsize=(8, 2.2 * rows), layout="constrained")
     axes = figure.subplots(rows, 1)
     low, high = float(meant.min()), float(meant.max())
-    for axis, mel, title in zip(axes, (spoken, meant), ("spoken", "meant"), strict=False):
+    for axis, mel, title in zip(axes, (output, meant), ("spoken", "meant"), strict=False):
         axis.imshow(mel.T, origin="lower", aspect="auto", vmin=low, vmax=high)
         axis.set(title=title, xlabel="frame", ylabel="mel band")
     if alignment is not None:

@@ -43,7 +43,7 @@ def publish(runs: Sequence[Path], out: Path, levels: int = LEVELS) -> list[Path]
             publish(runs, Path(place), levels)
             write_archive(Path(place), out)
         return [out]
-    written = list[Path]()
+    folders = list[Path]()
     for run in runs:
         state = checkpoints.load_checkpoint(run)
         folder = out / str(state["name"])
@@ -57,11 +57,11 @@ def publish(runs: Sequence[Path], out: Path, levels: int = LEVELS) -> list[Path]
         vectors = Path(released(state["recipe"]["data"], run).get("vectors", ""))
         if vectors.name and vectors.is_dir():
             shutil.copytree(vectors, folder / vectors.name)
-        written.append(folder)
+        folders.append(folder)
     parts = sorted(path for path in out.rglob("*") if path.is_file() and path.name != SUMS)
     lines = [f"{sha256(path)}  {path.relative_to(out).as_posix()}" for path in parts]
     (out / SUMS).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return written
+    return folders
 
 
 def reduced(state: dict[str, Any], levels: int) -> dict[str, Any]:

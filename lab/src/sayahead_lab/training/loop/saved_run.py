@@ -96,8 +96,8 @@ def load_run_of(task: type[T], model: type[M], path: Path, corpus: Path | None =
     if isinstance(run.task, task) and isinstance(run.model, model):
         return run
     kind: Any = task
-    wanted = ", ".join(name for name, maker in TASKS.items() if maker is kind)
-    raise ConfigError(f"{path} is a run of the task {run.recipe.task}, but one of {wanted} is needed here.")
+    names = ", ".join(name for name, maker in TASKS.items() if maker is kind)
+    raise ConfigError(f"{path} is a run of the task {run.recipe.task}, but one of {names} is needed here.")
 
 
 def corpus_record(folder: Path) -> dict[str, str]:

@@ -78,8 +78,8 @@ def only_run(archive: Path, folder: Path, task: TaskMaker) -> Path:
 
 def taken_over(start: Start | None, state: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """The values of the recipe's [model] that a resumed run, or its start, sets already."""
-    found: Mapping[str, Any] = {} if state is None else state.get("found", {})
-    return found if start is None else start.found
+    statistics: Mapping[str, Any] = {} if state is None else state.get("found", {})
+    return statistics if start is None else start.found
 
 
 def validated(task: Task[Any], corpus: object) -> bool:
@@ -117,12 +117,12 @@ def drawn_anew(model: nn.Module, anew: Sequence[str]) -> dict[str, Tensor]:
     weights, parts = model.state_dict(), {name for name, _ in model.named_modules() if name}
     fresh = dict[str, Tensor]()
     for name in anew:
-        found = {key: value.clone() for key, value in weights.items() if f"{key}.".startswith(f"{name}.")}
-        if not found:
+        part = {key: value.clone() for key, value in weights.items() if f"{key}.".startswith(f"{name}.")}
+        if not part:
             raise ConfigError(
                 f"[train] anew names {name!r}, which is no part of the model{nearest(name, parts | set(weights))}."
             )
-        fresh.update(found)
+        fresh.update(part)
     return fresh
 
 
@@ -135,17 +135,17 @@ def set_weights(start: Start, task: Task[Any], model: nn.Module, folder: Path, a
         task.read_voice(model, start.path, config)
         return f"Beginning with the voice {config.name}."
     fresh = model.state_dict()
-    kept = {name for name, weight in model.named_parameters() if not weight.requires_grad}
-    kept |= drawn_anew(model, anew).keys()
+    own = {name for name, weight in model.named_parameters() if not weight.requires_grad}
+    own |= drawn_anew(model, anew).keys()
     if moved(start, folder):
-        kept |= {
+        own |= {
             f"{name}.{leaf}".lstrip(".")
             for name, module in model.named_modules()
             if isinstance(module, Scaled)
             for leaf in ("mean", "std")
         }
     learned = start.state["model"] if start.state["ema"] is None else start.state["ema"]
-    load_weights(model, {**learned, **{name: fresh[name] for name in kept}}, str(start.path))
+    load_weights(model, {**learned, **{name: fresh[name] for name in own}}, str(start.path))
     return f"Beginning with {start.path} after its step {start.state['counters']['step']}."
 
 

@@ -74,9 +74,9 @@ def decoder_graph(model: DeepVoice3) -> GraphBuilder:
     the last, ``weights1`` and ``weights2`` (1, W), ``next_cache``.
     """
     g, config, decoder = GraphBuilder(), model.config, model.decoder
-    wide, size, kept = config.embedding, config.reduction * config.n_mels, config.decoder_kernel - 1
+    wide, size, history = config.embedding, config.reduction * config.n_mels, config.decoder_kernel - 1
     x = g.input("frames", np.float32, [1, size])
-    cache = g.input("cache", np.float32, [config.decoder_layers, kept * wide])
+    cache = g.input("cache", np.float32, [config.decoder_layers, history * wide])
     memories = [g.input(f"memory{number}", np.float32, [f"W{number}", 2 * config.attention]) for number in (1, 2)]
     codes = g.op("Split", code(g, g.input("positions", np.float32, [2, 1]), wide), outputs=2, axis=0)
     for layer in decoder.prenet:
@@ -88,11 +88,11 @@ def decoder_graph(model: DeepVoice3) -> GraphBuilder:
         x = gated(g, x, g.op("Concat", past, x, axis=1), block)
         if number in (0, config.decoder_layers - 1):
             which = min(number, 1)
-            x, seen = attend(g, x, codes[which], memories[which], decoder.attentions[which])
-            g.output(seen, f"weights{which + 1}", np.float32, [1, f"W{which + 1}"])
-    forgotten = g.cut(cache, g.constant(np.array([wide])), g.constant(np.array([kept * wide])), axis=1)
+            x, weights = attend(g, x, codes[which], memories[which], decoder.attentions[which])
+            g.output(weights, f"weights{which + 1}", np.float32, [1, f"W{which + 1}"])
+    forgotten = g.cut(cache, g.constant(np.array([wide])), g.constant(np.array([history * wide])), axis=1)
     after = g.op("Concat", forgotten, g.op("Concat", *inputs, axis=0), axis=1)
-    g.output(after, "next_cache", np.float32, [config.decoder_layers, kept * wide])
+    g.output(after, "next_cache", np.float32, [config.decoder_layers, history * wide])
     last = (decoder.frames, decoder.stop)
     both = linear(g, x, torch.cat([layer.weight for layer in last]), torch.cat([layer.bias for layer in last]))
     frames, stop = g.op("Split", both, g.constant(np.array([size, 1])), outputs=2, axis=1)

@@ -161,8 +161,8 @@ class DeepVoice3Decoder(nn.Module):
         for number, block in enumerate(self.blocks):
             x = block(x)
             if number in (0, len(self.blocks) - 1):
-                x, seen = self.attentions[min(number, 1)](x, encoded.keys, encoded.values, codes, hidden)
-                weights.append(seen)
+                x, looks = self.attentions[min(number, 1)](x, encoded.keys, encoded.values, codes, hidden)
+                weights.append(looks)
         return DeepVoice3Output(self.frames(x), self.stop(x)[..., 0].float(), tuple(weights))
 
 
@@ -200,8 +200,8 @@ class DeepVoice3(Scaled):
         if sampling > 0:
             with torch.no_grad():
                 predicted = self.decoder(previous, encoded, codes, hidden).frames.to(frames.dtype)
-            drawn = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
-            previous = functional.pad(torch.where(drawn, predicted, frames), (0, 0, 1, 0))[:, :-1]
+            own = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
+            previous = functional.pad(torch.where(own, predicted, frames), (0, 0, 1, 0))[:, :-1]
         out: DeepVoice3Output = self.decoder(previous, encoded, codes, hidden)
         return out
 
@@ -250,10 +250,10 @@ class DeepVoice3(Scaled):
                 rows = (places - first).clamp(0, len(keys) - 1)
                 codes = self.codes(past.number[None, None], start[None, None], stayed[None, None], places[None])
                 attention = self.decoder.attentions[which]
-                x3, seen = attention(x[:, None], keys[None, rows], values[None, rows], codes, hidden[None, None])
+                x3, looks = attention(x[:, None], keys[None, rows], values[None, rows], codes, hidden[None, None])
                 x = x3[:, 0]
-                weights.append(seen[0, 0].exp())
-                attended.append(base + seen[0, 0].argmax())
+                weights.append(looks[0, 0].exp())
+                attended.append(base + looks[0, 0].argmax())
         frames = self.decoder.frames(x)[0]
         stop = torch.sigmoid(self.decoder.stop(x))[0, 0]
         now = torch.stack(attended)

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from sayahead_lab.training.corpus.batches import Share, by_length, decoder_steps, tensors
 from sayahead_lab.training.corpus.segments import AttentionPath, first_id, path_of
 from sayahead_lab.training.corpus.store import Corpus, Item, check_mels, count_ids
-from sayahead_lab.training.loop.pictures import shown, write_sample
+from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, guided_attention, stop_error
@@ -102,32 +102,32 @@ class DeepVoice3Task(Task[DeepVoice3]):
         step, learned (B, S) 1 at steps that are to be learned.
         """
         cuts = [whole(item) if draw is None else self.cut(item, draw) for _, item in items]
-        mels = [item.mel[:spoken] for (_, item), (_, spoken) in zip(items, cuts, strict=True)]
+        mels = [item.mel[:frames] for (_, item), (_, frames) in zip(items, cuts, strict=True)]
         steps = decoder_steps(mels, self.corpus.info, self.config.reduction)
-        ids = np.full((len(items), max(seen for seen, _ in cuts)), self.pad, np.int64)
+        ids = np.full((len(items), max(length for length, _ in cuts)), self.pad, np.int64)
         path = np.zeros((*steps.learned.shape, self.config.reduction), np.int64)
         attended, stayed = np.zeros((2, *steps.learned.shape), np.int64)
         ends = np.zeros_like(steps.learned)
-        for row, ((_, item), (seen, _)) in enumerate(zip(items, cuts, strict=True)):
+        for row, ((_, item), (length, _)) in enumerate(zip(items, cuts, strict=True)):
             padded = np.concatenate([[self.pad], item.ids, [self.pad]])
-            ids[row, :seen] = padded[:seen]
+            ids[row, :length] = padded[:length]
             count = int(steps.learned[row].sum())
             walk = self.path(item, count, draw)
             # The last step may reach into a phoneme that a prefix does not show.
-            path[row, :count] = np.minimum(walk.phonemes, seen - 1)
-            attended[row, :count], stayed[row, :count] = np.minimum(walk.attended, seen - 1), walk.stayed
-            ends[row, count - 1] = seen == len(padded)
-        texts = tensors(items=[number for number, _ in items], ids=ids, lengths=[seen for seen, _ in cuts])
+            path[row, :count] = np.minimum(walk.phonemes, length - 1)
+            attended[row, :count], stayed[row, :count] = np.minimum(walk.attended, length - 1), walk.stayed
+            ends[row, count - 1] = length == len(padded)
+        texts = tensors(items=[number for number, _ in items], ids=ids, lengths=[length for length, _ in cuts])
         return {**texts, **tensors(**steps._asdict(), path=path, attended=attended, stayed=stayed, ends=ends)}
 
     def cut(self, item: Item, draw: np.random.Generator) -> tuple[int, int]:
         """Ids with pads that are seen of an item, and frames that are spoken of it: both whole, or a prefix."""
         words = len(item.words)
-        spoken, ahead = int(draw.integers(1, max(2, words))), int(draw.integers(self.data.lookahead + 1))
-        if draw.random() >= self.data.prefix_share or spoken + ahead >= words:
+        count, ahead = int(draw.integers(1, max(2, words))), int(draw.integers(self.data.lookahead + 1))
+        if draw.random() >= self.data.prefix_share or count + ahead >= words:
             return whole(item)
-        seen, end = (1 + first_id(item, word, self.space) for word in (spoken + ahead, spoken))
-        return seen, int(item.durations[:end].sum())
+        length, end = (1 + first_id(item, word, self.space) for word in (count + ahead, count))
+        return length, int(item.durations[:end].sum())
 
     def path(self, item: Item, steps: int, draw: np.random.Generator | None) -> AttentionPath:
         """Where attention is in the first steps of an item."""
@@ -165,7 +165,7 @@ class DeepVoice3Task(Task[DeepVoice3]):
     @torch.no_grad()
     def samples(self, model: DeepVoice3, folder: Path) -> None:
         """Validation sentences spoken freely, with the first attention's alignment."""
-        for _, item in shown(self.corpus.split("val"), self.data.samples):
+        for _, item in examples(self.corpus.split("val"), self.data.samples):
             ids = torch.tensor([self.pad, *item.ids.tolist(), self.pad], device=model.mean.device)
             mel, alignment = (part.float().cpu().numpy() for part in generate(model, ids))
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, mel=mel, alignment=alignment)

@@ -44,8 +44,8 @@ def melvocoder_graph(model: MelVocoderNetwork) -> GraphBuilder:
     input_cache = g.input("input_cache", np.float32, [lefts[0], config.n_mels])
     cache = g.input("cache", np.float32, [sum(lefts[1:]), config.channels])
     x = g.op("Div", g.op("Sub", mel, g.constant(t["mean"])), g.constant(t["std"]))
-    x, kept = g.streaming_conv(x, t["input.weight"], t["input.bias"], input_cache, commit, right=config.right[0])
-    g.output(kept, "next_input_cache", np.float32, [lefts[0], config.n_mels])
+    x, rest = g.streaming_conv(x, t["input.weight"], t["input.bias"], input_cache, commit, right=config.right[0])
+    g.output(rest, "next_input_cache", np.float32, [lefts[0], config.n_mels])
     parts = g.op("Split", cache, g.constant(np.array(lefts[1:])), outputs=len(lefts) - 1, axis=0)
     caches = []
     names = [f"front.{i}" for i in range(config.front_blocks)] + [f"back.{i}" for i in range(config.blocks)]
@@ -54,8 +54,8 @@ def melvocoder_graph(model: MelVocoderNetwork) -> GraphBuilder:
             x = g.op("Add", x, pitch(g, t, x))
         depthwise = (t[f"{name}.dw.weight"], t[f"{name}.dw.bias"])
         right = config.right[1 + number]
-        mixed, kept = g.streaming_conv(x, *depthwise, part, commit, group=config.channels, right=right)
-        caches.append(kept)
+        mixed, rest = g.streaming_conv(x, *depthwise, part, commit, group=config.channels, right=right)
+        caches.append(rest)
         if number >= config.front_blocks:
             more = sum(config.right[2 + number :])
             x, mixed = g.head(x, rows, more), g.head(mixed, rows, more)

@@ -20,7 +20,7 @@ from sayahead_lab.training.corpus.batches import Share, shuffled, tensors
 from sayahead_lab.training.corpus.store import Corpus, Item, check_mels
 from sayahead_lab.training.hibari import dense, heart_head, heart_weights
 from sayahead_lab.training.layers import BINS, Block
-from sayahead_lab.training.loop.pictures import shown, write_sample
+from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import REFERENCE_HZ, average, pitch_errors
 from sayahead_lab.training.mel.from_voice import read_melvocoder
@@ -119,8 +119,8 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
             size = end - first
             mel[row, :size], f0[row, :size] = item.mel[first:end], item.f0[first:end]
             counts[row, self.data.edge if first else 0 : size] = 1
-        known = self._sounds(crops, f0, draw) if self.data.target == "sound" else {"features": self._features(crops)}
-        return tensors(mel=mel, f0=f0, counts=counts, **known)
+        target = self._sounds(crops, f0, draw) if self.data.target == "sound" else {"features": self._features(crops)}
+        return tensors(mel=mel, f0=f0, counts=counts, **target)
 
     def _features(self, crops: list[tuple[Item, int]]) -> Floats:
         """(B, T, D) what the teacher's last layer was given."""
@@ -136,7 +136,7 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
         """Samples (B, S), which of them count, and the spectra of the pulses (B, T, 601)."""
         frames, hop = self.data.frames, self.corpus.info.front_end.hop
         right = sum(self.config.right) + SourceFilter.OVERHANG
-        audio, heard = np.zeros((2, len(crops), frames * hop), np.float32)
+        audio, audible = np.zeros((2, len(crops), frames * hop), np.float32)
         for row, (item, at) in enumerate(crops):
             if item.audio is None:
                 raise ConfigError("The corpus has no sound: make it without --no-audio.")
@@ -144,10 +144,10 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
             part = item.audio[first * hop : end * hop]
             audio[row, : len(part)] = part.astype(np.float32) / 32767
             last = end - first if end == len(item.mel) else end - first - right
-            heard[row, (self.data.edge if first else 0) * hop : max(0, last) * hop] = 1
+            audible[row, (self.data.edge if first else 0) * hop : max(0, last) * hop] = 1
         phases = draw.random(len(crops))
         pulses = np.stack([excitation(pitch, phase) for pitch, phase in zip(f0, phases, strict=True)])
-        return {"audio": audio, "heard": heard, "pulses": pulses}
+        return {"audio": audio, "heard": audible, "pulses": pulses}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         features, log_pitch, voicing = model(batch["mel"])
@@ -165,10 +165,10 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
     def _parameters(self, features: Tensor, batch: Batch) -> dict[str, Tensor]:
         """Errors of features and of the spectral parts that follow from them."""
         counts, head = batch["counts"], self.head.to(features.device)
-        counted = counts.flatten() > 0
-        ours = head(features.flatten(0, 1)[counted])
+        real = counts.flatten() > 0
+        ours = head(features.flatten(0, 1)[real])
         with torch.no_grad():
-            theirs = head(batch["features"].flatten(0, 1)[counted])
+            theirs = head(batch["features"].flatten(0, 1)[real])
         apart = average((features - batch["features"]).abs().mean(-1), counts)
         return {"features": apart} | spectral_errors(ours, theirs)
 
@@ -187,7 +187,7 @@ class MelVocoderTask(Task[MelVocoderNetwork]):
     @torch.no_grad()
     def samples(self, model: MelVocoderNetwork, folder: Path) -> None:
         """Two validation sentences from their own mel."""
-        for _, item in shown(self.corpus.split("val"), 2):
+        for _, item in examples(self.corpus.split("val"), 2):
             mel = torch.from_numpy(np.asarray(item.mel, np.float32))[None].to(model.mean.device)
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, samples=self.sound(*model(mel)))
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.batches import Share, by_length
 from sayahead_lab.training.corpus.store import Corpus
-from sayahead_lab.training.loop.pictures import shown
+from sayahead_lab.training.loop.pictures import examples
 from sayahead_lab.training.loop.saved_run import load_run_of
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.mohan.agent_network import LOOK_BACK, AgentNetwork, AgentNetworkConfig
@@ -72,9 +72,9 @@ class AgentTask(Task[AgentNetwork]):
 
     def batch(self, rows: list[Row]) -> Batch:
         """Tensors of items with their numbers and spellings, as ``batches`` yields them."""
-        spoken = self.speaking.batch(rows, None)
-        counts = {"characters": spoken["scope"][:, 0], "steps": spoken["learned"].sum(1).long()}
-        return {**{name: spoken[name] for name in ("items", "ids", "frames")}, **counts}
+        sentences = self.speaking.batch(rows, None)
+        counts = {"characters": sentences["scope"][:, 0], "steps": sentences["learned"].sum(1).long()}
+        return {**{name: sentences[name] for name in ("items", "ids", "frames")}, **counts}
 
     def episodes(self, sentences: Sequence[EpisodeSentence], taught: bool = True) -> PathEpisodes:
         """Fresh episodes about the sentences, with this speaker and these rewards."""
@@ -127,8 +127,8 @@ class AgentTask(Task[AgentNetwork]):
         front = self.corpus.info.front_end
         hop_s = self.speaking.config.reduction * front.hop / front.sample_rate
         short = [int(i) for i in np.flatnonzero(items.lengths <= (self.data.longest or items.lengths.max()))]
-        for _, number in shown(short, self.data.samples):
+        for _, number in examples(short, self.data.samples):
             (sentence,) = self.said("val", [number])
             choosers = policies(model).items()
-            drawn = {name: followed(self.episodes([sentence], False), choose) for name, choose in choosers}
-            save(policy_over_alignment(drawn, hop_s=hop_s), folder / f"{items[number].name}.png")
+            paths = {name: followed(self.episodes([sentence], False), choose) for name, choose in choosers}
+            save(policy_over_alignment(paths, hop_s=hop_s), folder / f"{items[number].name}.png")

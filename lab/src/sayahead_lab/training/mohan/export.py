@@ -62,9 +62,9 @@ def ask_graph(model: ModifiedTacotron) -> GraphBuilder:
     for layer in model.prenet:
         assert isinstance(layer, nn.Linear)
         x = g.op("Relu", dense(g, x, layer.weight))
-    asked, after = lstm_step(g, g.op("Concat", x, context, axis=1), state, attention.rnn)
+    output, after = lstm_step(g, g.op("Concat", x, context, axis=1), state, attention.rnn)
     g.output(after, "next_attention", np.float32, [2, config.attention_rnn])
-    g.output(dense(g, asked, attention.query.weight), "query", np.float32, [1, config.attention])
+    g.output(dense(g, output, attention.query.weight), "query", np.float32, [1, config.attention])
     return g
 
 
@@ -74,8 +74,8 @@ def attend_graph(model: ModifiedTacotron) -> GraphBuilder:
     query = g.input("query", np.float32, [1, config.attention])
     rows = g.input("rows", np.float32, ["W", config.encoder])
     keys = g.input("keys", np.float32, ["W", config.attention])
-    seen = g.input("seen", np.float32, ["W", 2 * config.location_kernel])
-    placed = g.op("MatMul", seen, g.constant(array((attention.placed.weight @ attention.place.weight).T)))
+    window = g.input("seen", np.float32, ["W", 2 * config.location_kernel])
+    placed = g.op("MatMul", window, g.constant(array((attention.placed.weight @ attention.place.weight).T)))
     compared = g.op("Add", g.op("Add", query, keys), placed)
     scores = g.op("MatMul", g.op("Tanh", compared), g.constant(array(attention.energy.weight.T)))
     weights = g.op("Softmax", g.op("Transpose", scores, perm=[1, 0]), axis=-1)
@@ -91,10 +91,10 @@ def make_graph(model: ModifiedTacotron) -> GraphBuilder:
     """
     g, config = GraphBuilder(), model.config
     size = config.reduction * config.n_mels
-    asked = g.input("asked", np.float32, [1, config.attention_rnn])
+    query = g.input("asked", np.float32, [1, config.attention_rnn])
     context = g.input("context", np.float32, [1, config.encoder])
     state = g.input("decoder", np.float32, [2, config.decoder_rnn])
-    output, after = lstm_step(g, g.op("Concat", asked, context, axis=1), state, model.decoder)
+    output, after = lstm_step(g, g.op("Concat", query, context, axis=1), state, model.decoder)
     g.output(after, "next_decoder", np.float32, [2, config.decoder_rnn])
     last = (model.frames, model.stop)
     weight, bias = torch.cat([layer.weight for layer in last]), torch.cat([layer.bias for layer in last])

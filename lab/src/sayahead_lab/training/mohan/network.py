@@ -151,9 +151,9 @@ class Attention(nn.Module):
         past = functional.pad(torch.stack([state.weights, state.seen], 1), (self.reach, self.reach))
         return past.unfold(2, 2 * self.reach + 1, 1).transpose(1, 2).flatten(2)
 
-    def logits(self, asked: Tensor, keys: Tensor, state: DecodingState, visible: Tensor) -> Tensor:
+    def logits(self, query: Tensor, keys: Tensor, state: DecodingState, visible: Tensor) -> Tensor:
         """(B, P) how much each character is wanted, of a query (B, D); ``visible`` (B, P) is the scope."""
-        compared = self.query(asked)[:, None] + keys + self.placed(self.place(self.around(state)))
+        compared = self.query(query)[:, None] + keys + self.placed(self.place(self.around(state)))
         energy: Tensor = self.energy(compared.tanh())[..., 0]
         return energy.float().masked_fill(~visible, UNSEEN)
 
@@ -198,11 +198,11 @@ class ModifiedTacotron(Scaled):
 
         It is what a SPEAK would see now, and changes no state.
         """
-        asked = self.attention.ask(self.before(previous.flatten(1)), state)
+        query = self.attention.ask(self.before(previous.flatten(1)), state)
         visible = self.visible(read, state.weights)
-        weights = self.attention.logits(self.forget(asked[0]), memory.keys, state, visible).softmax(-1)
+        weights = self.attention.logits(self.forget(query[0]), memory.keys, state, visible).softmax(-1)
         context = (weights[:, None].to(memory.rows.dtype) @ memory.rows)[:, 0]
-        return Look(context, weights, asked)
+        return Look(context, weights, query)
 
     def step(
         self, memory: CharacterMemory, read: Tensor, state: DecodingState, previous: Tensor, *, look: Look | None = None
@@ -219,11 +219,11 @@ class ModifiedTacotron(Scaled):
     def visible(self, read: Tensor, weights: Tensor) -> Tensor:
         """(B, P) what attention can look at, of ``read`` (B,) characters, after a step with weights (B, P)."""
         places = torch.arange(weights.shape[1], device=read.device)
-        seen = places < read[:, None]
+        mask = places < read[:, None]
         if self.config.window:
             apart = places - weights.argmax(-1, keepdim=True)
-            seen = seen & (apart >= -self.config.window[0]) & (apart <= self.config.window[1])
-        return seen
+            mask = mask & (apart >= -self.config.window[0]) & (apart <= self.config.window[1])
+        return mask
 
     def forward(
         self, ids: Tensor, scope: Tensor, frames: Tensor, sampling: float = 0.0, meant: Tensor | None = None
@@ -239,8 +239,8 @@ class ModifiedTacotron(Scaled):
         if sampling > 0:
             with torch.no_grad():
                 predicted, _, weights = self.steps(memory, scope, previous, meant)
-            drawn = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
-            previous = functional.pad(torch.where(drawn, predicted.to(frames.dtype), frames), (0, 0, 1, 0))[:, :-1]
+            own = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
+            previous = functional.pad(torch.where(own, predicted.to(frames.dtype), frames), (0, 0, 1, 0))[:, :-1]
             if meant is not None:
                 whose = torch.rand(len(meant), 1, 1, device=meant.device) < sampling
                 meant = torch.where(whose, weights.exp(), meant)
@@ -266,7 +266,7 @@ class ModifiedTacotron(Scaled):
         inward = torch.cat([before, past.to(memory.rows.dtype) @ memory.rows], -1)
         zeros = inward.new_zeros(1, size, rnn.hidden_size)
         weights = [rnn.weight_ih, rnn.weight_hh, rnn.bias_ih, rnn.bias_hh]
-        asked = self.forget(torch.lstm(inward, (zeros, zeros), weights, True, 1, 0.0, self.training, False, True)[0])
+        queries = self.forget(torch.lstm(inward, (zeros, zeros), weights, True, 1, 0.0, self.training, False, True)[0])
 
         last = past.argmax(-1, keepdim=True)
         first = (last - back).clamp(min=0)
@@ -278,13 +278,13 @@ class ModifiedTacotron(Scaled):
         wide = functional.pad(torch.stack([past, past.cumsum(1)], 2), (attention.reach, attention.reach + back + ahead))
         around = wide.gather(3, span[:, :, None].expand(-1, -1, 2, -1)).unfold(3, 2 * attention.reach + 1, 1)
         placed = functional.linear(around.transpose(2, 3).flatten(3), attention.placed.weight @ attention.place.weight)
-        energy = attention.energy((attention.query(asked)[:, :, None] + keys + placed).tanh())[..., 0].float()
+        energy = attention.energy((attention.query(queries)[:, :, None] + keys + placed).tanh())[..., 0].float()
         log = energy.masked_fill((places >= scope[..., None]) | (places > last + ahead), UNSEEN).log_softmax(-1)
         logs = log.new_full((size, steps, characters + back + ahead + 1), UNSEEN).scatter(2, places, log)[
             ..., :characters
         ]
         contexts = logs.exp().to(memory.rows.dtype) @ memory.rows
-        outputs, _ = self.decoder(torch.cat([asked, contexts], -1))
+        outputs, _ = self.decoder(torch.cat([queries, contexts], -1))
         return *self.outward(outputs, contexts), logs
 
     def one_by_one(self, memory: CharacterMemory, scope: Tensor, previous: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -297,19 +297,19 @@ class ModifiedTacotron(Scaled):
         inward = functional.linear(self.before(previous), rnn.weight_ih[:, :wide], rnn.bias_ih + rnn.bias_hh)
         onward = Deferred(torch.cat([rnn.weight_ih[:, wide:], rnn.weight_hh], 1))
         query, around = Deferred(attention.query.weight), Deferred(attention.placed.weight @ attention.place.weight)
-        kept = self.forget(torch.ones(len(inward), previous.shape[1], rnn.hidden_size, device=inward.device))
+        masks = self.forget(torch.ones(len(inward), previous.shape[1], rnn.hidden_size, device=inward.device))
         # What goes back to the queries teaches attention, not the encoder: that would take as long as all the rest.
         rows = memory.rows.detach()
-        asked, looked = list[Tensor](), list[Tensor]()
+        queries, looked = list[Tensor](), list[Tensor]()
         # Unbound, as the gradient of each part else is a whole by itself.
-        for gates, keep, read in zip(inward.unbind(1), kept.unbind(1), scope.unbind(1), strict=True):
+        for gates, keep, read in zip(inward.unbind(1), masks.unbind(1), scope.unbind(1), strict=True):
             past = torch.cat([state.context.to(gates.dtype), state.attention[0].to(gates.dtype)], -1)
             first, forget, new, last = (gates + onward(past)).float().chunk(4, -1)
             cell = forget.sigmoid() * state.attention[1] + first.sigmoid() * new.tanh()
             output = last.sigmoid() * cell.tanh()
-            asked.append(output * keep)
+            queries.append(output * keep)
             places = around(attention.around(state).flatten(0, 1)).view(memory.keys.shape)
-            compared = (query(asked[-1])[:, None] + memory.keys + places).tanh()
+            compared = (query(queries[-1])[:, None] + memory.keys + places).tanh()
             energy = attention.energy(compared)[..., 0].float().masked_fill(~self.visible(read, state.weights), UNSEEN)
             log = energy.log_softmax(-1)
             weights = log.exp()
@@ -318,7 +318,7 @@ class ModifiedTacotron(Scaled):
             looked.append(log)
         logs = torch.stack(looked, 1)
         contexts = logs.exp().to(rows.dtype) @ memory.rows
-        outputs, _ = self.decoder(torch.cat([torch.stack(asked, 1), contexts], -1))
+        outputs, _ = self.decoder(torch.cat([torch.stack(queries, 1), contexts], -1))
         return *self.outward(outputs, contexts), logs
 
     def before(self, previous: Tensor) -> Tensor:

@@ -63,9 +63,9 @@ def compared(
             path = walk(begin(group, True), policies(agent)[name])
             free = begin(group, False)
             free.most = ENOUGH * max(len(one.ids) for one in group)
-            spoken = walk(free, policies(agent)[name])
-            unread, unended = path.earned.unread < 0, spoken.spoken >= free.most
-            columns = (path.proportion, path.error, spoken.proportion, unread.float(), unended.float())
+            alone = walk(free, policies(agent)[name])
+            unread, unended = path.earned.unread < 0, alone.spoken >= free.most
+            columns = (path.proportion, path.error, alone.proportion, unread.float(), unended.float())
             rows += zip(*(column.tolist() for column in columns), strict=True)
         row = np.array(rows).mean(0).tolist()
         means[name] = dict(zip(("d_T", "mse", "d_T_free", "unread", "unended"), row, strict=True))

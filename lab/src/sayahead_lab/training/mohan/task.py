@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from sayahead_lab.training.corpus.batches import Share, by_length, decoder_steps, padded, tensors
 from sayahead_lab.training.corpus.store import Corpus, Item, check_mels
-from sayahead_lab.training.loop.pictures import shown, write_sample
+from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, stop_error
@@ -149,17 +149,17 @@ class MohanTask(Task[ModifiedTacotron]):
         r = self.config.reduction
         steps = decoder_steps([item.mel for _, item, _ in rows], self.corpus.info, r)
         ids, lengths = padded([spelling.ids for _, _, spelling in rows])
-        ends, spoken = np.zeros_like(steps.learned), np.zeros(steps.learned.shape, np.int64)
-        group, scope = np.zeros((*steps.learned.shape, 2), np.int64), np.zeros_like(spoken)
+        ends, places = np.zeros_like(steps.learned), np.zeros(steps.learned.shape, np.int64)
+        group, scope = np.zeros((*steps.learned.shape, 2), np.int64), np.zeros_like(places)
         for row, (_, item, spelling) in enumerate(rows):
             ends[row, int(steps.learned[row].sum()) - 1] = 1
             middles = np.minimum(np.arange(steps.learned.shape[1]) * r + r // 2, len(item.mel) - 1)
-            spoken[row] = np.clip(np.searchsorted(spelling.edges, middles, side="right") - 1, 0, lengths[row] - 1)
-            group[row], scope[row] = spelling.groups[spoken[row]], lengths[row]
+            places[row] = np.clip(np.searchsorted(spelling.edges, middles, side="right") - 1, 0, lengths[row] - 1)
+            group[row], scope[row] = spelling.groups[places[row]], lengths[row]
             if draw is not None and draw.random() < self.data.scope_share:
-                scope[row] = np.minimum(spoken[row] + 1 + int(draw.choice(self.data.scope_margins)), lengths[row])
+                scope[row] = np.minimum(places[row] + 1 + int(draw.choice(self.data.scope_margins)), lengths[row])
         texts = tensors(items=[number for number, _, _ in rows], ids=ids)
-        return {**texts, **tensors(**steps._asdict(), ends=ends, own=spoken, group=group, scope=scope)}
+        return {**texts, **tensors(**steps._asdict(), ends=ends, own=places, group=group, scope=scope)}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         data, share = self.data, self.data.sampling(step) if model.training else 0.0
@@ -183,18 +183,18 @@ class MohanTask(Task[ModifiedTacotron]):
 
     def meant(self, batch: Batch) -> Tensor:
         """(B, S, P) where attention should look in each step."""
-        spoken, group, scope = batch["own"], batch["group"], batch["scope"]
-        places = torch.arange(batch["ids"].shape[1], device=spoken.device)
-        shares = spoken.new_tensor([0.0, *self.data.meant, 0.0], dtype=torch.float32)
-        wanted = shares[(places - spoken[..., None] + 2).clamp(0, len(shares) - 1)]
+        own, group, scope = batch["own"], batch["group"], batch["scope"]
+        places = torch.arange(batch["ids"].shape[1], device=own.device)
+        shares = own.new_tensor([0.0, *self.data.meant, 0.0], dtype=torch.float32)
+        target = shares[(places - own[..., None] + 2).clamp(0, len(shares) - 1)]
         inside = (places >= group[..., :1]) & (places <= group[..., 1:]) & (places < scope[..., None])
-        wanted = wanted * inside
-        return wanted / wanted.sum(-1, keepdim=True)
+        target = target * inside
+        return target / target.sum(-1, keepdim=True)
 
     @torch.no_grad()
     def samples(self, model: ModifiedTacotron, folder: Path) -> None:
         """Validation sentences spoken freely, with the attention's weights."""
-        numbers = [number for number, _ in shown(self.corpus.split("val"), self.data.samples)]
+        numbers = [number for number, _ in examples(self.corpus.split("val"), self.data.samples)]
         for _, item, spelling in self.rows("val", numbers):
             ids = torch.from_numpy(spelling.ids).to(model.mean.device)
             mel, weights = (part.float().cpu().numpy() for part in generate(model, ids))

@@ -64,7 +64,7 @@ class Guided(PartlyTrained):
         return self
 
     def forward(
-        self, texts: Texts, past: Texts, pseudo: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught
+        self, texts: Texts, past: Texts, pseudo: Texts, future: Texts, frames: Tensor, lengths: Tensor, taught: Taught
     ) -> tuple[TacotronOutput, Tensor, Tensor, Tensor]:
         """Frames under the pseudo embedding, and embeddings (B, E).
 
@@ -75,7 +75,7 @@ class Guided(PartlyTrained):
         with torch.no_grad():
             meant = self.tacotron.embedding(past, future)
             fixed = self.fixed(encoder(past), past.lengths, encoder(future), future.lengths)
-        return self.tacotron(texts, guessed, frames, spoken, taught), guessed, meant, fixed
+        return self.tacotron(texts, guessed, frames, lengths, taught), guessed, meant, fixed
 
 
 class GuidedTask(SaekiTask):
@@ -122,15 +122,15 @@ class GuidedTask(SaekiTask):
     ) -> dict[str, Tensor]:
         """As ``SaekiTask.batch``, with ``pseudo`` (B, P) and their lengths."""
         segments = [(one, last_segment(self.cutter, items, one, words=self.guided.words)) for one in prefixes]
-        kept = [(one, piece) for one, piece in segments if piece.frames]
-        pseudo = texts_of([self.pseudo(one) for one, _ in kept])
-        spoken = self.batch([(one.item, piece) for one, piece in kept], items, draw)
-        return {**spoken, "pseudo": pseudo.ids, "pseudo_lengths": pseudo.lengths}
+        pairs = [(one, piece) for one, piece in segments if piece.frames]
+        pseudo = texts_of([self.pseudo(one) for one, _ in pairs])
+        batch = self.batch([(one.item, piece) for one, piece in pairs], items, draw)
+        return {**batch, "pseudo": pseudo.ids, "pseudo_lengths": pseudo.lengths}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
-        texts, past, future, frames, spoken, taught = inputs(batch)
+        texts, past, future, frames, lengths, taught = inputs(batch)
         pseudo = Texts(batch["pseudo"], batch["pseudo_lengths"])
-        decoded, guessed, meant, fixed = model(texts, past, pseudo, future, frames, spoken, taught)
+        decoded, guessed, meant, fixed = model(texts, past, pseudo, future, frames, lengths, taught)
         total, parts = target_loss(decoded, batch, self.data, taught=self.config.taught)
         parts["similarity"] = functional.cosine_similarity(guessed.float(), meant.float()).mean()
         # Both sides of the similarity move; beside it, one that does not.

@@ -74,30 +74,30 @@ class HiddenTask(StudentTask):
             return super().prefixes(split, items)
         texts = [(number, tuple(item.text.split())) for number, item in enumerate(items)]
         # Where the front end says several words for one of the text, it is not known which phonemes are whose.
-        known = [(number, words) for number, words in texts if len(words) == len(items[number].words)]
+        complete = [(number, words) for number, words in texts if len(words) == len(items[number].words)]
         return [
             Prefix(number, words[: last + 1], ())
-            for number, words in known
+            for number, words in complete
             for last in choose(len(words), self.data.drawn, seed=number)
         ]
 
     def taught(self, split: str) -> tuple[list[Prefix], list[Piece], Tensor]:
         """The states of the longest prefixes have those of the others in them."""
-        made = super().taught(split)
-        for prefix in sorted(made[0], key=lambda one: -len(one.words)):
+        lessons = super().taught(split)
+        for prefix in sorted(lessons[0], key=lambda one: -len(one.words)):
             self.states(prefix.words)
-        return made
+        return lessons
 
     def states(self, words: tuple[str, ...]) -> Halves:
         """(N, D) the last states after words; kept, as those after each first part of them."""
         if words not in self._known:
-            found, ends = states_of(self.language, words, self.data.layer)
-            if found.shape[1:] != (self.config.vectors,):
+            vectors, ends = states_of(self.language, words, self.data.layer)
+            if vectors.shape[1:] != (self.config.vectors,):
                 raise ConfigError(
                     f"[model] vectors is {self.config.vectors}, but the states of {self.data.lm} have "
-                    f"{found.shape[-1]} channels."
+                    f"{vectors.shape[-1]} channels."
                 )
-            short = found.astype(np.float16)
+            short = vectors.astype(np.float16)
             for number, end in enumerate(ends, 1):
                 self._known.setdefault(words[:number], short[max(0, end - self.most) : end])
         return self._known[words]

@@ -183,9 +183,9 @@ class TacotronDecoder(nn.Module):
             previous = functional.dropout(layer(previous).relu(), self.config.prenet_dropout, self.training)
         return previous
 
-    def logits(self, query: Tensor, keys: Tensor, seen: Tensor) -> Tensor:
+    def logits(self, query: Tensor, keys: Tensor, window: Tensor) -> Tensor:
         """(..., W) how much each place is wanted: of (..., D) states, (..., W, A) keys, (..., W, 2 K) what was seen."""
-        placed = self.placed(self.place(seen))
+        placed = self.placed(self.place(window))
         out: Tensor = self.energy((self.query(query)[..., None, :] + keys + placed).tanh())[..., 0]
         return out
 
@@ -200,7 +200,7 @@ class TacotronDecoder(nn.Module):
         at = last[..., None].expand(-1, -1, self.memory)
         context = memory.rows.gather(1, at)
         context = torch.cat([torch.zeros_like(context[:, :1]), context[:, 1:]], 1)
-        asked = self.forget(self.attention_rnn(torch.cat([self.before(previous), context], -1))[0])
+        queries = self.forget(self.attention_rnn(torch.cat([self.before(previous), context], -1))[0])
 
         phonemes = memory.rows.shape[1]
         places = last[..., None] + torch.arange(window, device=last.device)
@@ -213,12 +213,12 @@ class TacotronDecoder(nn.Module):
         past = functional.pad(torch.stack([was, taught.counts], 2), (half, half + window))
         around = last[..., None] + torch.arange(window + kernel - 1, device=last.device)
         past = past.gather(3, around[:, :, None].expand(-1, -1, 2, -1)).unfold(3, kernel, 1)
-        logits = self.logits(asked, seen_keys, past.transpose(2, 3).flatten(3))
+        logits = self.logits(queries, seen_keys, past.transpose(2, 3).flatten(3))
         weights = torch.log_softmax(logits.float().masked_fill(hidden, -1e9), -1)
 
         values = memory.rows.gather(1, rows.expand(-1, -1, self.memory)).view(size, steps, window, -1)
-        contexts = (weights.exp()[..., None] * values).sum(2).to(asked.dtype)
-        outputs = self.forget(self.decoder_rnn(torch.cat([asked, contexts], -1))[0])
+        contexts = (weights.exp()[..., None] * values).sum(2).to(queries.dtype)
+        outputs = self.forget(self.decoder_rnn(torch.cat([queries, contexts], -1))[0])
         inward = torch.cat([outputs, contexts], -1)
         return self.frames(inward), self.stop(inward), weights
 
@@ -229,31 +229,31 @@ class TacotronDecoder(nn.Module):
         """
         config, cell = self.config, self.attention_rnn
         inner, outer, bias, other = cell.parameters()
-        known = self.before(previous)
-        size, width = known.shape[0], known.shape[2]
-        known = functional.linear(known, inner[:, :width], bias + other)
+        inputs = self.before(previous)
+        size, width = inputs.shape[0], inputs.shape[2]
+        inputs = functional.linear(inputs, inner[:, :width], bias + other)
         back = torch.cat([inner[:, width:], outer], 1).T
         placing = self.placed.weight @ self.place.weight
         half, rows = config.location_kernel // 2, memory.rows
-        context, asked = rows.new_zeros(size, rows.shape[2]), rows.new_zeros(2, size, config.attention_rnn)
-        output, carried = asked.unbind()
-        seen = rows.new_zeros(size, 2, rows.shape[1])
+        context, zeros = rows.new_zeros(size, rows.shape[2]), rows.new_zeros(2, size, config.attention_rnn)
+        output, carried = zeros.unbind()
+        history = rows.new_zeros(size, 2, rows.shape[1])
         every = list[tuple[Tensor, Tensor, Tensor]]()
-        for step in known.unbind(1):
-            into, kept, new, out = (step + torch.cat([context, output], -1) @ back).chunk(4, -1)
-            carried = kept.sigmoid() * carried + into.sigmoid() * new.tanh()
+        for step in inputs.unbind(1):
+            into, stay, new, out = (step + torch.cat([context, output], -1) @ back).chunk(4, -1)
+            carried = stay.sigmoid() * carried + into.sigmoid() * new.tanh()
             output = out.sigmoid() * carried.tanh()
-            told = self.forget(output)
-            past = functional.pad(seen, (half, half)).unfold(2, config.location_kernel, 1).transpose(1, 2).flatten(2)
-            wanted = self.query(told)[:, None] + memory.keys + past @ placing.T
-            logits = self.energy(wanted.tanh())[..., 0].float()
+            state = self.forget(output)
+            past = functional.pad(history, (half, half)).unfold(2, config.location_kernel, 1).transpose(1, 2).flatten(2)
+            match = self.query(state)[:, None] + memory.keys + past @ placing.T
+            logits = self.energy(match.tanh())[..., 0].float()
             weights = torch.log_softmax(logits.masked_fill(memory.hidden, -1e9), -1)
             looked = weights.exp()
             context = torch.bmm(looked[:, None].to(rows.dtype), rows)[:, 0]
-            seen = torch.stack([looked, seen[:, 1] + looked], 1)
-            every.append((told, context, weights))
-        told, contexts, weights = (torch.stack(parts, 1) for parts in zip(*every, strict=True))
-        outputs = self.forget(self.decoder_rnn(torch.cat([told, contexts], -1))[0])
+            history = torch.stack([looked, history[:, 1] + looked], 1)
+            every.append((state, context, weights))
+        state, contexts, weights = (torch.stack(parts, 1) for parts in zip(*every, strict=True))
+        outputs = self.forget(self.decoder_rnn(torch.cat([state, contexts], -1))[0])
         inward = torch.cat([outputs, contexts], -1)
         return self.frames(inward), self.stop(inward), weights
 
@@ -270,20 +270,20 @@ class TacotronDecoder(nn.Module):
     def advance(self, state: TacotronState, memory: SegmentMemory) -> tuple[Tensor, Tensor, Tensor, TacotronState]:
         """One step: frames (B, F), stops (B, r), log weights (B, P), and the next state."""
         half = self.config.location_kernel // 2
-        asked, attention = self.attention_rnn(
+        query, attention = self.attention_rnn(
             torch.cat([self.before(state.frame), state.context], -1)[:, None], state.attention
         )
-        asked = self.forget(asked[:, 0])
+        query = self.forget(query[:, 0])
         past = functional.pad(torch.stack([state.weights, state.counts], 1), (half, half))
         past = past.unfold(2, self.config.location_kernel, 1).transpose(1, 2).flatten(2)
         hidden = memory.hidden
         if self.config.taught:
             ahead = torch.arange(hidden.shape[1], device=hidden.device) - state.weights.argmax(-1, keepdim=True)
             hidden = hidden | (ahead < 0) | (ahead >= self.config.window)
-        logits = self.logits(asked, memory.keys, past).float()
+        logits = self.logits(query, memory.keys, past).float()
         weights = torch.log_softmax(logits.masked_fill(hidden, -1e9), -1)
-        context = (weights.exp()[..., None] * memory.rows).sum(1).to(asked.dtype)
-        output, decoder = self.decoder_rnn(torch.cat([asked, context], -1)[:, None], state.decoder)
+        context = (weights.exp()[..., None] * memory.rows).sum(1).to(query.dtype)
+        output, decoder = self.decoder_rnn(torch.cat([query, context], -1)[:, None], state.decoder)
         inward = torch.cat([self.forget(output[:, 0]), context], -1)
         frames, stop = self.frames(inward), self.stop(inward)
         looked = weights.exp()
@@ -353,8 +353,8 @@ class Tacotron(Scaled):
             if sampling > 0:
                 with torch.no_grad():
                     predicted = self.decoder.all_at_once(previous, memory, taught)[0].to(frames.dtype)
-                drawn = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
-                previous = functional.pad(torch.where(drawn, predicted, frames), (0, 0, 1, 0))[:, :-1]
+                own = torch.rand(frames.shape[:2], device=frames.device)[..., None] < sampling
+                previous = functional.pad(torch.where(own, predicted, frames), (0, 0, 1, 0))[:, :-1]
             decoded, stop, weights = self.decoder.all_at_once(previous, memory, taught)
         decoded = decoded.view(len(decoded), -1, self.config.n_mels)
         there = torch.arange(decoded.shape[1], device=decoded.device) < lengths[:, None]

@@ -76,8 +76,8 @@ class StudentTraining(HasStudent):
         embedding = self.student(vectors, lengths)
         if self.tacotron is None or segment is None:
             return embedding, None
-        texts, frames, spoken, taught = segment
-        return embedding, self.tacotron(texts, embedding, frames, spoken, taught)
+        texts, frames, frame_counts, taught = segment
+        return embedding, self.tacotron(texts, embedding, frames, frame_counts, taught)
 
 
 class StudentTask(DistilTask[StudentTraining]):
@@ -117,10 +117,10 @@ class StudentTask(DistilTask[StudentTraining]):
             segments = [
                 (one, last_segment(cutter, items, one, words=self.data.words)) for one in self.prefixes(split, items)
             ]
-            kept = [(one, piece) for one, piece in segments if piece.frames and tokens_of(list(one.words))]
+            pairs = [(one, piece) for one, piece in segments if piece.frames and tokens_of(list(one.words))]
             if not self.data.truth:
-                kept = [(one, replace(piece, future=self.expected.ids(one))) for one, piece in kept]
-            prefixes, pieces = [one for one, _ in kept], [piece for _, piece in kept]
+                pairs = [(one, replace(piece, future=self.expected.ids(one))) for one, piece in pairs]
+            prefixes, pieces = [one for one, _ in pairs], [piece for _, piece in pairs]
             self._taught[split] = prefixes, pieces, embeddings(self.teacher.model.tacotron, pieces)
         return self._taught[split]
 
@@ -133,15 +133,15 @@ class StudentTask(DistilTask[StudentTraining]):
             vectors, lengths = self.read([prefixes[i].words for i in numbers])
             # Frames cost more than all the rest: they are read where they count.
             some = [(prefixes[i].item, pieces[i]) for i in numbers] if self.data.distil_weight < 1 else []
-            spoken = self.speaking.batch(some, items, rests) if some else {}
-            yield {**spoken, "vectors": vectors, "tokens": lengths, "meant": meant[numbers]}
+            batch = self.speaking.batch(some, items, rests) if some else {}
+            yield {**batch, "vectors": vectors, "tokens": lengths, "meant": meant[numbers]}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
         """(1 - lambda) L_target + lambda L_distil (Eq. 9)."""
         weight, segment = self.data.distil_weight, None
         if weight < 1:
-            texts, _, _, frames, spoken, taught = inputs(batch)
-            segment = texts, frames, spoken, taught
+            texts, _, _, frames, lengths, taught = inputs(batch)
+            segment = texts, frames, lengths, taught
         embedding, decoded = model(batch["vectors"], batch["tokens"], segment)
         parts = {"distil": functional.mse_loss(embedding.float(), batch["meant"])}
         parts["similarity"] = functional.cosine_similarity(embedding.float(), batch["meant"]).mean()

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from sayahead_lab.training.corpus.batches import POOL, Share, dealt, decoder_steps, padded, tensors
 from sayahead_lab.training.corpus.segments import NOTHING, Numbers, Piece, SegmentCutter, path_of
 from sayahead_lab.training.corpus.store import Corpus, Item, check_mels, count_ids
-from sayahead_lab.training.loop.pictures import shown, write_sample
+from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.schedule import Sampling
 from sayahead_lab.training.loop.task import Batch, Task, logged
 from sayahead_lab.training.losses import average, guided_attention, stop_error
@@ -92,10 +92,10 @@ class SaekiTask(Task[HasTacotron]):
         """A pass has one window of each item, of like length together, and a share of whole sentences."""
         items, data = self.corpus.split(split), self.data
         draw = np.random.default_rng([seed, 23])
-        kept = np.flatnonzero(items.lengths <= data.longest) if data.longest else np.arange(len(items))
-        order = draw.permutation(kept)
+        usable = np.flatnonzero(items.lengths <= data.longest) if data.longest else np.arange(len(items))
+        order = draw.permutation(usable)
         few = max(1, int(batch_size * data.sentence_batch))
-        rest, size = draw.permutation(kept), batch_size * ranks
+        rest, size = draw.permutation(usable), batch_size * ranks
         for at in range(0, len(order), size * POOL):
             pieces = [(int(i), self.draw(items[int(i)], draw)) for i in order[at : at + size * POOL]]
             # Words may be without a sound.
@@ -152,9 +152,9 @@ class SaekiTask(Task[HasTacotron]):
             ends[row, piece.frames - 1 :] = 1
             looked[row, np.arange(1, count), walk.attended[1:]] = 1
             looked[row] = looked[row].cumsum(0)
-        numbers, spoken = [number for number, _ in pieces], [piece.frames for _, piece in pieces]
+        numbers, counts = [number for number, _ in pieces], [piece.frames for _, piece in pieces]
         around = tensors(past=past, past_lengths=past_lengths, future=future, future_lengths=future_lengths)
-        segment = tensors(items=numbers, ids=ids, lengths=lengths, spoken=spoken, **steps._asdict(), ends=ends)
+        segment = tensors(items=numbers, ids=ids, lengths=lengths, spoken=counts, **steps._asdict(), ends=ends)
         return {**around, **segment, **tensors(path=path, attended=attended, looked=looked)}
 
     def loss(self, model: nn.Module, batch: Batch, step: int) -> tuple[Tensor, dict[str, float]]:
@@ -165,7 +165,7 @@ class SaekiTask(Task[HasTacotron]):
     @torch.no_grad()
     def samples(self, model: HasTacotron, folder: Path) -> None:
         """Validation sentences spoken freely, two words at a time, with the true future."""
-        for _, item in shown(self.corpus.split("val"), self.data.samples):
+        for _, item in examples(self.corpus.split("val"), self.data.samples):
             words = len(item.words)
             mel = speak(model.tacotron, [self.cutter.cut(item, at, min(at + 2, words)) for at in range(0, words, 2)])
             write_sample(folder, item.name, self.corpus.info.front_end, item.mel, mel=mel)
@@ -179,11 +179,11 @@ class TacotronTraining(HasTacotron):
         self.tacotron = Tacotron(config).scaled(corpus.info)
 
     def forward(
-        self, texts: Texts, past: Texts, future: Texts, frames: Tensor, spoken: Tensor, taught: Taught, sampling: float
+        self, texts: Texts, past: Texts, future: Texts, frames: Tensor, lengths: Tensor, taught: Taught, sampling: float
     ) -> TacotronOutput:
         """``Tacotron.forward`` with the embedding of past and future."""
         embedding = self.tacotron.embedding(past, future)
-        decoded: TacotronOutput = self.tacotron(texts, embedding, frames, spoken, taught, sampling)
+        decoded: TacotronOutput = self.tacotron(texts, embedding, frames, lengths, taught, sampling)
         return decoded
 
 
@@ -277,6 +277,6 @@ def speak(model: Tacotron, pieces: Sequence[Piece], embeddings: Sequence[Tensor]
     """Log mel (T, n_mels) of segments spoken freely, each under its embedding, by default that of past and future."""
     if embeddings is None:
         embeddings = [model.embedding(texts_of([piece.past]), texts_of([piece.future]))[0] for piece in pieces]
-    spoken = [generate(model, torch.from_numpy(piece.ids), one) for piece, one in zip(pieces, embeddings, strict=True)]
-    mel: Floats = torch.cat(spoken).float().cpu().numpy()
+    parts = [generate(model, torch.from_numpy(piece.ids), one) for piece, one in zip(pieces, embeddings, strict=True)]
+    mel: Floats = torch.cat(parts).float().cpu().numpy()
     return mel

@@ -34,10 +34,10 @@ def convolved(g: GraphBuilder, x: str, layer: nn.Module, *, dilation: int = 1) -
 def coupling(g: GraphBuilder, x: str, conditions: str, layer: Coupling) -> tuple[str, str]:
     """Coupling: shift and log scale (1, half, U) of x (1, half, U) and conditions (1, K, U)."""
     x = convolved(g, x, layer.start)
-    given = g.op("Split", convolved(g, conditions, layer.condition), outputs=layer.layers, axis=1)
-    given, total = [given] if layer.layers == 1 else given, ""
+    parts = g.op("Split", convolved(g, conditions, layer.condition), outputs=layer.layers, axis=1)
+    parts, total = [parts] if layer.layers == 1 else parts, ""
     for at, (inner, outer) in enumerate(zip(layer.inner, layer.outer, strict=True)):
-        value, gate = g.op("Split", g.op("Add", convolved(g, x, inner, dilation=2**at), given[at]), outputs=2, axis=1)
+        value, gate = g.op("Split", g.op("Add", convolved(g, x, inner, dilation=2**at), parts[at]), outputs=2, axis=1)
         out = convolved(g, g.op("Mul", g.op("Tanh", value), g.op("Sigmoid", gate)), outer)
         if at < layer.layers - 1:
             residual, out = g.op("Split", out, outputs=2, axis=1)
@@ -74,11 +74,11 @@ def inverse(g: GraphBuilder, conditions: str, flows: Flows) -> str:
     for flow in reversed(range(c.flows)):
         layer, mixing = flows.couplings[flow], flows.mixings[flow]
         assert isinstance(layer, Coupling)
-        kept, changed = g.op("Split", x, outputs=2, axis=1)
-        shift, log_scale = coupling(g, kept, conditions, layer)
+        fixed, changed = g.op("Split", x, outputs=2, axis=1)
+        shift, log_scale = coupling(g, fixed, conditions, layer)
         changed = g.op("Mul", g.op("Sub", changed, shift), g.op("Exp", g.op("Neg", log_scale)))
         unmixing = g.constant(array(torch.linalg.inv(mixing.detach().double()).float())[..., None])
-        x = str(g.op("Conv", g.op("Concat", kept, changed, axis=1), unmixing))
+        x = str(g.op("Conv", g.op("Concat", fixed, changed, axis=1), unmixing))
         if flows.leaves(flow):
             x = str(g.op("Concat", early.pop(), x, axis=1))
     return x

@@ -121,10 +121,10 @@ class Coupling(nn.Module):
 
     def forward(self, x: Tensor, conditions: Tensor) -> tuple[Tensor, Tensor]:
         """Shift and log scale (B, half, U) of x (B, half, U) and conditions (B, K, U)."""
-        x, given = self.start(x), self.condition(conditions).chunk(self.layers, 1)
+        x, parts = self.start(x), self.condition(conditions).chunk(self.layers, 1)
         total: Tensor | None = None
         for at, (inner, outer) in enumerate(zip(self.inner, self.outer, strict=True)):
-            value, gate = (inner(x) + given[at]).chunk(2, 1)
+            value, gate = (inner(x) + parts[at]).chunk(2, 1)
             x_out = outer(value.tanh() * gate.sigmoid())
             if at < self.layers - 1:
                 residual, x_out = x_out.chunk(2, 1)
@@ -164,9 +164,9 @@ class Flows(nn.Module):
                 x = x[:, self.config.early_size :]
             x = torch.einsum("ij,bju->biu", mixing, x)
             determinants = determinants + len(x) * x.shape[2] * torch.linalg.slogdet(mixing.float())[1]
-            kept, changed = x.chunk(2, 1)
-            shift, log_scale = coupling(kept, conditions)
-            x = torch.cat([kept, log_scale.exp() * changed + shift], 1)
+            fixed, changed = x.chunk(2, 1)
+            shift, log_scale = coupling(fixed, conditions)
+            x = torch.cat([fixed, log_scale.exp() * changed + shift], 1)
             scales = scales + log_scale.sum()
         return Latent(torch.cat([*early, x], 1), scales, determinants)
 
@@ -176,9 +176,9 @@ class Flows(nn.Module):
         x, early = z[:, at:], z[:, :at]
         for flow in reversed(range(self.config.flows)):
             coupling, mixing = self.couplings[flow], self.mixings[flow]
-            kept, changed = x.chunk(2, 1)
-            shift, log_scale = coupling(kept, conditions)
-            x = torch.cat([kept, (changed - shift) * (-log_scale).exp()], 1)
+            fixed, changed = x.chunk(2, 1)
+            shift, log_scale = coupling(fixed, conditions)
+            x = torch.cat([fixed, (changed - shift) * (-log_scale).exp()], 1)
             x = torch.einsum("ij,bju->biu", torch.linalg.inv(mixing.float()).to(x.dtype), x)
             if self.leaves(flow):
                 x, early = torch.cat([early[:, -size:], x], 1), early[:, :-size]

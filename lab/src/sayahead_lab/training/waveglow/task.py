@@ -18,7 +18,7 @@ from sayahead_lab.training.clarinet.task import log_frame_loss
 from sayahead_lab.training.clarinet.teacher import free_pulses
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.crops import Crops, CropTask
-from sayahead_lab.training.loop.pictures import shown, write_sample
+from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, logged
 from sayahead_lab.training.losses import pitch_errors
 from sayahead_lab.training.waveglow.network import (
@@ -107,7 +107,7 @@ class WaveGlowTask(CropTask[WaveGlow]):
         """Validation sentences rendered from their own mel."""
         front, group = self.corpus.info.front_end, self.config.group
         device = next(model.parameters()).device
-        for _, item in shown(self.corpus.split("val"), self.data.samples):
+        for _, item in examples(self.corpus.split("val"), self.data.samples):
             # As many frames as make whole rows.
             frames = len(item.mel) // group * group if isinstance(model.rows, Groups) else len(item.mel)
             mel = torch.from_numpy(np.asarray(item.mel[:frames], np.float32))[None].to(device)

@@ -52,10 +52,10 @@ def turned(weight: Tensor) -> Floats:
 
 def arrays(model: WaveRNN) -> dict[str, Floats]:
     """All weights by the names that the runtime reads; what is linear together is multiplied out."""
-    c, conditions, seen = model.config, model.conditions, about(model)
+    c, conditions, reach = model.config, model.conditions, about(model)
     weights = {"mean": array(conditions.mean), "std": array(conditions.std)}
-    sight = np.zeros(seen.left + 1 + seen.right, np.float32)
-    sight[seen.left - c.left : seen.left + 1 + c.right] = 1
+    sight = np.zeros(reach.left + 1 + reach.right, np.float32)
+    sight[reach.left - c.left : reach.left + 1 + c.right] = 1
     weights["sight"], weights["spread"] = sight, spread(model)
 
     def folded(name: str, weight: Tensor, bias: Tensor, norm: nn.Module) -> None:
@@ -99,7 +99,7 @@ def guided(guide: Guide) -> dict[str, Floats]:
 def recurrent(model: WaveRNN) -> dict[str, Floats]:
     """The weights of everything that runs sample by sample."""
     c, weights, part = model.config, dict[str, Floats](), model.config.aux // PARTS
-    heard, mel, aux = torch.split(model.input.weight, [model.heard, c.n_mels, part], 1)
+    sound, mel, aux = torch.split(model.input.weight, [model.heard, c.n_mels, part], 1)
     weights["input.mel"], weights["input.part"] = turned(mel), turned(aux)
     weights["input.bias"] = array(model.input.bias)
     for name, layer in (("first", model.first), ("second", model.second)):
@@ -108,12 +108,12 @@ def recurrent(model: WaveRNN) -> dict[str, Floats]:
         weights[f"{name}.outer"], weights[f"{name}.outer.bias"] = turned(outer), array(outer_bias)
         if name == "second":
             weights["second.part"] = turned(inner[:, c.rnn :])
-    step = turned(heard[:, : c.past * c.bands])
+    step = turned(sound[:, : c.past * c.bands])
     gates = step @ weights["first.inner"]
     if model.guide is None:
         weights["input.sample"], weights["input.sample.gates"] = step[0], gates[0]
     else:
-        weights["input.step"], weights["input.voice"] = np.hstack([step, gates]), turned(heard[:, -c.bands :])
+        weights["input.step"], weights["input.voice"] = np.hstack([step, gates]), turned(sound[:, -c.bands :])
     for number, wide in ((0, c.rnn), (1, c.dense)):
         weight, bias = (model.dense[number].get_parameter(name) for name in ("weight", "bias"))
         weights[f"dense{number}"], weights[f"dense{number}.part"] = turned(weight[:, :wide]), turned(weight[:, wide:])
@@ -125,13 +125,13 @@ def recurrent(model: WaveRNN) -> dict[str, Floats]:
 @torch.no_grad()
 def spread(model: WaveRNN) -> Floats:
     """(steps, left + 1 + right) by which the frames around a frame make its steps: the upsampling network is linear."""
-    seen, steps = about(model), model.config.steps
-    wide = seen.left + 1 + seen.right
+    reach, steps = about(model), model.config.steps
+    wide = reach.left + 1 + reach.right
     # Two frames of zeros at each end keep the network's own edges away.
     impulses = torch.zeros(1, wide, wide + 4)
     impulses[0, :, 2:-2] = torch.eye(wide)
     up = model.conditions.upsampled(impulses.to(model.conditions.mean.device))[0]
-    middle = 2 + seen.left
+    middle = 2 + reach.left
     return turned(up[:, middle * steps : (middle + 1) * steps])
 
 
@@ -146,11 +146,11 @@ def export(model: WaveRNN, folder: Path, *, sample_rate: int) -> Written:
     Returned: their paths, and what a voice's ``model`` table says of them under ``vocoder``.
     """
     paths, table = [folder / "wavernn.npz"], asdict(about(model))
-    kept: dict[str, Any] = {
+    contents: dict[str, Any] = {
         name: value.astype(np.float16) if value.ndim > 1 and name not in EXACT else value
         for name, value in arrays(model).items()
     }
-    np.savez(paths[0], **kept)
+    np.savez(paths[0], **contents)
     if model.guide is not None:
         paths.append(folder / "pitch.onnx")
         read = pitch(model.guide, model.conditions, paths[1], sample_rate=sample_rate)

@@ -178,10 +178,10 @@ class WaveRNN(nn.Module):
         mean, log_deviation = self.layers([past.transpose(2, 3).flatten(2), voice, frames], parts).chunk(2, -1)
         return mean + voice, log_deviation, self.guide.pitch(normalized)
 
-    def layers(self, heard: list[Tensor], parts: Tensor) -> Tensor:
+    def layers(self, sounds: list[Tensor], parts: Tensor) -> Tensor:
         """Outputs (B, S, D) of what is heard at each step, (B, S, ...) each, and parts (B, T, aux)."""
         a, b, c, d = parts.repeat_interleave(self.config.steps, 1).chunk(PARTS, -1)
-        x = self.input(torch.cat([*heard, a], -1))
+        x = self.input(torch.cat([*sounds, a], -1))
         x = x + self.first(x)[0]
         x = x + self.second(torch.cat([x, b], -1))[0]
         x = self.dense[0](torch.cat([x, c], -1)).relu()

@@ -19,7 +19,7 @@ from sayahead_lab.training.clarinet.signal import Signal
 from sayahead_lab.training.clarinet.wavenet import log_likelihood
 from sayahead_lab.training.corpus.store import Corpus
 from sayahead_lab.training.crops import Crops, CropTask
-from sayahead_lab.training.loop.pictures import shown, write_sample
+from sayahead_lab.training.loop.pictures import examples, write_sample
 from sayahead_lab.training.loop.task import Batch, logged
 from sayahead_lab.training.losses import average, pitch_errors
 from sayahead_lab.training.wavernn.network import WaveRNN, WaveRNNConfig, decoded, encoded
@@ -102,7 +102,7 @@ class WaveRNNTask(CropTask[WaveRNN]):
         with tempfile.TemporaryDirectory() as place:
             _, table = export(model, Path(place), sample_rate=front.sample_rate)
             vocoder = load_wavernn(table, Path(place), 1)
-        for _, item in shown(self.corpus.split("val"), self.data.samples):
+        for _, item in examples(self.corpus.split("val"), self.data.samples):
             mel = np.asarray(item.mel[: self.data.sample_frames], np.float32)
             samples, _ = vocoder.step(mel, mel[:0], vocoder.initial(0), seed=0, ended=True)
             write_sample(folder, item.name, front, mel, samples=samples)
