@@ -127,11 +127,27 @@ def server_processes() -> str:
     )
 
 
+FORMER_SCRIPTS = {"faster": "cost", "released": "quality"} | {
+    name: name for name in ("start", "graph_calls", "server_cost")
+}
+"""What the scripts that results name are measures of now, in ``side_by_side.py``."""
+
+
 def table(name: str, command: str = "") -> Callable[[], str]:
-    """A results file's table as it is; where a command is named that makes it, it may not be there yet."""
+    """A results file's table, its command as it is now; where one is named that makes it, it may not be there yet."""
     path = RESULTS / name
     waiting = f"Not measured yet: `{command}`."
-    return lambda: waiting if command and not path.exists() else path.read_text(encoding="utf-8").strip()
+
+    def present(match: re.Match[str]) -> str:
+        measure = FORMER_SCRIPTS.get(match[1])
+        return f"lab/benchmarks/side_by_side.py {measure} " if measure else match[0]
+
+    def read() -> str:
+        if command and not path.exists():
+            return waiting
+        return re.sub(r"lab/benchmarks/(\w+)\.py ", present, path.read_text(encoding="utf-8").strip())
+
+    return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +159,7 @@ class Figure:
     file: str
     """The report's table, a CSV file."""
     column: str
-    """Its column; one named so with " low" and " high" behind has the 95 % interval."""
+    """Its column; one named so with " low" and " high" after it has the 95 % interval."""
     digits: int = 2
     """Decimal places."""
 
@@ -525,7 +541,7 @@ PLACES: dict[str, Callable[[], str]] = {
     "pace_quality": table("pace/quality.md", "python lab/benchmarks/pace/tables.py"),
     "pace_fast": table("pace/fast.md", "python lab/benchmarks/pace/fast.py"),
     "pace_stalls": table("pace/stalls.md", "python lab/benchmarks/pace/tables.py"),
-    "first_sound": table("first_sound.md", "python lab/benchmarks/first_sound.py"),
+    "first_sound": table("first_sound.md", "python lab/benchmarks/side_by_side.py first_sound"),
     "fairness": table("server/fairness.md", "python lab/benchmarks/fairness.py"),
     "shapes": SHAPES,
     "own_voice": OWN_VOICE,

@@ -1,24 +1,17 @@
-"""The default voice's graphs beside a release's, in turns: nodes, processor time to load one, and of a word's call.
-
-    python lab/benchmarks/graph_calls.py RELEASE/src [--results FILE]
-
-A word is 15 phonemes behind 80 that are remembered, 31 units and 33 frames: the means of sentences of 20 and 40 words
-with one word of lookahead. Before each try 12 MB of other memory are written, as other work does between two calls; the
-tenth of a hundred tries from below. And the largest difference of what the two graphs return.
-"""
+"""The default voice's graphs on two versions, in turns: nodes, processor time to load one, and of a word's call."""
 
 from __future__ import annotations
 
+import argparse
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import numpy as np
 import onnx
-from output import tell
-from release import beside_release
 from sayahead.engine.onnx import Array, OnnxGraph, count
-from sayahead.voices import FOLDER
+from two_versions import Table, in_turns
 
 DRAW = np.random.default_rng(0)
 
@@ -54,40 +47,42 @@ def for_graph(graph: OnnxGraph, given: dict[str, Array]) -> dict[str, Array]:
     return {name: value for name, value in given.items() if name not in MEMORY} | parts
 
 
-def spent_ms(tasks: Sequence[Callable[[], object]], times: int) -> list[float]:
+def spent_ms(tasks: Mapping[str, Callable[[], object]], times: int) -> list[float]:
     """Processor milliseconds of each task, in turns: the tenth part of so many tries takes less."""
-    spent, other = [list[float]() for _ in tasks], np.zeros(3_000_000, np.float32)
-    for _ in range(times):
-        for tries, task in zip(spent, tasks, strict=True):
-            other += 1
-            begun = time.process_time()
-            task()
-            tries.append(time.process_time() - begun)
-    return [1000 * float(np.quantile(tries, 0.1)) for tries in spent]
+    other = np.zeros(3_000_000, np.float32)
+
+    def spent(task: Callable[[], object], _: int) -> float:
+        np.add(other, 1, out=other)
+        start_s = time.process_time()
+        task()
+        return time.process_time() - start_s
+
+    return [1000 * float(np.quantile(tries, 0.1)) for tries in in_turns(tasks, times, spent).values()]
 
 
-def main() -> None:
-    arguments = beside_release(__doc__).parse_args()
-    folders = arguments.release / "sayahead" / "voices" / "heart", FOLDER / "heart"
-    lines = [
-        "`python lab/benchmarks/graph_calls.py RELEASE/src`: processor time in ms, before and now, in turns.",
-        "",
+def graph_calls(sources: Mapping[str, Path], _: argparse.Namespace) -> Table:
+    """The default voice's graphs: nodes, processor time to load one, and of a word's call.
+
+    A word is 15 phonemes after 80 that are remembered, 31 units and 33 frames: the means of sentences of 20 and 40
+    words with one word of lookahead. Before each try 12 MB of other memory are written, as other work does between two
+    calls; the tenth of a hundred tries from below. And the largest difference of what the two graphs return.
+    """
+    lines = ["Processor time in ms, release and now, in turns.", ""]
+    lines += [
         "| graph | nodes in the file | loading | a word's call | largest difference |",
         "|---|---:|---:|---:|---:|",
     ]
+    data = {}
     for name, given in WORD.items():
-        paths = [folder / f"{name}.onnx" for folder in folders]
-        nodes = [len(onnx.load(str(path)).graph.node) for path in paths]
-        graphs = [OnnxGraph(path) for path in paths]
-        loads = spent_ms([functools.partial(OnnxGraph, path) for path in paths], 10)
-        tasks = [functools.partial(graph, **for_graph(graph, given)) for graph in graphs]
+        paths = {side: source / "sayahead" / "voices" / "heart" / f"{name}.onnx" for side, source in sources.items()}
+        nodes = [len(onnx.load(str(path)).graph.node) for path in paths.values()]
+        loads = spent_ms({side: functools.partial(OnnxGraph, path) for side, path in paths.items()}, 10)
+        graphs = {side: OnnxGraph(path) for side, path in paths.items()}
+        tasks = {side: functools.partial(graph, **for_graph(graph, given)) for side, graph in graphs.items()}
         calls = spent_ms(tasks, 100)
-        was, now = (task() for task in tasks)
+        was, now = (task() for task in tasks.values())
         apart = max(float(np.abs(was[key] - now[key]).max()) for key in was.keys() & now.keys())
         spent = [f"{a:.{places}f}, {b:.{places}f}" for (a, b), places in ((loads, 0), (calls, 2))]
         lines.append(f"| {name} | {nodes[0]}, {nodes[1]} | {spent[0]} | {spent[1]} | {apart:g} |")
-    tell(lines, arguments.results)
-
-
-if __name__ == "__main__":
-    main()
+        data[name] = {"nodes": nodes, "loading_ms": loads, "call_ms": calls, "largest_difference": apart}
+    return lines, data
