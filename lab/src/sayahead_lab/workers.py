@@ -62,6 +62,7 @@ class Failure:
     """What went wrong in another process."""
 
     error: Exception
+    """What was raised, such that it can be pickled."""
     where: str
     """The machine, and the line of code."""
 

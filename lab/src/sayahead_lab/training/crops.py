@@ -87,6 +87,7 @@ class CropTask(Task[M]):
     """A task that trains on crops."""
 
     crops: Crops
+    """What it trains on."""
 
     def batches(self, split: str, *, batch_size: int, seed: int, rank: int, ranks: int) -> Iterator[Batch]:
         return self.crops.batches(split, batch_size=batch_size, seed=seed, rank=rank, ranks=ranks)

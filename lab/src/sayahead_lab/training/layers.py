@@ -21,7 +21,9 @@ class Scaled(nn.Module):
     """A network of log mel with the mean and the deviation of each band in its corpus."""
 
     mean: Tensor
+    """(n_mels,) of the log mel."""
     std: Tensor
+    """(n_mels,) its standard deviation."""
 
     def __init__(self, n_mels: int) -> None:
         super().__init__()

@@ -147,9 +147,11 @@ class SpeakingTask:
     """A text for a condition to speak."""
 
     condition: Condition
+    """Who speaks."""
     number: int
     """The text's number in the experiment."""
     text: ScriptLine
+    """What is spoken."""
     arrivals: Arrivals
     """How it arrives; None: letter by letter at once."""
 

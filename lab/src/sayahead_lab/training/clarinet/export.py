@@ -82,6 +82,7 @@ def export(model: GaussianIAF, folder: Path, *, sample_rate: int) -> Written:
 
 
 def write(run: Trained[Any, GaussianIAF], folder: Path) -> Written:
+    """Write a run's student as a voice's second stage."""
     return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate)
 
 

@@ -20,13 +20,16 @@ class HasStudent(nn.Module):
     """A model of which only the student is exported."""
 
     student: Student
+    """What is exported."""
 
 
 class DistilTask(Task[M]):
     """A task in which a student reads word vectors, and learns the embedding that a teacher makes of the future."""
 
     config: StudentConfig
+    """The student's sizes."""
     vectors: WordVectors
+    """What it reads of each word."""
     axes: Floats | None = None
     """(K, D) what gives the file's vectors all their dimensions; None where they have them."""
     most: int = 64

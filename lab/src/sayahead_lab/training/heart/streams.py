@@ -72,6 +72,7 @@ class Stream:
     """A sentence's steps as one sequence of N rows."""
 
     steps: tuple[StreamStep, ...]
+    """They follow one another in the rows."""
     ids: Ids
     """(N,) phonemes and future tokens."""
     number: Ids

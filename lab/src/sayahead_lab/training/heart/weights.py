@@ -70,6 +70,7 @@ def gates(weight: Array) -> Array:
 
 
 def tensor(array: Array) -> Tensor:
+    """A copy of the array in float32."""
     return torch.from_numpy(np.array(array, np.float32))
 
 

@@ -80,7 +80,9 @@ class Deciding(nn.Module):
     """The network in training: inputs (M, F) -> logits of READ (M,); its input is normalized."""
 
     mean: Tensor
+    """(F,) what is taken from the input."""
     spread: Tensor
+    """(F,) what the rest is divided by."""
 
     def __init__(self, config: DecidingConfig) -> None:
         super().__init__()

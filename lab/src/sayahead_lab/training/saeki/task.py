@@ -68,6 +68,7 @@ class HasTacotron(nn.Module):
     """A model whose Tacotron is what is exported."""
 
     tacotron: Tacotron
+    """What is exported."""
 
 
 class SaekiTask(Task[HasTacotron]):

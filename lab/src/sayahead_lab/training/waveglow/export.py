@@ -120,6 +120,7 @@ def export(model: WaveGlow, folder: Path, *, sample_rate: int, temperature: floa
 
 
 def write(run: Trained[Any, WaveGlow], folder: Path) -> Written:
+    """Write a run's model as a voice's second stage."""
     data = from_mapping(WaveGlowData, run.recipe.data, where="[data]")
     rate = run.corpus.info.front_end.sample_rate
     return export(run.model, folder, sample_rate=rate, temperature=data.temperature)

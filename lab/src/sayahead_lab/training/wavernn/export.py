@@ -159,6 +159,7 @@ def export(model: WaveRNN, folder: Path, *, sample_rate: int) -> Written:
 
 
 def write(run: Trained[Any, WaveRNN], folder: Path) -> Written:
+    """Write a run's model as a voice's second stage."""
     return export(run.model, folder, sample_rate=run.corpus.info.front_end.sample_rate)
 
 
