@@ -106,9 +106,9 @@ def pronounced(phonemizer: Phonemizer, words: Sequence[Word], *, left: Sequence[
     pronunciations = phonemizer.phonemize(words, left=left)
     for i, word in enumerate(words):
         if word.phonemes:
-            read, own = pronunciations[i], phonemizer.ids(word.phonemes)
-            ids = np.concatenate([read.ids[: read.first], own, read.ids[read.end :]])
-            pronunciations[i] = Pronunciation(ids, read.first, read.first + len(own))
+            whole, own = pronunciations[i], phonemizer.ids(word.phonemes)
+            ids = np.concatenate([whole.ids[: whole.first], own, whole.ids[whole.end :]])
+            pronunciations[i] = Pronunciation(ids, whole.first, whole.first + len(own))
     return pronunciations
 
 

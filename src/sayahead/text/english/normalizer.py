@@ -25,7 +25,7 @@ _SIMPLE = re.compile(r"([A-Za-z]+(?:['’][A-Za-z]+)?)([,.;:!?]?)")
 
 
 class Normalizer(Waiting[str]):
-    """English: see ``Waiting``.
+    """English text, by a grammar of its own.
 
     A word is returned with the first character that settles it: the white space after it for ordinary words, the
     first characters of the next token for those that the next token may change ("3 March", "$5 million", "Dr. Smith",

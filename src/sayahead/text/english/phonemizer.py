@@ -103,13 +103,13 @@ class EnglishPhonemizer:
         tagged = self._g2p.tokenize(joined)
         homographs.settle(tagged, self._readings, known=len(tagged) - bool(stand_in))
         tokens = self._g2p.phonemize_tokens(tagged)
-        read, piece = [""] * len(texts), 0
+        readings, piece = [""] * len(texts), 0
         owner = [i for i, number in enumerate(pieces) for _ in range(number)]
         for token in tokens:
             at = owner[min(piece, len(owner) - 1)]
-            read[at] += (token.phonemes or "") + (" " if token.whitespace else "")
+            readings[at] += (token.phonemes or "") + (" " if token.whitespace else "")
             piece += bool(token.whitespace)
-        return [phonemes.strip() for phonemes in read]
+        return [phonemes.strip() for phonemes in readings]
 
 
 def names() -> dict[str, str]:

@@ -121,8 +121,8 @@ def _unit(core: str, left: Left, record: Record) -> Said | None:
         return None
     scale = record.scaled_currency.fullmatch(core)
     if scale and scale[2] in record.currencies:
-        scaled = record.scales.get(scale[1]) or record.scales[f"{scale[1]}."]
-        million = amounts.noun_after(scaled, replace(left, big=False), record)
+        scale_noun = record.scales.get(scale[1]) or record.scales[f"{scale[1]}."]
+        million = amounts.noun_after(scale_noun, replace(left, big=False), record)
         return Said(f"{million} {record.of(record.currencies[scale[2]].main.many)}", Left("money"))
     noun = record.units.get(core) or amounts.compound(core, record)
     if noun is None and core in record.currencies:

@@ -19,7 +19,7 @@ _CLOSERS = "\"'”’»›)]}」』】》〉"
 
 
 class Reader(Waiting[Said]):
-    """A language by its record: see ``Waiting``.
+    """Text of a language that has a data file, or of any other by the form of its words.
 
     A word is returned with the white space after it, or as soon as what follows can change nothing any more, where
     the language's record says that it might.

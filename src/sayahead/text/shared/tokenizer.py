@@ -25,7 +25,7 @@ _NEWLINES = "\n\r\v\f\u2028\u2029\x85"
 
 
 class Waiting(Language[SaidT]):
-    """Turns fragments of any size into words that no later text can change; see ``sayahead.text.Normalizer``.
+    """Turns fragments of any size into words that no later text can change: what all languages share.
 
     The words do not depend on how the text is cut into fragments. A language says how a token is taken apart
     (``_parts``), what it is together with the next one (``_joined``), how it is read (``_said``) and whether it ends

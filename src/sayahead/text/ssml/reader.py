@@ -63,7 +63,7 @@ class Markup:
 
 
 class Marked:
-    """A normalizer of text with tags; see ``sayahead.text.Normalizer``."""
+    """A normalizer of text with tags."""
 
     def __init__(
         self, resources: Resources, start: int, opened: list[tuple[int, tuple[tuple[str, float], ...]]]
