@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 import subprocess
 import sys
 import zlib
+from importlib import import_module
 from importlib.metadata import requires
 from pathlib import Path
 
@@ -20,10 +23,14 @@ MOST_BYTES = 15_000_000
 """Of the wheel."""
 
 
-def test_every_public_name_is_there() -> None:
-    for name in sayahead.__all__:
-        assert getattr(sayahead, name) is not None
-    assert set(sayahead.__all__) == set(sayahead._MODULES)
+def test_every_public_name_is_there_for_programs_and_for_type_checkers() -> None:
+    imports = [node for node in ast.walk(ast.parse(inspect.getsource(sayahead))) if isinstance(node, ast.ImportFrom)]
+    seen = {
+        name.name: node.module for node in imports for name in node.names if f"{node.module}".startswith("sayahead.")
+    }
+    assert sorted(seen) == sayahead.__all__
+    for name, module in seen.items():
+        assert getattr(sayahead, name) is getattr(import_module(str(module)), name)
     assert set(sayahead.__all__) <= set(dir(sayahead))
 
 

@@ -218,6 +218,9 @@ def test_pings_now_and_then_are_answered() -> None:
         async with connect(server.ws + "/v1/stream") as connection:
             for _ in range(50):
                 await asyncio.wait_for(await connection.ping(), 5)
+            await connection.send('{"type": "session.ping"}')
+            kinds = [json.loads(await asyncio.wait_for(connection.recv(), 5))["type"] for _ in range(2)]
+            assert kinds == ["session.created", "session.pong"]
 
     with serving() as server:
         play(run, server)
