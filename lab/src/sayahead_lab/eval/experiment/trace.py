@@ -50,7 +50,7 @@ class TracedWork:
 
 @dataclass(frozen=True, slots=True)
 class TracedChunk:
-    """A chunk of sound as it was handed out."""
+    """A chunk of sound as it was delivered."""
 
     start: int
     """Its first sample, counted from the utterance's start."""
@@ -83,7 +83,7 @@ class Trace:
     fragments: tuple[TracedFragment, ...]
     """The fragments read, in order."""
     chunks: tuple[TracedChunk, ...]
-    """The chunks handed out, in order."""
+    """The chunks delivered, in order."""
     words: tuple[WordTiming, ...]
     """The words spoken, in order."""
     name: str = ""

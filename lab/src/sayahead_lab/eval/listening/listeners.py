@@ -141,7 +141,7 @@ def load_utmos(path: str | Path | None) -> Rater:
     Its ``score`` where it has one, otherwise the module itself, gets samples (1, S) as floats at 16 kHz, and 16000 if
     it takes a second argument, and gives the score. The first form is ``utmos_scripted.pt``, UTMOS22's strong learner,
     which Blinorot/UTMOS-PyTorch publishes on the Hugging Face hub; the second is ``utmos22_strong`` of
-    tarepan/SpeechMOS, once it is scripted. ConfigError for any other file, or one whose score is no number.
+    tarepan/SpeechMOS, once it is scripted. ConfigError for any other file, or one whose score is not a number.
     """
     require(missing_utmos(path))
     import torch

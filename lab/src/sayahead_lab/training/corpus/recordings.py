@@ -43,7 +43,7 @@ class RecordedSpec:
     folder: Path
     """Folder with wavs/NAME.wav or wavs/NAME.flac, 16-bit mono."""
     lead: int = field(default=4, kw_only=True)
-    """Most frames of silence kept in front of an item's first phoneme."""
+    """Most frames of silence kept before an item's first phoneme."""
     tail: int = field(default=12, kw_only=True)
     """Most frames of silence kept after its last one."""
     audio: bool = field(default=True, kw_only=True)

@@ -76,7 +76,7 @@ class SegmentCutter:
 
 
 def first_id(item: Item, word: int, space: int) -> int:
-    """Index in ``item.ids`` of the first id of a word: the space in front of it, where it has one."""
+    """Index in ``item.ids`` of the first id of a word: the space before it, where it has one."""
     before, first = int(item.words[word - 1][1]), int(item.words[word][0])
     spaces = np.flatnonzero(item.ids[before:first] == space)
     return before + int(spaces[-1]) if len(spaces) else first

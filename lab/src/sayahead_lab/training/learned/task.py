@@ -248,7 +248,7 @@ def advantages(outcome: EpisodeOutcome, prices: Values, *, siblings: int, discou
 
 
 def against(values: Values, siblings: int) -> Values:
-    """(B, N, K) less the mean of the others among so many that lie side by side."""
+    """(B, N, K) less the mean of the others among the ``siblings`` beside it."""
     grouped = values.reshape(-1, siblings, *values.shape[1:])
     others = (grouped.sum(axis=1, keepdims=True) - grouped) / (siblings - 1)
     return np.asarray((grouped - others).reshape(values.shape))

@@ -31,7 +31,7 @@ class MelVocoderConfig:
     expansion: int = 3
     """Hidden channels of a block over D."""
     front_blocks: int = 2
-    """Blocks in front of those that pitch is known to."""
+    """Blocks before those that pitch is known to."""
     blocks: int = 8
     """Number of blocks after them."""
     kernel: int = 7
@@ -45,7 +45,7 @@ class MelVocoderConfig:
 
 
 class MelVocoderNetwork(Scaled):
-    """Mel frames to features (in front of the default voice's last layer) and pitch."""
+    """Mel frames to features (before the default voice's last layer) and pitch."""
 
     def __init__(self, config: MelVocoderConfig) -> None:
         super().__init__(config.n_mels)

@@ -21,7 +21,7 @@ from sayahead_lab.training.voice_parts import Written
 def agent_graph(agent: AgentNetwork) -> GraphBuilder:
     """The graph of an agent without its baseline.
 
-    Inputs ``observation`` (D,) and ``hidden`` (H,), zeros in front of a sentence; outputs ``logits`` (2,) of READ and
+    Inputs ``observation`` (D,) and ``hidden`` (H,), zeros before a sentence; outputs ``logits`` (2,) of READ and
     SPEAK, and ``next_hidden`` (H,). SPEAK where its logit is not the smaller one.
     """
     g, wide = GraphBuilder(), agent.config.recurrent

@@ -72,7 +72,7 @@ class AgentNetwork(nn.Module):
         return logits
 
     def initial(self, episodes: int) -> Tensor:
-        """The GRU's state (B, H) in front of a sentence."""
+        """The GRU's state (B, H) before a sentence."""
         return self.out.weight.new_zeros(episodes, self.config.recurrent)
 
     def step(self, observation: Tensor, hidden: Tensor) -> tuple[Tensor, Tensor]:

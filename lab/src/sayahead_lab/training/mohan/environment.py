@@ -34,7 +34,7 @@ class StepwiseSpeaker(Protocol):
         ...
 
     def initial(self, memory: Any) -> State:
-        """The state in front of the first step."""
+        """The state before the first step."""
         ...
 
     def look(self, memory: Any, read: Tensor, state: State, previous: Tensor) -> Any:

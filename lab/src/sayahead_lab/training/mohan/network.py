@@ -186,7 +186,7 @@ class ModifiedTacotron(Scaled):
         return CharacterMemory(rows, self.attention.key(rows))
 
     def initial(self, memory: CharacterMemory) -> DecodingState:
-        """The state in front of a sentence's first step."""
+        """The state before a sentence's first step."""
         size, characters, wide = memory.rows.shape
         config, zeros = self.config, memory.rows.new_zeros
         nowhere = zeros(size, characters)

@@ -89,7 +89,7 @@ class TacotronOutput(NamedTuple):
     """The network's output for a segment."""
 
     frames: Tensor
-    """(B, T, n_mels) normalized log mel in front of the postnet."""
+    """(B, T, n_mels) normalized log mel before the postnet."""
     refined: Tensor
     """(B, T, n_mels) the same after it."""
     stop: Tensor
@@ -258,7 +258,7 @@ class TacotronDecoder(nn.Module):
         return self.frames(inward), self.stop(inward), weights
 
     def initial(self, memory: SegmentMemory) -> TacotronState:
-        """The state in front of a segment's first step."""
+        """The state before a segment's first step."""
         size, phonemes, wide = memory.rows.shape
         config, zeros = self.config, memory.rows.new_zeros
         rnns = [(zeros(1, size, d), zeros(1, size, d)) for d in (config.attention_rnn, config.decoder_rnn)]
