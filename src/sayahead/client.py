@@ -29,7 +29,7 @@ SLOW = "The servers did not answer in time: they may be full, or gone."
 # Chunks that may wait for their reader; above that, the connection is not read until there is room.
 QUEUE = 1000
 PATIENCE_S = 15.0
-"""So long without a word a long text waits for room at the server: longer than any break in it."""
+"""How long a long text waits for room at the server without a word: longer than any break in it."""
 
 
 class ServerError(SayaheadError):
@@ -236,7 +236,7 @@ class Speech:
                 same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
                 at, text = at + same, text[same:]
             self._revised = asyncio.get_running_loop().create_future()
-            # A reader that is behind must not hold up the answer.
+            # A slow reader must not hold up the answer.
             self._room.set()
             try:
                 await self._client._say("input_text.revise", context_id=self._name, at=at, text=text[:most])
@@ -272,7 +272,7 @@ class Speech:
         return self._transcript.heard(played_s, samples=self._samples, sample_rate=self._client.sample_rate)
 
     async def played(self, played_s: float) -> None:
-        """The listener has heard so many seconds of this text: what ``keep_up`` goes by.
+        """The listener has heard ``played_s`` seconds of this text: what ``keep_up`` goes by.
 
         Unless it is told, the server assumes that what it sends is played in real time. ConfigError for more than has
         arrived.
@@ -306,7 +306,7 @@ class Speech:
         await self.finish()
 
     async def _until_room(self, characters: int) -> None:
-        """Wait until the server takes so many more, or has said nothing for a while: then it shall decide."""
+        """Wait until the server takes ``characters`` more; after a while without a word from it, it shall decide."""
         most = int(self._client.created["limits"]["pending_characters"])
         while not self._over and len(self.text) - self._spoken + characters > most:
             self._progress.clear()

@@ -112,7 +112,7 @@ class Speech:
         self._wake()
 
     def played(self, played_s: float) -> None:
-        """The listener has heard so many seconds: what ``keep_up`` goes by. See ``Session.played``.
+        """The listener has heard ``played_s`` seconds: what ``keep_up`` goes by.
 
         Until this is called, playback is assumed to begin with the first chunk and to run in real time; ``play`` tells
         what the sound device has taken.

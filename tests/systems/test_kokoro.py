@@ -93,7 +93,7 @@ def test_styles_may_be_files_of_their_own(tmp_path: Path) -> None:
 
 def test_what_is_missing_or_damaged_is_said_by_name(tmp_path: Path) -> None:
     file = tiny_kokoro(tmp_path / "given", styles=("jf_one",))
-    with pytest.raises(VoiceError, match="Japanese has a front end of its own"):
+    with pytest.raises(VoiceError, match="Japanese needs its own front end"):
         add_kokoro(file, None, tmp_path / "voice")
     (tmp_path / "given" / "voices.npz").write_bytes(b"PK\3\4 no archive")
     with pytest.raises(VoiceError, match=r"needs styles beside it|cannot be read as styles|make no rows"):

@@ -194,7 +194,7 @@ class Session:
         return self._pace.lag_s(*self._progress())
 
     def played(self, played_s: float) -> None:
-        """The listener has heard so many seconds of the sound, from the first sample: what ``keep_up`` goes by.
+        """The listener has heard ``played_s`` seconds of the sound, from the first sample: what ``keep_up`` goes by.
 
         ConfigError where that is less than was told before, or more than was emitted; nothing changes then.
         """

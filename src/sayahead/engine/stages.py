@@ -25,7 +25,7 @@ class Frames:
     """Whether the sentence is over with these frames."""
     drawn: tuple[tuple[int, int], ...] = ()
     """Held-back sound may turn out longer than it was: (frame, count) pairs; places at and after a frame, counted from
-    the start of the sentence, move by so many frames."""
+    the start of the sentence, move by that many frames."""
     observation: Floats | None = None
     """(D,) what a policy over decoder steps sees of this one; none for models that act on words."""
 

@@ -63,7 +63,7 @@ class Hub:
         """What several protocols share, by its class."""
         self._lexicons: WeakKeyDictionary[Lexicon, Lexicon] = WeakKeyDictionary()
         self.pool = Pool(settings.workers or cores())
-        # Loading takes seconds: it has a thread of its own, in which nobody waits whose voice is there.
+        # Loading takes seconds: it has its own thread, and whoever asks for a loaded voice does not wait.
         self._loader, self._openers = ThreadPoolExecutor(1, "load"), ThreadPoolExecutor(OPENERS, "open")
         self.places = settings.limits.sessions or PLACES_PER_CORE * cores()
         self.metrics.limit.set(self.places)
@@ -83,7 +83,7 @@ class Hub:
             self.voices.load(name).pronunciations(self.lexicon)
 
     def _chosen(self, options: m.Options) -> m.Options:
-        """A client's options with a voice that is offered, its speaker, and the server's lexicon behind its own."""
+        """A client's options with a voice that is offered, its speaker, and the server's lexicon after its own."""
         name, speaker = self.voices.find(options.voice, any_voice=options.any_voice, language=options.language)
         session, (least, most) = options.session, self.voices.configs[name].speed
         speed = min(max(session.speed, least), most) if options.any_voice else session.speed

@@ -57,7 +57,7 @@ class Utterance:
         self._text, self._reported_end, self._characters, self._received = "", 0, 0, 0
         # The first half of a character, which the next text completes.
         self._half = ""
-        # End of the last word that was sent; blanks behind it may have been reported, too.
+        # End of the last word that was sent; blanks after it may have been reported, too.
         self._spoken_end = 0
         self._waiting = self._flushes = 0
         # Words whose audio an encoder still holds, and how long that is.
@@ -173,7 +173,7 @@ class Utterance:
                 "count its audio alone, from its first sample."
             )
         played_s = self.sent_s if played_s is None else min(played_s, self.sent_s)
-        # What a thread is adding right now lies behind all that was sent.
+        # What a thread is adding right now comes after all that was sent.
         heard = self._speaking.session.heard(played_s) if self._speaking else Heard(0, 0, "", 0.0)
         return m.Cancelled(self.name, heard, message)
 

@@ -102,7 +102,7 @@ class Player:
                 self._changed.notify_all()
 
     def _wait(self, most_bytes: int) -> None:
-        """Wait until at most so many bytes are queued."""
+        """Wait until at most that many bytes are queued."""
         last, since = self._played, time.monotonic()
         with self._changed:
             while len(self._waiting) > most_bytes:

@@ -1,6 +1,6 @@
 """Any engine that speaks whole texts, as a voice: a command that writes WAV, or a function that returns samples.
 
-It says each SPEAK as an utterance of its own, so it is for whole sentences (``wait-all``, its default) or for pieces of
+It says each SPEAK as a separate utterance, so it is for whole sentences (``wait-all``, its default) or for pieces of
 them (``independent``): a fallback, and a peer to compare with.
 """
 

@@ -1,7 +1,7 @@
 """Kokoro and other StyleTTS 2 in one graph, by whole utterances: phonemes, a style and a speed to samples.
 
 StyleTTS 2 (Li et al., NeurIPS 2023) normalizes over the whole utterance and reads it in both directions, so the graph
-as published says nothing of a sentence before it has all of it. Each SPEAK is an utterance of its own: a sentence
+as published says nothing of a sentence before it has all of it. Each SPEAK is a separate utterance: a sentence
 (``wait-all``, the default), or a piece of one (``independent``).
 """
 

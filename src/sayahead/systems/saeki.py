@@ -57,7 +57,7 @@ class SegmentalConfig:
     copies: int = 1
     """How often a segment's last frame is repeated as the vocoder's right context (Saeki-b, 4.2: delta)."""
     independent: bool = False
-    """Whether each segment is an utterance of its own, without past or future (Saeki-a, IV-B: Independent)."""
+    """Whether each segment is a separate utterance, without past or future (Saeki-a, IV-B: Independent)."""
     early_stop: bool = False
     """Whether the stop ends a segment wherever it fires, as in the papers, or from the last sounding phoneme on."""
 

@@ -18,7 +18,7 @@ VARIABLE = "SAYAHEAD_VOICES"
 
 
 def home() -> Path:
-    """The folder of added voices; it need not exist. ConfigError where the system tells of no home folder."""
+    """The folder of added voices; it need not exist. ConfigError if there is no home directory."""
     if os.environ.get(VARIABLE):
         return Path(os.environ[VARIABLE]).expanduser()
     if sys.platform == "win32" and os.environ.get("LOCALAPPDATA"):

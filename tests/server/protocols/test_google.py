@@ -178,7 +178,7 @@ def test_the_pace_and_words_of_ones_own(channel: Any) -> None:
         ([said("Hello.")], "The first message must have streaming_config"),
         ([b""], "The first message must have streaming_config"),
         ([config(**CONFIG), config(**CONFIG)], "The first message must have streaming_config"),
-        ([b"\xff\xff"], "is no StreamingSynthesizeRequest"),
+        ([b"\xff\xff"], "is not a StreamingSynthesizeRequest"),
         ([config(**CONFIG), b"\x12\x03\x2a\x01x"], "An input needs text: markup"),
         ([config(streaming_audio_config={"audio_encoding": 2})], "MP3 cannot be streamed: use one of PCM"),
         ([config(streaming_audio_config={"audio_encoding": 99})], "audio_encoding is missing or not supported"),

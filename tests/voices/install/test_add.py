@@ -188,15 +188,15 @@ def test_what_cannot_be_added_leaves_nothing(silbo: Path, tmp_path: Path, own_ho
         ("no-such-thing", {}, ConfigError, "no file or folder"),
         ("de_DE-thorsten-mediun", {}, ConfigError, "de_DE-thorsten-medium"),
         (tmp_path / "empty", {}, VoiceError, "no voice.json"),
-        (tmp_path / "text.txt", {}, ConfigError, "no voice that can be added"),
+        (tmp_path / "text.txt", {}, ConfigError, "not a voice that can be added"),
         (tmp_path / "bad.zip", {}, VoiceError, "cannot be unpacked"),
         (tmp_path / "bad.tar.gz", {}, VoiceError, r"bad\.tar\.gz cannot be unpacked: [^\n]+\.\Z"),
         (evil(tmp_path / "a.tar", "../x"), {}, VoiceError, "lies outside"),
         (evil(tmp_path / "b.tar", "/x"), {}, VoiceError, "lies outside"),
         (wrong, {}, VoiceError, "unheard-of"),
         (silbo, {"name": "heart"}, ConfigError, "came with sayahead"),
-        (silbo, {"name": "../up"}, ConfigError, "no name for a voice"),
-        (silbo, {"sha256": "0" * 64}, ConfigError, "no address"),
+        (silbo, {"name": "../up"}, ConfigError, "not a name for a voice"),
+        (silbo, {"sha256": "0" * 64}, ConfigError, "not an address"),
     ]
     for source, options, error, message in cases:
         with pytest.raises(error, match=message):

@@ -1,6 +1,6 @@
 """What the C library keeps of the server's memory: less of it, and not for long.
 
-The GNU C library gives each thread a heap of its own. What a step needs for a moment and what a text keeps lie there
+The GNU C library gives each thread its own heap. What a step needs for a moment and what a text keeps lie there
 side by side, so that each heap would stay as large as it has ever been. Threads that share one heap wait for each other
 at every block. So those that make speech have their own, and what is larger than a usual word needs lies outside of it:
 such a block comes from the system and goes back to it at once. Elsewhere these functions do nothing.

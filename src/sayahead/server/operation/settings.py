@@ -123,7 +123,7 @@ class Settings:
             own.check(self)
 
     def of(self, kind: type[P]) -> P:
-        """The settings that a protocol declares with a class of its own."""
+        """The settings that a protocol declares with its own class."""
         return next((own for own in self.protocols if isinstance(own, kind)), None) or kind()
 
 
@@ -136,7 +136,7 @@ class ProtocolSettings:
         """ConfigError for what cannot be, beside the server's own settings; bounds of fields are checked before."""
 
     def addresses(self, server: Settings) -> Iterable[tuple[str, int]]:
-        """Hosts and ports of its own on which it listens."""
+        """Further hosts and ports on which it listens."""
         return ()
 
     def findings(self) -> Iterable[str]:

@@ -184,15 +184,15 @@ def failure(error: RequestError) -> Response:
 def routes(hub: Hub) -> list[BaseRoute]:
     """``/tts/websocket`` and ``/tts/bytes``."""
 
-    kept = Dictionaries.of_server(hub)
+    store = Dictionaries.of_server(hub)
 
     async def speak(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, Cartesia(kept))
+        await serve_socket(hub, websocket, Cartesia(store))
 
     @answers(hub, failure)
     async def sound(request: Request, caller: Caller) -> ASGIApp:
         body = await json_body(hub, request)
-        text, options = text_of(hub, body, "transcript"), options_of(body, kept, containers=("raw", "wav", "mp3"))
+        text, options = text_of(hub, body, "transcript"), options_of(body, store, containers=("raw", "wav", "mp3"))
         return SpeechResponse(hub, caller, "cartesia", text, options, wrapping=Sound(options.format), failure=failure)
 
     return [WebSocketRoute("/tts/websocket", speak), Route("/tts/bytes", sound, methods=["POST"])]

@@ -60,7 +60,7 @@ class Aligner:
         return self._alignment(entries, end_s)
 
     def finish(self, end_s: float) -> Alignment | None:
-        """What no chunk has reported, with a blank behind the last word, for clients that wait for one."""
+        """What no chunk has reported, with a blank after the last word, for clients that wait for one."""
         entries = [*self._waiting]
         self._waiting.clear()
         if not (entries[-1][0] if entries else self._last or " ").isspace():

@@ -65,13 +65,13 @@ class Dictionaries:
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self._kept = dict[str, Dictionary]()
+        self._entries = dict[str, Dictionary]()
 
     @classmethod
     def of_server(cls, hub: Hub) -> Dictionaries:
         """Those that all protocols of a server share."""
-        kept: Dictionaries = hub.shared.setdefault(cls, cls(hub))
-        return kept
+        store: Dictionaries = hub.shared.setdefault(cls, cls(hub))
+        return store
 
     def lexicon(self, locators: object) -> Lexicon | None:
         """What ``pronunciation_dictionary_locators`` name, the first of them first; None without any.
@@ -86,24 +86,24 @@ class Dictionaries:
         for locator in reversed(locators):
             if not isinstance(locator, dict):
                 raise ConfigError("A pronunciation dictionary locator is an object with pronunciation_dictionary_id.")
-            found = self.get(locator.get("pronunciation_dictionary_id"))
-            version = locator.get("version_id") or found.latest[0]
-            if version not in found.versions:
-                raise ConfigError(f"The pronunciation dictionary {found.id!r} has no version {str(version)[:80]!r}.")
-            merged = found.versions[version] if merged is None else merged | found.versions[version]
+            dictionary = self.get(locator.get("pronunciation_dictionary_id"))
+            version = locator.get("version_id") or dictionary.latest[0]
+            if version not in dictionary.versions:
+                raise ConfigError(f"The dictionary {dictionary.id!r} has no version {str(version)[:80]!r}.")
+            merged = dictionary.versions[version] if merged is None else merged | dictionary.versions[version]
         return merged
 
     def get(self, name: object) -> Dictionary:
         """A dictionary by its id. ConfigError where there is none."""
-        if not isinstance(name, str) or name not in self._kept:
+        if not isinstance(name, str) or name not in self._entries:
             raise ConfigError(
                 f"There is no pronunciation dictionary {str(name)[:80]!r} on this server: POST {PATH}/add-from-rules."
             )
-        return self._kept[name]
+        return self._entries[name]
 
     def of(self, caller: Caller) -> list[Dictionary]:
         """A caller's dictionaries."""
-        return [entry for entry in self._kept.values() if entry.owner == caller.name]
+        return [entry for entry in self._entries.values() if entry.owner == caller.name]
 
     def add(self, caller: Caller, name: object, description: object, lexicon: Lexicon) -> Dictionary:
         """A new dictionary. RequestError for one without a name, or too many."""
@@ -111,15 +111,15 @@ class Dictionaries:
             raise RequestError("invalid_option", "name must be a text of 1 to 200 characters.", field="name")
         if len(self.of(caller)) >= MOST:
             raise RequestError("invalid_option", f"There are {MOST} dictionaries: archive one with PATCH {PATH}/ID.")
-        told = description if isinstance(description, str) else None
-        made = Dictionary(secrets.token_urlsafe(12), name, told, caller.name, int(time.time()))
-        made.add(self.checked(lexicon))
-        self._kept[made.id] = made
-        return made
+        about = description if isinstance(description, str) else None
+        dictionary = Dictionary(secrets.token_urlsafe(12), name, about, caller.name, int(time.time()))
+        dictionary.add(self.checked(lexicon))
+        self._entries[dictionary.id] = dictionary
+        return dictionary
 
     def drop(self, dictionary: Dictionary) -> None:
         """Forget a dictionary."""
-        self._kept.pop(dictionary.id, None)
+        self._entries.pop(dictionary.id, None)
 
     def checked(self, lexicon: Lexicon) -> Lexicon:
         """A lexicon that is not too long and that the default voice, if it is loaded, can say."""
@@ -139,12 +139,12 @@ def entries_of(rules: object) -> dict[str, Entry]:
     for number, rule in enumerate(rules, start=1):
         where, rule = f"rule {number}", rule if isinstance(rule, dict) else {}
         word, kind = rule.get("string_to_replace"), rule.get("type")
-        said = rule.get("alias" if kind == "alias" else "phoneme")
-        if kind not in ("alias", "phoneme") or not isinstance(word, str) or not isinstance(said, str):
+        reading = rule.get("alias" if kind == "alias" else "phoneme")
+        if kind not in ("alias", "phoneme") or not isinstance(word, str) or not isinstance(reading, str):
             raise ConfigError(f"{where}: expected type (alias or phoneme), string_to_replace, and alias or phoneme.")
         alphabet = "" if kind == "alias" else str(rule.get("alphabet", "ipa")).lower()
         word = spaced(word if rule.get("case_sensitive", True) is not False else word.lower())
-        entries[word] = Entry(said, alphabet, where)
+        entries[word] = Entry(reading, alphabet, where)
     return entries
 
 
@@ -180,29 +180,29 @@ def pls_of(lexicon: Lexicon) -> str:
     from xml.sax.saxutils import escape, quoteattr
 
     def lexeme(word: str, entry: Entry) -> str:
-        said = f"<alias>{escape(entry.said)}</alias>"
+        reading = f"<alias>{escape(entry.said)}</alias>"
         if entry.alphabet:
-            said = f"<phoneme alphabet={quoteattr(entry.alphabet)}>{escape(entry.said)}</phoneme>"
-        return f"<lexeme><grapheme>{escape(word)}</grapheme>{said}</lexeme>"
+            reading = f"<phoneme alphabet={quoteattr(entry.alphabet)}>{escape(entry.said)}</phoneme>"
+        return f"<lexeme><grapheme>{escape(word)}</grapheme>{reading}</lexeme>"
 
     rows: Iterable[str] = (lexeme(word, entry) for word, entry in lexicon.entries.items())
     head = '<lexicon version="1.0" xmlns="http://www.w3.org/2005/01/pronunciation-lexicon" alphabet="ipa">'
     return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *rows, "</lexicon>", ""])
 
 
-def routes(hub: Hub, kept: Dictionaries, failure: Failure) -> list[BaseRoute]:
+def routes(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
     """The endpoints."""
-    return [*of_all(hub, kept, failure), *of_one(hub, kept, failure)]
+    return [*of_all(hub, store, failure), *of_one(hub, store, failure)]
 
 
-def of_all(hub: Hub, kept: Dictionaries, failure: Failure) -> list[BaseRoute]:
+def of_all(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
     """What makes dictionaries, and lists them."""
 
     @answers(hub, failure)
     async def from_rules(request: Request, caller: Caller) -> Response:
         body = await json_body(hub, request)
         lexicon = Lexicon(entries_of(body.get("rules")))
-        return JSONResponse(kept.add(caller, body.get("name"), body.get("description"), lexicon).row())
+        return JSONResponse(store.add(caller, body.get("name"), body.get("description"), lexicon).row())
 
     @answers(hub, failure)
     async def from_file(request: Request, caller: Caller) -> Response:
@@ -211,11 +211,11 @@ def of_all(hub: Hub, kept: Dictionaries, failure: Failure) -> list[BaseRoute]:
         if "file" not in fields:
             raise RequestError("invalid_option", "file is missing: a PLS file.", field="file")
         lexicon = lexicon_of_file(fields["file"])
-        return JSONResponse(kept.add(caller, texts.get("name"), texts.get("description"), lexicon).row())
+        return JSONResponse(store.add(caller, texts.get("name"), texts.get("description"), lexicon).row())
 
     @answers(hub, failure)
     async def listed(request: Request, caller: Caller) -> Response:
-        rows = [entry.row() for entry in kept.of(caller)]
+        rows = [entry.row() for entry in store.of(caller)]
         return JSONResponse({"pronunciation_dictionaries": rows, "next_cursor": None, "has_more": False})
 
     return [
@@ -226,45 +226,45 @@ def of_all(hub: Hub, kept: Dictionaries, failure: Failure) -> list[BaseRoute]:
     ]
 
 
-def of_one(hub: Hub, kept: Dictionaries, failure: Failure) -> list[BaseRoute]:
+def of_one(hub: Hub, store: Dictionaries, failure: Failure) -> list[BaseRoute]:
     """What shows and changes a dictionary."""
 
     def own(request: Request, caller: Caller) -> Dictionary:
-        found = kept.get(request.path_params["id"])
-        if found.owner != caller.name:
+        dictionary = store.get(request.path_params["id"])
+        if dictionary.owner != caller.name:
             raise ConfigError("This pronunciation dictionary belongs to another key.")
-        return found
+        return dictionary
 
     @answers(hub, failure)
     async def one(request: Request, caller: Caller) -> Response:
-        found = own(request, caller)
+        dictionary = own(request, caller)
         if request.method == "PATCH":
             body = await json_body(hub, request)
             if body.get("archived") is True:
-                kept.drop(found)
-            found.name = str(body.get("name") or found.name)[:200]
-        return JSONResponse(found.row())
+                store.drop(dictionary)
+            dictionary.name = str(body.get("name") or dictionary.name)[:200]
+        return JSONResponse(dictionary.row())
 
     @answers(hub, failure)
     async def change(request: Request, caller: Caller) -> Response:
-        found, body = own(request, caller), await json_body(hub, request)
-        entries = dict(found.latest[1].entries)
+        dictionary, body = own(request, caller), await json_body(hub, request)
+        entries = dict(dictionary.latest[1].entries)
         if request.path_params["change"] == "add-rules":
             entries |= entries_of(body.get("rules"))
         else:
-            gone = body.get("rule_strings")
-            for word in gone if isinstance(gone, list) else ():
+            words = body.get("rule_strings")
+            for word in words if isinstance(words, list) else ():
                 entries.pop(spaced(str(word)), None)
-        found.add(kept.checked(Lexicon(entries)))
-        version, lexicon = found.latest
-        return JSONResponse({"id": found.id, "version_id": version, "version_rules_num": len(lexicon)})
+        dictionary.add(store.checked(Lexicon(entries)))
+        version, lexicon = dictionary.latest
+        return JSONResponse({"id": dictionary.id, "version_id": version, "version_rules_num": len(lexicon)})
 
     @answers(hub, failure)
     async def download(request: Request, caller: Caller) -> Response:
-        found, version = own(request, caller), request.path_params["version"]
-        if version not in found.versions:
-            raise ConfigError(f"The pronunciation dictionary {found.id!r} has no version {version[:80]!r}.")
-        return Response(pls_of(found.versions[version]), media_type="application/pls+xml")
+        dictionary, version = own(request, caller), request.path_params["version"]
+        if version not in dictionary.versions:
+            raise ConfigError(f"The dictionary {dictionary.id!r} has no version {version[:80]!r}.")
+        return Response(pls_of(dictionary.versions[version]), media_type="application/pls+xml")
 
     return [
         Route(PATH + "/{id}", one, methods=["GET", "PATCH"]),

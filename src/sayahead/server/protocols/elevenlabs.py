@@ -71,9 +71,9 @@ def audio_format(name: str | None) -> AudioFormat:
 
 def spoken(query: Mapping[str, str], settings: object, **own: Any) -> SessionOptions:
     """The options of a session in ``voice_settings`` and in the query, and the protocol's own."""
-    given: dict[str, Any] = settings if isinstance(settings, dict) else {}
-    speed = number(given.get("speed"))
-    return session_of({**query, **given}, speed=speed if speed is not None and speed > 0 else 1.0, **own)
+    table: dict[str, Any] = settings if isinstance(settings, dict) else {}
+    speed = number(table.get("speed"))
+    return session_of({**query, **table}, speed=speed if speed is not None and speed > 0 else 1.0, **own)
 
 
 class Multi(SocketProtocol):
@@ -265,13 +265,13 @@ def voice_row(name: str, config: VoiceConfig) -> dict[str, Any]:
 def routes(hub: Hub) -> list[BaseRoute]:
     """ElevenLabs' endpoints."""
 
-    kept = Dictionaries.of_server(hub)
+    store = Dictionaries.of_server(hub)
 
     async def single(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, Single(websocket.path_params["voice"], websocket.query_params, kept))
+        await serve_socket(hub, websocket, Single(websocket.path_params["voice"], websocket.query_params, store))
 
     async def multi(websocket: WebSocket) -> None:
-        await serve_socket(hub, websocket, Multi(websocket.path_params["voice"], websocket.query_params, kept))
+        await serve_socket(hub, websocket, Multi(websocket.path_params["voice"], websocket.query_params, store))
 
     @answers(hub, failure)
     async def speech(request: Request, caller: Caller) -> ASGIApp:
@@ -279,7 +279,7 @@ def routes(hub: Hub) -> list[BaseRoute]:
         text, form = text_of(hub, body, "text"), audio_format(request.query_params.get("output_format"))
         voice, language, seed = request.path_params["voice"], body.get("language_code"), body.get("seed")
         language, seed = language if isinstance(language, str) else None, seed % 2**32 if isinstance(seed, int) else 0
-        lexicon = kept.lexicon(body.get("pronunciation_dictionary_locators"))
+        lexicon = store.lexicon(body.get("pronunciation_dictionary_locators"))
         own = {"seed": seed, "markup": "ssml", "lexicon": lexicon}
         session = spoken(request.query_params, body.get("voice_settings"), **own)
         options = replace(OPTIONS, voice=voice, language=language, format=form, session=session)
@@ -307,5 +307,5 @@ def routes(hub: Hub) -> list[BaseRoute]:
         *(Route(path + rest, speech, methods=["POST"]) for rest in ("", "/stream", "/stream/with-timestamps")),
         *(Route(place, voices) for place in ("/v1/voices", "/v2/voices", "/v1/voices/{voice}")),
         Route("/v1/single-use-token/{kind}", token, methods=["POST"]),
-        *dictionaries.routes(hub, kept, failure),
+        *dictionaries.routes(hub, store, failure),
     ]

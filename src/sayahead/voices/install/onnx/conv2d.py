@@ -30,7 +30,7 @@ def with_planes(graph: Graph) -> Graph:
         if "pads" in about:
             about["pads"] = [0, about["pads"][0], 0, about["pads"][1]]
         rows, kernel = new.op("Unsqueeze", node.input[0], axis), new.constant(np.expand_dims(weight, AXIS))
-        made = new.op("Conv", rows, kernel, *node.input[2:], **about)
-        new.op("Squeeze", made, axis, name=node.output[0])
+        plane = new.op("Conv", rows, kernel, *node.input[2:], **about)
+        new.op("Squeeze", plane, axis, name=node.output[0])
         changes[number] = new.taken()
     return graph.rewritten(changes, new.weights)

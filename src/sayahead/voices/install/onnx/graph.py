@@ -34,8 +34,8 @@ class Graph:
         """``model`` is an onnx.ModelProto; ``where`` names it in errors. VoiceError for graphs within nodes."""
         self.onnx, self.model, self.where = needs_onnx(), model, where
         self.nodes: list[Any] = list(model.graph.node)
-        self.inputs: dict[str, Any] = {given.name: given for given in model.graph.input}
-        self.outputs: list[str] = [made.name for made in model.graph.output]
+        self.inputs: dict[str, Any] = {value.name: value for value in model.graph.input}
+        self.outputs: list[str] = [value.name for value in model.graph.output]
         self.weights: dict[str, Any] = {weight.name: weight for weight in model.graph.initializer}
         self.producer: dict[str, int] = {}
         self.consumers: dict[str, list[int]] = defaultdict(list)
@@ -61,30 +61,30 @@ class Graph:
 
     def upstream(self, *tensors: str, stop: Iterable[str] = ()) -> set[str]:
         """All tensors that these depend on, themselves included, up to and with those of ``stop``."""
-        seen, ends, todo = set[str](), set(stop), list(tensors)
+        visited, ends, todo = set[str](), set(stop), list(tensors)
         while todo:
             tensor = todo.pop()
-            if not tensor or tensor in seen:
+            if not tensor or tensor in visited:
                 continue
-            seen.add(tensor)
+            visited.add(tensor)
             node = None if tensor in ends else self.made_by(tensor)
             if node is not None:
                 todo += node.input
-        return seen
+        return visited
 
     def downstream(self, tensor: str) -> set[str]:
         """All tensors that depend on this one, itself included."""
-        seen, todo = set[str](), [tensor]
+        visited, todo = set[str](), [tensor]
         while todo:
             tensor = todo.pop()
-            if tensor not in seen:
-                seen.add(tensor)
-                todo += [made for number in self.consumers[tensor] for made in self.nodes[number].output]
-        return seen
+            if tensor not in visited:
+                visited.add(tensor)
+                todo += [name for number in self.consumers[tensor] for name in self.nodes[number].output]
+        return visited
 
     def nearest(self, tensor: str, wanted: Callable[[Any], bool], *, down: bool = False) -> Any | None:
         """The nearest node upstream, or ``down``stream, that is wanted: breadth first."""
-        seen, ring = {tensor}, [tensor]
+        visited, ring = {tensor}, [tensor]
         while ring:
             if down:
                 numbers = dict.fromkeys(number for name in ring for number in self.consumers[name])
@@ -95,8 +95,8 @@ class Graph:
                 if wanted(node):
                     return node
             names = (name for node in nodes for name in (node.output if down else node.input))
-            ring = [name for name in dict.fromkeys(names) if name not in seen]
-            seen |= set(ring)
+            ring = [name for name in dict.fromkeys(names) if name not in visited]
+            visited |= set(ring)
         return None
 
     def value(self, tensor: str) -> Array | None:
@@ -126,15 +126,15 @@ class Graph:
         stops = {*inputs, *fixed}
         needed = self.upstream(*outputs, stop=stops)
         names = {tensor: name for tensor, (name, _, _) in inputs.items()}
-        kept = [node for node in self.nodes if any(made in needed - stops for made in node.output)]
-        nodes = [copied(node, names) for node in kept]
+        part = [node for node in self.nodes if any(tensor in needed - stops for tensor in node.output)]
+        nodes = [copied(node, names) for node in part]
         nodes += [helper.make_node("Identity", [names.get(t, t)], [name]) for t, name in outputs.items()]
         weights = [self.weights[name] for name in sorted(needed & self.weights.keys() - fixed.keys())]
         weights += [self.onnx.numpy_helper.from_array(value, tensor) for tensor, value in fixed.items()]
-        given = [helper.make_tensor_value_info(*described) for described in inputs.values()]
-        given += [self.inputs[name] for name in self.inputs if name in needed - stops and name not in self.weights]
-        made = [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs.values()]
-        return self._of(nodes, given, made, weights)
+        sources = [helper.make_tensor_value_info(*shape) for shape in inputs.values()]
+        sources += [self.inputs[name] for name in self.inputs if name in needed - stops and name not in self.weights]
+        results = [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs.values()]
+        return self._of(nodes, sources, results, weights)
 
     def rewritten(
         self,
@@ -151,13 +151,13 @@ class Graph:
         that of ONNX's operators.
         """
         old = self.model.graph
-        nodes = [node for number, given in enumerate(self.nodes) for node in changes.get(number, [given])]
-        weights, made = [*old.initializer, *weights], [*old.output, *outputs]
-        whole = self._of(nodes, [*old.input, *inputs], made, weights)
+        nodes = [node for number, old_node in enumerate(self.nodes) for node in changes.get(number, [old_node])]
+        weights, results = [*old.initializer, *weights], [*old.output, *outputs]
+        whole = self._of(nodes, [*old.input, *inputs], results, weights)
         needed = whole.upstream(*whole.outputs)
         nodes = [node for node in nodes if any(tensor in needed for tensor in node.output)]
         weights = [weight for weight in weights if weight.name in needed]
-        return self._of(nodes, [*old.input, *inputs], made, weights, version)
+        return self._of(nodes, [*old.input, *inputs], results, weights, version)
 
     def _of(
         self, nodes: list[Any], inputs: list[Any], outputs: list[Any], weights: list[Any], version: int | None = None
@@ -169,7 +169,7 @@ class Graph:
 
 
 class Nodes:
-    """New nodes and constants, collected under names of their own, for a graph."""
+    """New nodes and constants, with names that no graph has yet."""
 
     def __init__(self, prefix: str = "") -> None:
         """``prefix`` begins all names."""
@@ -188,8 +188,8 @@ class Nodes:
         if key not in self._constants:
             self._count += 1
             self._constants[key] = f"{self._prefix}c{self._count}"
-            kept = np.ascontiguousarray(array).reshape(array.shape)
-            self.weights.append(self.onnx.numpy_helper.from_array(kept, self._constants[key]))
+            copy = np.ascontiguousarray(array).reshape(array.shape)
+            self.weights.append(self.onnx.numpy_helper.from_array(copy, self._constants[key]))
         return self._constants[key]
 
     def op(self, kind: str, *inputs: str, outputs: int = 1, name: str = "", domain: str = "", **attributes: Any) -> Any:

@@ -30,9 +30,9 @@ def with_norms(graph: Graph) -> Graph:
         return graph
     changes = dict[int, list[Any]]()
     for number, node in enumerate(graph.nodes):
-        found = norm_at(graph, node)
-        if found is not None:
-            inputs, epsilon = found
+        norm = norm_at(graph, node)
+        if norm is not None:
+            inputs, epsilon = norm
             one = graph.onnx.helper.make_node("LayerNormalization", inputs, list(node.output), axis=-1, epsilon=epsilon)
             changes[number] = [one]
     return graph.rewritten(changes, version=max(version, NORMS_SINCE))
@@ -55,8 +55,8 @@ def norm_at(graph: Graph, node: Any) -> tuple[list[str], float] | None:
     flat = [value for name in (scale, offset) if (value := graph.value(name)) is not None and value.ndim == 1]
     if mean.input[0] != less.input[0] or epsilon is None or epsilon.size != 1 or len(flat) < 2:
         return None
-    known = is_square(graph, square, less.output[0])
-    return ([less.input[0], scale, offset], float(epsilon.reshape(-1)[0])) if known else None
+    squared = is_square(graph, square, less.output[0])
+    return ([less.input[0], scale, offset], float(epsilon.reshape(-1)[0])) if squared else None
 
 
 def is_square(graph: Graph, node: Any, tensor: str) -> bool:
@@ -86,63 +86,63 @@ def is_mean(graph: Graph, node: Any) -> bool:
     return axes is not None and list(axes) == [-1]
 
 
-def with_plain_shapes(graph: Graph, ids: str, given: Any) -> Graph:
+def with_plain_shapes(graph: Graph, ids: str, inputs: Any) -> Graph:
     """The same graph with what depends on the number of tokens alone written as a polynomial of it.
 
-    ``ids`` is the input (1, P) of tokens; ``given`` makes all inputs for a number of tokens. What is no polynomial of
-    the second degree stays.
+    ``ids`` is the input (1, P) of tokens; ``inputs`` makes all of them for a number of tokens. What is not a polynomial
+    of the second degree stays.
     """
-    wanted, new = of_shapes(graph), Nodes("shape_")
-    values = tried(graph, wanted, given)
+    shapes, new = of_shapes(graph), Nodes("shape_")
+    values = tried(graph, shapes, inputs)
     tokens = new.op("Gather", new.op("Shape", ids), new.constant(np.array(1, np.int64)))
     powers = [tokens, new.op("Mul", tokens, tokens)]
-    made, names = dict[tuple[Any, ...], str](), dict[str, str]()
-    for tensor in wanted:
-        found = polynomial(values[tensor])
-        if found is None:
+    totals, names = dict[tuple[Any, ...], str](), dict[str, str]()
+    for tensor in shapes:
+        coefficients = polynomial(values[tensor])
+        if coefficients is None:
             continue
-        key = tuple((part.shape, *part.reshape(-1).tolist()) for part in found)
-        if key not in made:
-            total = new.constant(found[0])
-            for power, part in zip(powers, found[1:], strict=True):
+        key = tuple((part.shape, *part.reshape(-1).tolist()) for part in coefficients)
+        if key not in totals:
+            total = new.constant(coefficients[0])
+            for power, part in zip(powers, coefficients[1:], strict=True):
                 if part.any():
                     total = new.op("Add", total, new.op("Mul", power, new.constant(part)))
-            made[key] = total
-        names[tensor] = made[key]
+            totals[key] = total
+        names[tensor] = totals[key]
     changes = {number: [*new.taken(), copied(node, names)] for number, node in enumerate(graph.nodes)}
     return graph.rewritten(changes, new.weights)
 
 
 def of_shapes(graph: Graph) -> list[str]:
     """Tensors that depend on shapes alone."""
-    found = dict[str, None]()
+    tensors = dict[str, None]()
     for node in graph.nodes:
         of = [name for name in node.input if name and graph.value(name) is None]
-        if node.op_type == "Shape" or (of and all(name in found for name in of)):
-            found |= dict.fromkeys(node.output)
-    return list(found)
+        if node.op_type == "Shape" or (of and all(name in tensors for name in of)):
+            tensors |= dict.fromkeys(node.output)
+    return list(tensors)
 
 
-def tried(graph: Graph, tensors: Sequence[str], given: Any) -> dict[str, list[Array]]:
+def tried(graph: Graph, tensors: Sequence[str], inputs: Any) -> dict[str, list[Array]]:
     """What these tensors are at each count of tokens."""
     helper = graph.onnx.helper
     model = type(graph.model)()
     model.CopyFrom(graph.model)
     model.graph.output.extend(helper.make_empty_tensor_value_info(name) for name in tensors)
     session = OnnxGraph(model.SerializeToString())
-    runs = [session(**given(session, tokens)) for tokens in TRIED]
-    return {name: [np.asarray(made[name]) for made in runs] for name in tensors}
+    runs = [session(**inputs(session, tokens)) for tokens in TRIED]
+    return {name: [np.asarray(run[name]) for run in runs] for name in tensors}
 
 
 def polynomial(values: list[Array]) -> tuple[Array, ...] | None:
-    """Coefficients of 1, P and P squared in what was tried; None where it is no polynomial with whole ones."""
+    """Coefficients of 1, P and P squared in what was tried; None unless a polynomial with whole ones fits."""
     first = values[0]
     if first.dtype != np.int64 or first.size > MOST or any(value.shape != first.shape for value in values):
         return None
     powers = np.vander(np.array(TRIED, np.int64), 3, increasing=True)
-    seen = np.stack([value.reshape(-1) for value in values])
+    shapes = np.stack([value.reshape(-1) for value in values])
     # An end that stands for all there is, is too large for a fit.
-    grown = np.linalg.lstsq(powers[1:, 1:] - powers[0, 1:], seen[1:] - seen[0], rcond=None)[0]
-    grown = np.rint(grown).astype(np.int64)
-    found = np.concatenate([(seen[0] - powers[0, 1:] @ grown)[None], grown])
-    return tuple(part.reshape(first.shape) for part in found) if np.array_equal(powers @ found, seen) else None
+    slopes = np.linalg.lstsq(powers[1:, 1:] - powers[0, 1:], shapes[1:] - shapes[0], rcond=None)[0]
+    slopes = np.rint(slopes).astype(np.int64)
+    fit = np.concatenate([(shapes[0] - powers[0, 1:] @ slopes)[None], slopes])
+    return tuple(part.reshape(first.shape) for part in fit) if np.array_equal(powers @ fit, shapes) else None

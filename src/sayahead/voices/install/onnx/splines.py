@@ -20,13 +20,13 @@ EDGE = 1e-4
 
 
 def with_short_splines(graph: Graph) -> Graph:
-    """The same graph with each spline that is found replaced; the caller checks that it says the same."""
+    """The same graph with each spline replaced; the caller checks that it says the same."""
     new, changes = Nodes("spline_"), dict[int, list[Any]]()
     for number, node in enumerate(graph.nodes):
-        found = spline_to(graph, node)
-        if found is not None:
+        match = spline_to(graph, node)
+        if match is not None:
             copy = copied(node, {})
-            copy.input[1] = Spline(new, *found[2:]).write(*found[:2])
+            copy.input[1] = Spline(new, *match[2:]).write(*match[:2])
             changes[number] = [*new.taken(), copy]
     return graph.rewritten(changes, new.weights)
 
@@ -60,10 +60,10 @@ class Spline:
         constant = self._new.constant
         return str(self._new.op("Add", self._new.op("MatMul", rows, constant(matrix)), constant(offset)))
 
-    def write(self, parameters: str, given: str) -> str:
-        """The nodes of one spline; the name of what they make (1, 1, P)."""
+    def write(self, parameters: str, values: str) -> str:
+        """The nodes of one spline; the name of their output (1, 1, P)."""
         n, op, constant = self._bins, self._new.op, self._new.constant
-        y = op("Transpose", given, perm=[0, 2, 1])
+        y = op("Transpose", values, perm=[0, 2, 1])
         sizes = constant(np.array([n, n, n - 1], np.int64))
         widths, heights, slopes = op("Split", op("Transpose", parameters, perm=[0, 2, 1]), sizes, outputs=3, axis=2)
         widths, heights = (self._shares(part) for part in (widths, heights))

@@ -1,11 +1,11 @@
 """Convolutions that remember: a graph of plain convolutions over time is changed to run a few frames at a time.
 
-Every convolution that sees to its left is given the last inputs of the step before instead of zeros, and hands out
+Every convolution that sees to its left is given the last inputs of the step before instead of zeros, and returns
 those before *commit*, the frame from which the next step goes on. What it sees to its right is what it is given, and
 zeros after it. A cache of zeros is the padding that a sentence begins with. So, where what is given to the right of the
 commit is what then comes, steps are the whole.
 
-Only so much is computed right of the commit as what follows in the graph sees of it: a decoder's last layers, which
+Right of the commit, only what the rest of the graph sees is computed: a decoder's last layers, which
 are most of its work, need a frame where its first one needs twelve.
 """
 
@@ -74,15 +74,15 @@ def with_caches(graph: Graph, ahead: int, *, trim: Sequence[str] = ("ConvTranspo
             shift_pads(copy, layer.past * (attributes(node)["strides"][0] if is_up(node) else -1))
         changes[number] = [*new.taken(), copy]
     info = graph.onnx.helper.make_tensor_value_info
-    given, made = (
+    caches, nexts = (
         [info(f"{name}{place}", FLOAT, (1, layer.channels, layer.past)) for place, layer in enumerate(layers)]
         for name in ("cache", "next")
     )
-    return graph.rewritten(changes, new.weights, inputs=[info("commit", INT64, (1,)), *given], outputs=made)
+    return graph.rewritten(changes, new.weights, inputs=[info("commit", INT64, (1,)), *caches], outputs=nexts)
 
 
 def is_up(node: Any) -> bool:
-    """Whether a node makes more rows of its input's."""
+    """Whether a node makes several rows of each row of its input."""
     return bool(node.op_type == "ConvTranspose")
 
 
@@ -90,7 +90,7 @@ def rows_needed(graph: Graph, ahead: int) -> dict[str, int]:
     """How many of each tensor's rows after the commit it takes for ``ahead`` of the output's."""
     needed = dict.fromkeys(graph.outputs, ahead)
     for node in reversed(graph.nodes):
-        rows = max((needed.get(made, 0) for made in node.output), default=0)
+        rows = max((needed.get(tensor, 0) for tensor in node.output), default=0)
         if node.op_type == "Conv":
             rows += attributes(node).get("pads", [0, 0])[1]
         if is_up(node):

@@ -104,7 +104,7 @@ def hop(graph: Graph) -> int:
 def boundary(graph: Graph, output: str, latent: str) -> set[str]:
     """What the part after the latent takes from before it."""
     after = graph.downstream(latent)
-    part = [node for node in graph.nodes if any(made in after for made in node.output) and node.output[0] != latent]
+    part = [node for node in graph.nodes if any(tensor in after for tensor in node.output) and node.output[0] != latent]
     needed = graph.upstream(output)
     return {t for node in part if node.output[0] in needed for t in node.input if t and t not in after}
 
@@ -119,19 +119,19 @@ def rows(graph: Graph, tensor: str, durations: str) -> str:
 def token_masks(graph: Graph) -> tuple[str, ...]:
     """Casts to float of what depends on the lengths and on the number of tokens, not on the tokens themselves."""
     ids, lengths = ids_and_lengths(graph)
-    shapes = {made.output[0] for made in graph.of_type("Shape")}
+    shapes = {node.output[0] for node in graph.of_type("Shape")}
     random = {ids, *(node.output[0] for node in graph.of_type(*RANDOM))}
-    found = []
+    masks = []
     for node in graph.of_type("Cast"):
         causes = graph.upstream(node.output[0], stop=shapes)
         if attributes(node)["to"] == FLOAT and lengths in causes and not random & causes:
-            found.append(node.output[0])
-    return tuple(found)
+            masks.append(node.output[0])
+    return tuple(masks)
 
 
 def ids_and_lengths(graph: Graph) -> tuple[str, str]:
     """Names of the inputs (1, P) of ids and (1,) of their number."""
-    whole = {name: len(given.type.tensor_type.shape.dim) for name, given in graph.inputs.items()}
+    whole = {name: len(value.type.tensor_type.shape.dim) for name, value in graph.inputs.items()}
     gathered = {node.input[1] for node in graph.of_type("Gather") if graph.value(node.input[0]) is not None}
     ids = only(graph, [name for name, axes in whole.items() if axes == 2 and name in gathered], "an input of ids")
     wanted = [name for name, axes in whole.items() if axes == 1 and "length" in name] or ["input_lengths"]
@@ -171,11 +171,11 @@ def cut(graph: Graph, cuts: Cuts, *, masks: bool = False) -> Parts:
     latent = {cuts.latent: ("rows", FLOAT, (1, c, "frames"))}
     z = {cuts.z: ("rows", FLOAT, (1, c, "frames"))}
     prior = {cuts.frame_noise: ("prior", FLOAT, (1, c, "frames"))}
-    made = {cuts.mean: "mean", cuts.log_deviation: "log_deviation", cuts.frames: "frames"}
+    names = {cuts.mean: "mean", cuts.log_deviation: "log_deviation", cuts.frames: "frames"}
     fixed: dict[str, Array] = {cuts.frame_mask: one} | zeros(graph, cuts)
     return Parts(
         whole=graph.cut({**noise, **prior}, {cuts.samples: "samples"}),
-        text=graph.cut(noise, made, constants=ones),
+        text=graph.cut(noise, names, constants=ones),
         flow=graph.cut(latent, {cuts.z: "z"}, constants=fixed),
         decoder=graph.cut(z, {cuts.samples: "samples"}, constants=fixed),
     )
@@ -183,12 +183,12 @@ def cut(graph: Graph, cuts: Cuts, *, masks: bool = False) -> Parts:
 
 def zeros(graph: Graph, cuts: Cuts) -> dict[str, Array]:
     """Tensors of zeros in the flow, as large as another tensor: one zero is enough."""
-    flow, found = graph.upstream(cuts.z, stop=[cuts.latent]), dict[str, Array]()
+    flow, fixed = graph.upstream(cuts.z, stop=[cuts.latent]), dict[str, Array]()
     for node in graph.of_type("ConstantOfShape"):
         value = next((graph.onnx.numpy_helper.to_array(a.t) for a in node.attribute if a.name == "value"), np.zeros(1))
         used = [graph.nodes[number].op_type for number in graph.consumers[node.output[0]]]
         shape = graph.made_by(node.input[0])
-        known = shape is not None and shape.op_type == "Shape" and cuts.latent in graph.upstream(shape.input[0])
-        if node.output[0] in flow and known and not value.any() and set(used) <= {"Add", "Neg", "Sub", "Exp", "Mul"}:
-            found[node.output[0]] = np.zeros((1, 1, 1), np.float32)
-    return found
+        timed = shape is not None and shape.op_type == "Shape" and cuts.latent in graph.upstream(shape.input[0])
+        if node.output[0] in flow and timed and not value.any() and set(used) <= {"Add", "Neg", "Sub", "Exp", "Mul"}:
+            fixed[node.output[0]] = np.zeros((1, 1, 1), np.float32)
+    return fixed

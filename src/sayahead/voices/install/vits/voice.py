@@ -63,9 +63,9 @@ CARDS = ("MODEL_CARD", "MODEL_CARD.md", "LICENSE", "LICENSE.txt", "LICENSE.md")
 def add_piper(onnx: Path, config: Path | None, folder: Path) -> None:
     """Make ``folder``, which is not there, of a Piper voice: its graph, and the description that belongs to it.
 
-    ``config`` is by default the file with ``.json`` behind the graph's name. The card beside them comes along.
-    VoiceError where something is missing, damaged, no VITS, or needs a front end that is not there; no folder is left
-    then. ConfigError where the package onnx is not installed.
+    ``config`` is by default the file with ``.json`` after the graph's name. The card beside them comes along.
+    VoiceError where something is missing, damaged, not a VITS, or needs a front end that is not there; then no folder
+    is left. ConfigError where the package onnx is not installed.
     """
     needs_onnx()
     described = config or onnx.with_name(f"{onnx.name}.json")
@@ -105,11 +105,11 @@ def write(graph: Graph, cuts: Cuts, piper: PiperConfig, folder: Path, *, origina
 def check_ids(graph: Graph, piper: PiperConfig) -> None:
     """VoiceError if the graph knows fewer phonemes than its configuration."""
     tables = [graph.value(node.input[0]) for node in graph.of_type("Gather")]
-    known = max((len(table) for table in tables if table is not None and table.ndim == 2), default=0)
+    rows = max((len(table) for table in tables if table is not None and table.ndim == 2), default=0)
     most = max(piper.phonemes.values())
-    if most >= known:
+    if most >= rows:
         raise VoiceError(
-            f"{graph.where} knows {known} phonemes, but its configuration has ids up to {most}: the two files do not "
+            f"{graph.where} knows {rows} phonemes, but its configuration has ids up to {most}: the two files do not "
             "belong together."
         )
 
@@ -153,10 +153,10 @@ def about(cuts: Cuts, piper: PiperConfig, terms: str, *, right: tuple[int, int],
 def licensed(card: Path) -> str:
     """What a card says of the licence, with what whoever reads no more than that must know."""
     text = card.read_text(encoding="utf-8", errors="replace")
-    found = re.search(r"^[\s*_#-]*licen[cs]e[*_]*\s*:\s*(.+?)[\s*_]*$", text, re.IGNORECASE | re.MULTILINE)
-    said = (found[1] if found else text.strip().partition("\n")[0] if "LICENSE" in card.name else "unknown")[:80]
-    tuned = re.search(r"fine-?tuned from (.*)", text, re.IGNORECASE)
-    return f"{said} (made from {tuned[1].strip(' .')[:60]}, whose licence counts too)" if tuned else said
+    line = re.search(r"^[\s*_#-]*licen[cs]e[*_]*\s*:\s*(.+?)[\s*_]*$", text, re.IGNORECASE | re.MULTILINE)
+    terms = (line[1] if line else text.strip().partition("\n")[0] if "LICENSE" in card.name else "unknown")[:80]
+    base = re.search(r"fine-?tuned from (.*)", text, re.IGNORECASE)
+    return f"{terms} (made from {base[1].strip(' .')[:60]}, whose licence counts too)" if base else terms
 
 
 def optimized(graph: Graph, path: Path) -> OnnxGraph:
@@ -190,28 +190,28 @@ class Trial:
             parts = cut(self._graph, self._cuts, masks=way.masks)
             # What is faded into the next step is less than a frame.
             self._decoder_sees = rows_needed(parts.decoder, hop)["rows"]
-            made = {
+            graphs = {
                 "text": with_short_splines(parts.text) if way.splines else parts.text,
                 "flow": with_caches(parts.flow, self._decoder_sees, trim=way.trim),
                 "decoder": with_caches(parts.decoder, hop, trim=way.trim),
             }
             if way.lean:
                 ids = ids_and_lengths(self._graph)[0]
-                made["text"] = with_plain_shapes(with_norms(made["text"]), ids, self._tokens)
-                made = {name: with_planes(part) for name, part in made.items()}
-            self._parts = {name: optimized(part, folder / f"{name}.onnx") for name, part in made.items()}
+                graphs["text"] = with_plain_shapes(with_norms(graphs["text"]), ids, self._tokens)
+                graphs = {name: with_planes(part) for name, part in graphs.items()}
+            self._parts = {name: optimized(part, folder / f"{name}.onnx") for name, part in graphs.items()}
             difference = self._difference()
             if difference < TOLERANCE or (np.isfinite(difference) and difference < ROUNDING * self._rounding()):
                 return
         raise self._graph.strange(f"differs from its parts by {difference:g}")
 
     def _tokens(self, graph: OnnxGraph, count: int) -> dict[str, Any]:
-        """Inputs of the text encoder for so many tokens."""
+        """Inputs of the text encoder for ``count`` tokens."""
         ids, noise = np.resize(self._ids, (1, count)), np.resize(self._noise, (1, 2, count))
-        return self._given(graph, input=ids, input_lengths=np.array([count], np.int64), noise=noise)
+        return self._inputs(graph, input=ids, input_lengths=np.array([count], np.int64), noise=noise)
 
-    def _given(self, graph: OnnxGraph, **more: Any) -> dict[str, Any]:
-        given = {
+    def _inputs(self, graph: OnnxGraph, **more: Any) -> dict[str, Any]:
+        inputs = {
             "input": self._ids[None],
             "input_lengths": np.array([len(self._ids)], np.int64),
             "scales": np.array(self._piper.scales, np.float32),
@@ -219,27 +219,27 @@ class Trial:
             "sid": np.array([self._speaker], np.int64),
             **more,
         }
-        return {name: value for name, value in given.items() if name in graph.shapes}
+        return {name: value for name, value in inputs.items() if name in graph.shapes}
 
     def _alone(self, name: str, rows: Floats) -> Floats:
         """What a part makes of rows with nothing before them."""
         graph = self._parts[name]
         caches = graph.zeros("cache")
-        made = graph(**self._given(graph, rows=rows, commit=count(rows.shape[2]), **caches))
-        return np.asarray(next(iter(made.values())))
+        outputs = graph(**self._inputs(graph, rows=rows, commit=count(rows.shape[2]), **caches))
+        return np.asarray(next(iter(outputs.values())))
 
     def _difference(self) -> float:
         """Between samples of the parts, joined, and of the whole; infinite where they do not fit each other."""
         try:
-            made = self._parts["text"](**self._given(self._parts["text"]))
-            frames = np.maximum(np.ceil(made["frames"].reshape(-1)), 1).astype(np.int64)
+            text = self._parts["text"](**self._inputs(self._parts["text"]))
+            frames = np.maximum(np.ceil(text["frames"].reshape(-1)), 1).astype(np.int64)
             rows = np.repeat(np.arange(len(self._ids)), frames)
             prior = self._prior(len(rows))
-            means, deviations = made["mean"][0], np.exp(made["log_deviation"][0]) * np.float32(self._piper.scales[0])
+            means, deviations = text["mean"][0], np.exp(text["log_deviation"][0]) * np.float32(self._piper.scales[0])
             self._latent = (means[rows] + deviations[rows] * prior[0].T).T[None]
             self._z = self._alone("flow", self._latent)
             self._samples = self._alone("decoder", self._z).reshape(-1)
-            expected = self._said(self._whole, prior)
+            expected = self._spoken(self._whole, prior)
         except Exception:
             return float("inf")
         same = len(expected) == len(self._samples) == len(rows) * self._cuts.hop
@@ -249,20 +249,20 @@ class Trial:
         """(1, C, T) noise."""
         return np.random.default_rng(1).standard_normal((1, self._cuts.channels, frames), dtype=np.float32)
 
-    def _said(self, whole: OnnxGraph, prior: Floats) -> Floats:
+    def _spoken(self, whole: OnnxGraph, prior: Floats) -> Floats:
         """(S,) what the whole makes."""
-        return np.asarray(whole(**self._given(whole, prior=prior))["samples"].reshape(-1))
+        return np.asarray(whole(**self._inputs(whole, prior=prior))["samples"].reshape(-1))
 
     def _rounding(self) -> float:
         """By how much the whole differs from itself for the order of its sums alone."""
         plain, prior = OnnxGraph(self._model, optimized=False), self._prior(self._latent.shape[2])
-        return float(np.abs(self._said(self._whole, prior) - self._said(plain, prior)).max())
+        return float(np.abs(self._spoken(self._whole, prior) - self._spoken(plain, prior)).max())
 
     def reaches(self) -> tuple[int, int]:
         """Frames to the right that make a difference: for the flow by trying, for the decoder by its layers."""
         shown = self._latent.shape[2] - max(REACHES)
-        made = self._alone("flow", self._latent[:, :, :shown].copy())
-        off = np.abs(made - self._z[:, :, :shown]).max(axis=(0, 1))
+        latent = self._alone("flow", self._latent[:, :, :shown].copy())
+        off = np.abs(latent - self._z[:, :, :shown]).max(axis=(0, 1))
         bad = np.flatnonzero(off > TOLERANCE * float(np.abs(self._z).max()) / 8)
         wanted = shown - int(bad[0]) if len(bad) else 0
         # One sentence does not show all: two frames more.
