@@ -27,10 +27,10 @@ def cost_ms(call: Callable[[], object]) -> float:
         call()
     least = float("inf")
     for _ in range(8):
-        begun = time.process_time()
+        start_s = time.process_time()
         for _ in range(60):
             call()
-        least = min(least, (time.process_time() - begun) / 60)
+        least = min(least, (time.process_time() - start_s) / 60)
     return 1000 * least
 
 

@@ -62,7 +62,7 @@ def main() -> int:
     arguments = parser.parse_args()
     voice = load_voice("heart")
     with hosted(arguments.site) as address, chromium() as browser:
-        found = {
+        figures = {
             "machine": f"{platform.machine()}, {os.cpu_count()} cores, chromium {browser.version}",
             "load": os.getloadavg()[0],
             "bytes": weights(arguments.site),
@@ -70,22 +70,22 @@ def main() -> int:
             "typed": typed(browser, address),
             "spoken": spoken(browser, address, voice),
         }
-    arguments.out.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    arguments.out.with_suffix(".md").write_text(report(found), encoding="utf-8")
-    print(report(found))
+    arguments.out.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    arguments.out.with_suffix(".md").write_text(report(figures), encoding="utf-8")
+    print(report(figures))
     return 0
 
 
 def weights(site: Path) -> dict[str, list[int]]:
     """Bytes by what they are: as they lie there, and as a host sends them that compresses with gzip."""
-    found = {name: [0, 0] for name in [*GROUPS, "the page"]}
+    totals = {name: [0, 0] for name in [*GROUPS, "the page"]}
     for path in site.rglob("*"):
         if path.is_file() and path.suffix != ".md" and path.name not in ("LICENSE", "NOTICE"):
             group = next((name for name, starts in GROUPS.items() if path.name.startswith(starts)), "the page")
             data = path.read_bytes()
-            found[group][0] += len(data)
-            found[group][1] += len(gzip.compress(data, 9))
-    return found
+            totals[group][0] += len(data)
+            totals[group][1] += len(gzip.compress(data, 9))
+    return totals
 
 
 # The page.
@@ -96,10 +96,10 @@ def opened(browser: Browser, address: str) -> list[float]:
     context, times = browser.new_context(), []
     for _ in range(2):
         page = context.new_page()
-        begun = time.perf_counter()
+        start_s = time.perf_counter()
         page.goto(address)
         loaded(page)
-        times.append(time.perf_counter() - begun)
+        times.append(time.perf_counter() - start_s)
         page.close()
     context.close()
     return times
@@ -116,7 +116,7 @@ def loaded(page: Page) -> None:
 
 def typed(browser: Browser, address: str) -> list[dict[str, str]]:
     """What the page itself says of a text that was typed: its large figures, for two texts."""
-    page, found = browser.new_page(), []
+    page, timings = browser.new_page(), []
     page.goto(address)
     loaded(page)
     for _ in range(3):
@@ -125,10 +125,10 @@ def typed(browser: Browser, address: str) -> list[dict[str, str]]:
         page.wait_for_timeout(500)
         while page.evaluate("document.body.dataset.busy") == "true":
             page.wait_for_timeout(50)
-        found.append({name: page.inner_text(f"#last-{name}") for name in ("first", "heard", "gaps")})
+        timings.append({name: page.inner_text(f"#last-{name}") for name in ("first", "heard", "gaps")})
     page.close()
     # The first text of a fresh tab is compiled while it is spoken.
-    return found[1:]
+    return timings[1:]
 
 
 def spoken(browser: Browser, address: str, voice: Voice) -> list[dict[str, Any]]:
@@ -180,7 +180,7 @@ def spoken_here(voice: Voice, fragments: Sequence[str]) -> dict[str, Any]:
         sound.extend([data] if data else [])
 
     desk, counts, waited = desk_here().Desk(hear, load=lambda _: voice), list[int](), list[float]()
-    begun, processor = time.perf_counter(), time.process_time()
+    start_s, processor = time.perf_counter(), time.process_time()
     for fragment in fragments:
         sent, before = time.perf_counter(), len(sound)
         desk.receive(json.dumps({"type": "input_text.append", "context_id": "a", "text": fragment}))
@@ -191,7 +191,7 @@ def spoken_here(voice: Voice, fragments: Sequence[str]) -> dict[str, Any]:
     desk.receive(json.dumps({"type": "input_text.end", "context_id": "a"}))
     while desk.step():
         pass
-    spent = {"wall_s": time.perf_counter() - begun, "processor_s": time.process_time() - processor}
+    spent = {"wall_s": time.perf_counter() - start_s, "processor_s": time.process_time() - processor}
     words = [word for message in messages for word in message.get("words", [])]
     return {"words": words, "sound": b"".join(sound), "counts": counts, "waited": waited, **spent}
 
@@ -205,11 +205,11 @@ def same_word(a: dict[str, Any], b: dict[str, Any]) -> bool:
 # What is shown.
 
 
-def report(found: dict[str, Any]) -> str:
+def report(figures: dict[str, Any]) -> str:
     """The results as a page of Markdown."""
-    rows = found["spoken"]
+    rows = figures["spoken"]
     lines = ["| bytes, MB | files | sent with gzip |", "|---|---:|---:|"]
-    sizes = {**found["bytes"], "**all**": [sum(column) for column in zip(*found["bytes"].values(), strict=True)]}
+    sizes = {**figures["bytes"], "**all**": [sum(column) for column in zip(*figures["bytes"].values(), strict=True)]}
     lines += [f"| {name} | {raw / 1e6:.1f} | {packed / 1e6:.1f} |" for name, (raw, packed) in sizes.items()]
     seconds = sum(row["seconds"] for row in rows)
     costs = {who: [sum(row[who][key] for row in rows) / seconds for key in ("processor_s", "wall_s")] for who in WHO}
@@ -217,7 +217,7 @@ def report(found: dict[str, Any]) -> str:
     lines += [
         "",
         f"{len(rows)} texts, {seconds:.0f} s of sound, each spoken by the tab and by Python in turn; "
-        f"{found['machine']}, load {found['load']:.1f}.",
+        f"{figures['machine']}, load {figures['load']:.1f}.",
         "",
         "| word by word, one word of lookahead | tab | Python | ratio |",
         "|---|---:|---:|---:|",
@@ -229,15 +229,15 @@ def report(found: dict[str, Any]) -> str:
         lines.append(f"| from a word to its sound, {name}, ms | {ratio_row(values, 0)} |")
     words = [same for row in rows for same in row["words"]]
     distances = [row["log_distance_db"] for row in rows]
-    last = found["typed"][-1]
-    cold, warm = (statistics.median(column) for column in zip(*found["opened"], strict=True))
+    last = figures["typed"][-1]
+    cold, warm = (statistics.median(column) for column in zip(*figures["opened"], strict=True))
     lines += [
         "",
         f"- All words at the same times (within {1000 * SAME_S:.0f} ms) in {sum(all(row['words']) for row in rows)} of "
         f"{len(rows)} texts; {sum(words)} of {len(words)} words.",
         f"- Log spectra: median {statistics.median(distances):.2f} dB apart, at most {max(distances):.2f} dB.",
         f"- From opening the page to the voice: {cold:.1f} s, and {warm:.1f} s with its files in the browser's cache "
-        f"(medians of {len(found['opened'])}; the host is on the same machine).",
+        f"(medians of {len(figures['opened'])}; the host is on the same machine).",
         f"- Typed at {TYPED_WORDS_PER_MIN} words a minute: first sound {last['first']} after the first letter, each "
         f"word's {last['heard']} after its last (median), gaps: {last['gaps']}.",
     ]

@@ -52,12 +52,12 @@ async def turn(port: int) -> float:
     """Seconds from a turn's text to its first sound, on a connection of its own."""
     async with connect(f"ws://127.0.0.1:{port}/v1/stream") as connection:
         await connection.recv()
-        begun = time.perf_counter()
+        start_s = time.perf_counter()
         await connection.send(event("input_text.append", text=TURN))
         await connection.send(event("input_text.end"))
         while not isinstance(await connection.recv(), bytes):
             pass
-        return time.perf_counter() - begun
+        return time.perf_counter() - start_s
 
 
 def attack(port: int, text: str) -> None:

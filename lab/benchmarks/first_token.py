@@ -39,20 +39,20 @@ def answers() -> list[str]:
 
 
 def said(session: Session, text: str, per_s: float) -> tuple[float, float]:
-    """First sound after the first token, and length of the sound, in s; behind the first the rest comes at once."""
-    first_s, audio_s, begun, zero = None, 0.0, time.perf_counter(), None
+    """First sound after the first token, and length of the sound, in s; after the first the rest comes at once."""
+    first_s, audio_s, start_s, zero = None, 0.0, time.perf_counter(), None
     for arrival in [*Tokens(per_s, jitter=0.0).arrivals(text), None]:
         if arrival is None:
             session.finish()
         else:
             zero = arrival.at_s if zero is None else zero
             if first_s is None:
-                time.sleep(max(0.0, begun + arrival.at_s - zero - time.perf_counter()))
+                time.sleep(max(0.0, start_s + arrival.at_s - zero - time.perf_counter()))
             session.push(arrival.text)
         while (chunk := session.pull()) is not None:
             audio_s += chunk.duration_s
             if first_s is None and np.abs(chunk.samples).max(initial=0.0) > AUDIBLE:
-                first_s = time.perf_counter() - begun
+                first_s = time.perf_counter() - start_s
     assert first_s is not None
     return first_s, audio_s
 

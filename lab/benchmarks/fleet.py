@@ -35,11 +35,11 @@ ROOT = Path(__file__).parents[2]
 async def session(url: str, times: int, delay_s: float = 0.0) -> tuple[float, float] | None:
     """Milliseconds to the first sound, and the longest wait for more in seconds; None if it was cut or refused."""
     await asyncio.sleep(delay_s)
-    begun = 0.0
+    start_s = 0.0
 
     async def text() -> AsyncIterator[str]:
-        nonlocal begun
-        begun = time.perf_counter()
+        nonlocal start_s
+        start_s = time.perf_counter()
         for word in WORDS * times:
             yield word + " "
             await asyncio.sleep(0.05)
@@ -49,7 +49,7 @@ async def session(url: str, times: int, delay_s: float = 0.0) -> tuple[float, fl
         async with Client([url] * 3) as client:
             async for _ in client.stream(text()):
                 now = time.perf_counter()
-                first = first or 1000 * (now - begun)
+                first = first or 1000 * (now - start_s)
                 worst = max(worst, now - last) if last else 0.0
                 last = now
     except ServerError:
@@ -153,10 +153,10 @@ async def killed(serve: Any, url: str, sessions: int) -> dict[str, Any]:
     talks = [asyncio.create_task(session(url, 8, 0.05 * number)) for number in range(sessions)]
     await asyncio.sleep(4.0)
     os.kill(replicas()[0], signal.SIGKILL)
-    begun = time.monotonic()
+    start_s = time.monotonic()
     while len(replicas()) < 2 or await asyncio.to_thread(running, serve) < 2:
         await asyncio.sleep(0.2)
-    back_s = time.monotonic() - begun
+    back_s = time.monotonic() - start_s
     results = await asyncio.gather(*talks)
     ended = [each for each in results if each is not None]
     return {

@@ -4,7 +4,7 @@
 
 Durations, pitch and energy are the whole sentence's (``blind.py``), so that both lie sample by sample beside each
 other, and what is left is the sound running into what was expected. The mean absolute difference of mel spectra (31
-bands up to 8 kHz, windows of 21 ms, nothing 60 dB below the loudest) before, at and behind the joins. No listener is
+bands up to 8 kHz, windows of 21 ms, nothing 60 dB below the loudest) before, at and after the joins. No listener is
 asked: it says where the sound differs, not how much that is heard.
 """
 
@@ -43,7 +43,7 @@ class Row:
     hold_back_s: float | None = None
     """None: the voice's own, 50 ms at k = 1, 100 ms at k = 0."""
     right: int = 8
-    """Provisional frames that the decoder is given behind the two that overlap."""
+    """Provisional frames that the decoder is given after the two that overlap."""
     anew: bool = True
     """See SourceFilter."""
 

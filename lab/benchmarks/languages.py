@@ -3,7 +3,7 @@
     python lab/benchmarks/languages.py [--results FILE.md]
 
 The sentences are those of ``lab/benchmarks/languages/*.txt``, written for this. A word is asked for with everything
-before it in its sentence, k words behind it, and the language's stand-in word behind these where the sentence goes on;
+before it in its sentence, k words after it, and the language's stand-in word after these where the sentence goes on;
 its phonemes are held to those of the whole sentence. "In one piece" is what voices were trained on: espeak-ng merges
 some words then ("of the"), so spaces do not count, and a sentence is right or not. Readings are those of
 ``tests/text/readings``. ``SAYAHEAD_ESPEAK`` chooses the library of espeak-ng.
@@ -71,7 +71,7 @@ def compared(language: str) -> tuple[int, list[float], float]:
 
 
 def waits(language: str) -> tuple[int, int, int]:
-    """Words of the readings' texts: all, those final later than a character behind them, their most characters."""
+    """Words of the readings' texts: all, those final later than a character after them, their most characters."""
     total = late = most = 0
     for case in cases_of(language):
         normalizer = front_end(language).normalizer()
@@ -102,7 +102,7 @@ def tables() -> str:
         lines.append(f"| {language} | {count} | {' | '.join(f'{share:.2f}' for share in shares)} | {alike:.0f} |")
     lines += [
         "",
-        "Readings that a person accepts, and words of their texts that wait longer than one character behind them:",
+        "Readings that a person accepts, and words of their texts that wait longer than one character after them:",
         "",
         "| | texts | right | words | wait | most characters |",
         "|---|--:|--:|--:|--:|--:|",

@@ -54,18 +54,18 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as passing:
         if arguments.acoustic is not None and (arguments.acoustic / "voice.json").is_file():
             shutil.copytree(arguments.acoustic, passing, dirs_exist_ok=True)
-            found = load_ranges(arguments.ranges)
-            observed(Path(passing), {name: one for name, one in found.items() if not name.startswith(FIRST)})
+            merged = load_ranges(arguments.ranges)
+            observed(Path(passing), {name: one for name, one in merged.items() if not name.startswith(FIRST)})
             seen = {name: one for name, one in observe(Path(passing), texts).items() if name.startswith(FIRST)}
-            found = dict(sorted({**found, **seen}.items()))
+            merged = dict(sorted({**merged, **seen}.items()))
         else:
             run = None if arguments.acoustic is None else load_trained(arguments.acoustic)
             make_heart(arguments.settings, Path(passing), acoustic=run)
             export(run, Path(passing), observed=True)
             sealed(Path(passing))
-            found = observe(Path(passing), texts)
-    save_ranges(found, arguments.ranges)
-    print(f"{len(found)} ranges of {len(texts)} texts: {arguments.ranges}")
+            merged = observe(Path(passing), texts)
+    save_ranges(merged, arguments.ranges)
+    print(f"{len(merged)} ranges of {len(texts)} texts: {arguments.ranges}")
     return 0
 
 

@@ -110,12 +110,12 @@ class Soak:
     async def turn(self, client: Client) -> str:
         """One answer, heard in real time; how it ended."""
         text = self.random.choice(ANSWERS)
-        speech, begun = client.speech(), time.monotonic()
+        speech, start_s = client.speech(), time.monotonic()
         writing = asyncio.create_task(self.write(speech.push, speech.finish, text))
         stop_s = self.random.uniform(0.5, 4.0) if self.random.random() < INTERRUPTED else float("inf")
         played_s, first_s = 0.0, None
         async for chunk in speech:
-            now = time.monotonic() - begun
+            now = time.monotonic() - start_s
             if first_s is None:
                 first_s = now
                 self.minute.waits.append(first_s)
@@ -128,7 +128,7 @@ class Soak:
         await writing
         if first_s is None or played_s < 1.0:
             return f"failed: {played_s:.1f} s of sound"
-        await asyncio.sleep(max(0.0, first_s + played_s - (time.monotonic() - begun)))
+        await asyncio.sleep(max(0.0, first_s + played_s - (time.monotonic() - start_s)))
         return "done"
 
     @staticmethod
@@ -160,13 +160,13 @@ class Soak:
 
 def spoken(voice: Voice, text: str) -> float:
     """Processor seconds of an answer for a second of its sound."""
-    begun, session, samples = time.thread_time(), voice.session(), 0
+    start_s, session, samples = time.thread_time(), voice.session(), 0
     for word in text.split():
         session.push(word + " ")
         samples += sum(len(chunk.samples) for chunk in session.chunks())
     session.finish()
     samples += sum(len(chunk.samples) for chunk in session.chunks())
-    return (time.thread_time() - begun) * voice.sample_rate / samples
+    return (time.thread_time() - start_s) * voice.sample_rate / samples
 
 
 def abandon(port: int) -> None:
@@ -241,13 +241,13 @@ def never_reads(port: int) -> None:
 async def soak(version: Version, *, minutes: float, talkers: int, every_s: float) -> list[dict[str, Any]]:
     """The rows."""
     run, rows = Soak(version, 0), list[dict[str, Any]]()
-    begun = time.monotonic()
-    until = begun + 60 * minutes
+    start_s = time.monotonic()
+    until = start_s + 60 * minutes
     tasks = [asyncio.create_task(run.talk(until)) for _ in range(talkers)]
     tasks += [asyncio.create_task(run.be_rude(until, every_s)), asyncio.create_task(run.control(until))]
     counted = await asyncio.to_thread(counters, version)
     for n in range(1, round(minutes) + 1):
-        await asyncio.sleep(max(0.0, begun + 60 * n - time.monotonic()))
+        await asyncio.sleep(max(0.0, start_s + 60 * n - time.monotonic()))
         minute, run.minute = run.minute, Minute()
         p50, p95 = (np.percentile(minute.waits or [0.0], q) * 1000 for q in (50, 95))
         row: dict[str, Any] = {"minute": n, "rss_mb": round(version.rss_mb, 1), "descriptors": version.descriptors}

@@ -31,7 +31,7 @@ class Heard:
 
 
 def arrivals(text: str, tokens_per_s: float) -> list[tuple[str, float]]:
-    """(word with the space behind it, arrival of its last token) where four characters are a token."""
+    """(word with the space after it, arrival of its last token) where four characters are a token."""
     words, done = [], 0
     for word in text.split():
         done += len(word) + 1
@@ -44,13 +44,13 @@ def play(voice: Voice, text: list[tuple[str, float]], policy: Policy) -> list[He
     session = voice.session(policy=policy)
     rate, played_to, heard = voice.sample_rate, 0.0, list[Heard]()
     for fragment, arrived in [*text, (None, text[-1][1])]:
-        begun = time.perf_counter()
+        start_s = time.perf_counter()
         if fragment is None:
             session.finish()
         else:
             session.push(fragment)
         while (chunk := session.pull()) is not None:
-            ready = arrived + time.perf_counter() - begun
+            ready = arrived + time.perf_counter() - start_s
             start = max(played_to, ready)
             for word in chunk.words:
                 onset = start + (word.onset - chunk.start) / rate

@@ -58,7 +58,7 @@ class Row:
 
     def hear(self, mel: Floats) -> None:
         """Render a sentence both ways."""
-        begun = time.process_time()
+        start_s = time.process_time()
         whole, _ = self.vocoder.step(mel, mel[:0], self.vocoder.initial(0), seed=1, ended=True)
         between = time.process_time()
         state, parts = self.vocoder.initial(0), []
@@ -67,7 +67,7 @@ class Row:
             made, state = self.vocoder.step(final, right, state, seed=1, ended=not len(right))
             parts.append(made)
         self.steps_s += time.process_time() - between
-        self.whole_s += between - begun
+        self.whole_s += between - start_s
         self.steps += len(parts)
         self.apart = max(self.apart, float(np.abs(whole - np.concatenate(parts)).max() / np.abs(whole).max()))
 

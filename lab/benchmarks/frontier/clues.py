@@ -32,7 +32,7 @@ RIDGE = 30.0
 
 
 def clued(tables: Sequence[ClueTable], voice: Voice, clues: Clues) -> Values:
-    """(M, F) clues of all words but each sentence's last, where nothing behind them is there."""
+    """(M, F) clues of all words but each sentence's last, where nothing after them is there."""
     rows = list[Floats]()
     for table in tables:
         texts = [word.text for word in table.words]

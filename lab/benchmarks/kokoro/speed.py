@@ -35,9 +35,9 @@ def main() -> int:
         for text in TEXTS:
             tries = list[float]()
             for _ in range(2):
-                begun = time.thread_time()
+                start_s = time.thread_time()
                 samples = voice.synthesize(text, policy=policy)
-                tries.append(time.thread_time() - begun)
+                tries.append(time.thread_time() - start_s)
             spent, seconds = spent + min(tries), seconds + len(samples) / voice.sample_rate
         figures[way] = {"rtf": spent / seconds, "seconds": seconds}
     about = {"voice": voice.config.name, "versions": versions(), "figures": figures}

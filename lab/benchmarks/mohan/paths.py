@@ -84,9 +84,9 @@ def title(recipe: Recipe) -> str:
 
 
 def rewards(runs: Sequence[Path], path: Path) -> None:
-    """Draw the mean reward of an episode over the episodes seen, a line a run; behind it, every line of the log.
+    """Draw the mean reward of an episode over the episodes seen, a line a run; after it, every line of the log.
 
-    A run that goes on from another is drawn behind it: where other sentences begin, the line is broken. Agents of
+    A run that goes on from another is drawn after it: where other sentences begin, the line is broken. Agents of
     different units of the quality reward have different colours; of one unit, different seeds.
     """
     figure, axes = canvas("What agents are paid while they learn", "episodes", "reward of an episode")

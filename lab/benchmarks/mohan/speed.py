@@ -47,9 +47,9 @@ def measured(preset: str, frames: int) -> dict[str, float]:
     given = np.zeros((frames + vocoder.context, config.n_mels), np.float32)
     state, spent = vocoder.initial(0), list[float]()
     for _ in range(TIMES + 1):
-        begun = time.process_time()
+        start_s = time.process_time()
         _, state = vocoder.step(given[:frames], given[frames:], state, seed=0, ended=False)
-        spent.append(time.process_time() - begun)
+        spent.append(time.process_time() - start_s)
     each = statistics.median(spent[1:]) / frames
     a_second = config.hop / each
     parameters = sum(weight.numel() for weight in model.parameters())
@@ -76,9 +76,9 @@ def decision(preset: str) -> dict[str, float]:
     hidden, draw, spent = np.zeros(config.recurrent, np.float32), np.random.default_rng(0), list[float]()
     for _ in range(550):
         seen = draw.standard_normal(observed, dtype=np.float32)
-        begun = time.process_time()
+        start_s = time.process_time()
         hidden = graph(observation=seen, hidden=hidden)["next_hidden"]
-        spent.append(1000 * (time.process_time() - begun))
+        spent.append(1000 * (time.process_time() - start_s))
     low, high = np.percentile(spent[50:], (50, 95))
     return {"decision_ms": round(float(low), 3), "decision_p95_ms": round(float(high), 3), "graph_mb": size / 1e6}
 

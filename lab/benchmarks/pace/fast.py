@@ -84,7 +84,7 @@ def shorter(samples: Floats, rate: int, count: int) -> Floats:
 
 
 def spoken(voice: Voice, text: str, speed: float = 1.0) -> Floats:
-    """A sentence without the silence behind it, which is as long at every speed."""
+    """A sentence without the silence after it, which is as long at every speed."""
     samples = voice.synthesize(text, policy=WaitAll(), speed=speed)
     return samples[: len(samples) - round(0.9 * voice.config.pause_s * voice.sample_rate)]
 

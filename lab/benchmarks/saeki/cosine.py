@@ -59,7 +59,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """The first words of a text, and what was expected behind them."""
+    """The first words of a text, and what was expected after them."""
 
     text: int
     """Number of the text."""

@@ -29,9 +29,9 @@ class Timed:
         self._inner, self.spent_s, self.calls = inner, 0.0, 0
 
     def predict(self, words: Sequence[str]) -> Prediction:
-        begun = time.process_time()
+        start_s = time.process_time()
         made = self._inner.predict(words)
-        self.spent_s, self.calls = self.spent_s + time.process_time() - begun, self.calls + 1
+        self.spent_s, self.calls = self.spent_s + time.process_time() - start_s, self.calls + 1
         return made
 
 
@@ -42,9 +42,9 @@ def measured(voice: Any, context: ContextPredictor, texts: list[str]) -> dict[st
         session = voice.session(policy=LookaheadK(0, words=2), context=timed)
         session.push(text)
         session.finish()
-        steps, begun = list[float](), time.process_time()
+        steps, start_s = list[float](), time.process_time()
         while (chunk := session.pull()) is not None:
-            steps.append(time.process_time() - begun)
+            steps.append(time.process_time() - start_s)
             words += len(chunk.words)
         rows.append(steps)
     longest = max(len(row) for row in rows)

@@ -176,8 +176,8 @@ def recording_of(items: list[Item]) -> Recording:
 
 def apart(pairs: list[Differences], part: Callable[[Differences], Values]) -> Values:
     """(N, 2) for each sentence: the sum of absolute differences of pairs (2, M), and M."""
-    found = [part(one) for one in pairs]
-    return np.array([(np.abs(one[0] - one[1]).sum(), one.shape[1]) for one in found], np.float64)
+    parts = [part(one) for one in pairs]
+    return np.array([(np.abs(one[0] - one[1]).sum(), one.shape[1]) for one in parts], np.float64)
 
 
 def measured(row: Row, texts: list[str], truth: list[Recording]) -> dict[str, Values]:
@@ -237,8 +237,8 @@ def tables(rows: dict[str, dict[str, Values]], texts: int) -> tuple[str, str]:
     heads = [part for name in PROSODY for part in (name, *(f"less {one}" for one in against))]
     prosody = [f"| mean absolute difference to the speaker | {' | '.join(heads)} |", "| --- |" + " ---: |" * len(heads)]
     for name in rows:
-        found = [part for figure in PROSODY.values() for part in cells(rows, name, figure, against, 1, 1)]
-        prosody.append(f"| {name} | {' | '.join(found)} |")
+        columns = [part for figure in PROSODY.values() for part in cells(rows, name, figure, against, 1, 1)]
+        prosody.append(f"| {name} | {' | '.join(columns)} |")
     return "\n".join(lines) + "\n", "\n".join(prosody) + "\n"
 
 
@@ -253,8 +253,8 @@ def learned() -> str:
                     f"| validation, by step | {' | '.join(str(line['step']) for line in log)} |",
                     "| --- |" + " ---: |" * len(log),
                 ]
-            found = [f"{scale * line['validation']['parts'][part]:.{digits}f}" for line in log]
-            lines.append(f"| {title}: {folder.name.removeprefix('free-')} | {' | '.join(found)} |")
+            columns = [f"{scale * line['validation']['parts'][part]:.{digits}f}" for line in log]
+            lines.append(f"| {title}: {folder.name.removeprefix('free-')} | {' | '.join(columns)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -289,15 +289,15 @@ def main() -> None:
     texts = [one.text for one in strided(read_texts(arguments.texts), arguments.count or matrix.count)]
     teacher = TeacherSpec(PRESETS["ma"], "final").open()
     truth = [recording_of(teacher.items(str(number), text)[0]) for number, text in enumerate(texts)]
-    rows, found = [Row(condition, arguments.lm) for condition in matrix.conditions], dict[str, dict[str, Values]]()
+    rows, measures = [Row(condition, arguments.lm) for condition in matrix.conditions], dict[str, dict[str, Values]]()
     for row in rows:
-        found[row.condition.name] = measured(row, texts, truth)
+        measures[row.condition.name] = measured(row, texts, truth)
         print(row.condition.name, flush=True)
     arguments.out.mkdir(parents=True, exist_ok=True)
-    failures, prosody = tables(found, len(texts))
+    failures, prosody = tables(measures, len(texts))
     (arguments.out / "failures.md").write_text(failures, encoding="utf-8")
     (arguments.out / "prosody.md").write_text(prosody, encoding="utf-8")
-    kept = {name: {figure: sums.tolist() for figure, sums in figures.items()} for name, figures in found.items()}
+    kept = {name: {figure: sums.tolist() for figure, sums in figures.items()} for name, figures in measures.items()}
     (arguments.out / "failures.json").write_text(json.dumps(kept) + "\n", encoding="utf-8")
     if any("free-" in (row.condition.voice or "") for row in rows):
         (arguments.out / "learned.md").write_text(learned(), encoding="utf-8")

@@ -84,12 +84,12 @@ def untouched(path: Path, voice: Voice, texts: list[str]) -> Callable[[str], Spo
     scales = np.array([voice.config.model[name] for name in ("noise_scale", "length_scale", "noise_w")], np.float32)
 
     def speak(text: str) -> Spoken:
-        begun, samples = time.thread_time(), 0
+        start_s, samples = time.thread_time(), 0
         for ids in tokens[text]:
             given = {"input": ids, "input_lengths": np.array([ids.shape[1]]), "scales": scales, "sid": np.zeros(1, int)}
             made = graph(**{name: value for name, value in given.items() if name in graph.shapes})
             samples += next(iter(made.values())).size
-        spent = time.thread_time() - begun
+        spent = time.thread_time() - start_s
         return spent, spent, samples / voice.sample_rate
 
     return speak
