@@ -119,10 +119,10 @@ class TransformersModel:
     def states(self, ids: list[int], layer: int) -> Floats:
         """(N, D) hidden states of a layer after each token; ConfigError where there is no such layer."""
         with self.torch.inference_mode():
-            found = self.model.base_model(input_ids=self.torch.tensor([ids]), output_hidden_states=True).hidden_states
-        if not -len(found) <= layer < len(found):
-            raise ConfigError(f"The language model has states of {len(found)} layers, but not of layer {layer}.")
-        states: Floats = found[layer][0].float().numpy()
+            layers = self.model.base_model(input_ids=self.torch.tensor([ids]), output_hidden_states=True).hidden_states
+        if not -len(layers) <= layer < len(layers):
+            raise ConfigError(f"The language model has states of {len(layers)} layers, but not of layer {layer}.")
+        states: Floats = layers[layer][0].float().numpy()
         return states
 
     def next(self, ids: list[int], cache: Any) -> tuple[NDArray[np.float64], Any]:

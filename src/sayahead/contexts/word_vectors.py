@@ -48,12 +48,12 @@ class WordVectors:
 
     def __call__(self, tokens: list[str]) -> Floats:
         """(N, K) vectors of tokens."""
-        made = np.zeros((len(tokens), self.channels), np.float32)
+        vectors = np.zeros((len(tokens), self.channels), np.float32)
         for at, token in enumerate(tokens):
             rows = self.rows(token)
             if rows:
-                made[at] = (self.table[rows] * self.scale[rows, None]).mean(axis=0)
-        return made
+                vectors[at] = (self.table[rows] * self.scale[rows, None]).mean(axis=0)
+        return vectors
 
     @classmethod
     def of(cls, words: dict[str, int], vectors: Floats, *, buckets: int, shortest: int, longest: int) -> WordVectors:

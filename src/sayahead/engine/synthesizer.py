@@ -122,19 +122,18 @@ class TwoStage(Generic[A, V]):
         return other
 
     def initial(self, rendering: Rendering) -> TwoStageState[A, V]:
-        """The state before the first word of a session."""
         progress = Progress(lead=np.zeros(0, np.float32))
         return TwoStageState(rendering, self.acoustic.initial(), self.vocoder.initial(0), progress)
 
     def step(self, segment: Segment, state: TwoStageState[A, V]) -> tuple[Speech, TwoStageState[A, V]]:
-        said = list[Speech]()
+        speeches = list[Speech]()
         while state.rest is not None:
             speech, state = self._vocode(*state.rest, state, state.acoustic, state.waiting, state.progress.unheard)
             if segment is NOTHING:
                 return speech, state
-            said.append(speech)
+            speeches.append(speech)
         speech, state = self._advance(segment, state)
-        return joined([*said, speech]), state
+        return joined([*speeches, speech]), state
 
     def _advance(self, segment: Segment, state: TwoStageState[A, V]) -> tuple[Speech, TwoStageState[A, V]]:
         """A step of both stages."""
@@ -178,7 +177,7 @@ class TwoStage(Generic[A, V]):
             final, right, pause = final[:most], np.concatenate([rest[0], right]), None
         ended = pause is not None
         samples, vocoder = self.vocoder.step(final, right[:reach], state.vocoder, seed=rendering.seed, ended=ended)
-        speech, progress = self._hand_out(samples, state.progress, words, pause=pause)
+        speech, progress = self._emit(samples, state.progress, words, pause=pause)
         frames = state.frames + len(final)
         if ended or rest is not None:
             speech = replace(speech, ended=ended, more=rest is not None)
@@ -192,7 +191,7 @@ class TwoStage(Generic[A, V]):
         """Samples (S,) of a whole sentence's frames (T, D), without bounds on silence."""
         return self.vocoder.step(frames, frames[:0], self.vocoder.initial(0), seed=seed, ended=True)[0]
 
-    def _hand_out(
+    def _emit(
         self, samples: Floats, progress: Progress, timings: tuple[tuple[int, int], ...], *, pause: int | None
     ) -> tuple[Speech, Progress]:
         """Bound the silence at both ends of a sentence, and time the words that begin in the rest.

@@ -179,11 +179,6 @@ def wav_file(path: Path, *, sample_rate: int) -> WavWriter:
     return WavWriter(open_output(path), str(path), sample_rate=sample_rate)
 
 
-def flac_file(path: Path, *, sample_rate: int) -> FlacWriter:
-    """A new FLAC file."""
-    return FlacWriter(path, sample_rate=sample_rate)
-
-
 def write_wav(path: Path, samples: Floats, sample_rate: int) -> None:
     """Write samples (S,) as a WAV file, creating missing folders. ConfigError or OutputError on failure."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -207,5 +202,5 @@ def read_wav(path: Path) -> tuple[Floats, int]:
     return from_pcm16(data), rate
 
 
-FORMATS: dict[str, Callable[..., Sink]] = {".wav": wav_file, ".flac": flac_file}
+FORMATS: dict[str, Callable[..., Sink]] = {".wav": wav_file, ".flac": FlacWriter}
 """How a file is written, by the extension of its name."""

@@ -93,15 +93,15 @@ def by_command(command: Sequence[str], *, sample_rate: int) -> Speaks:
 def output_of(command: Sequence[str], text: str) -> bytes:
     """What a command writes for a text; VoiceError where it fails."""
     program = command[0]
-    asked = [text if argument == "{text}" else argument for argument in command]
-    given = b"" if "{text}" in command else text.encode()
+    arguments = [text if argument == "{text}" else argument for argument in command]
+    entry = b"" if "{text}" in command else text.encode()
     try:
-        done = subprocess.run(asked, input=given, capture_output=True, timeout=LONGEST_S, check=False)
+        done = subprocess.run(arguments, input=entry, capture_output=True, timeout=LONGEST_S, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise VoiceError(f"{program} cannot be run: {error}.") from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        raise VoiceError(f"{program} ended with code {done.returncode}: {said or 'it said nothing'}.")
+        last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise VoiceError(f"{program} ended with code {done.returncode}: {last or 'it said nothing'}.")
     return done.stdout
 
 
@@ -109,14 +109,14 @@ def samples_of(data: bytes, program: str, sample_rate: int) -> Floats:
     """The samples of a WAV file, whatever length its header claims, as programs write it to a pipe."""
     try:
         with wave.open(io.BytesIO(data)) as file:
-            found = (file.getframerate(), file.getnchannels(), file.getsampwidth())
+            form = (file.getframerate(), file.getnchannels(), file.getsampwidth())
     except (EOFError, wave.Error) as error:
         raise VoiceError(
             f"{program} wrote {len(data)} bytes that are no WAV file: {error or 'it is empty'}."
         ) from error
-    if found != (sample_rate, 1, 2):
+    if form != (sample_rate, 1, 2):
         raise VoiceError(
-            f"{program} wrote {found[0]} Hz, {found[1]} channels, {8 * found[2]} bits, not {sample_rate}, 1, 16."
+            f"{program} wrote {form[0]} Hz, {form[1]} channels, {8 * form[2]} bits, not {sample_rate}, 1, 16."
         )
     return from_pcm16(data[data.index(b"data") + 8 :])
 
