@@ -130,10 +130,7 @@ class Speech:
             self._session.played(self._playback.played_s(time.monotonic()))
 
     def heard(self, played_s: float | None = None) -> Heard:
-        """What the listener has heard after ``played_s`` seconds of sound; by default, of what ``play`` has played.
-
-        See ``Session.heard``.
-        """
+        """What the listener has heard after ``played_s`` seconds of sound; by default, of what ``play`` has played."""
         return self._session.heard(self._played_s(played_s))
 
     def cancel(self, played_s: float | None = None) -> Heard:

@@ -214,7 +214,7 @@ class HeartAcoustic:
         return np.asarray(np.maximum(edges * self.FRAMES_PER_UNIT - self._early, 0))
 
     def _drawn(self, grown: Ids, before: Ids, begin: int) -> tuple[tuple[int, int], ...]:
-        """See ``Frames.drawn``: phonemes of durations before (P,), from unit ``begin`` on, have so many units more."""
+        """Phonemes of durations before (P,), from unit ``begin`` on, have so many units more."""
         if not grown.any():
             return ()
         ends = self._heard(before, begin)

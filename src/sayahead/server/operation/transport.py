@@ -155,7 +155,7 @@ class Gathered:
         self._parts, self._size = list[bytes](), 0
 
     def write(self, data: bytes) -> None:
-        """See asyncio.Transport; what is much goes at once, so that its limits hold."""
+        """Large writes go at once, so that the transport's limits hold."""
         if not self._parts:
             self._loop.call_soon(self._flush)
         self._parts.append(data)
@@ -164,7 +164,6 @@ class Gathered:
             self._flush()
 
     def close(self) -> None:
-        """See asyncio.Transport."""
         self._flush()
         self._transport.close()
 
