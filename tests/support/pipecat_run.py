@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import importlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,9 +26,13 @@ from pipecat.frames.frames import (
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.worker import PipelineParams, PipelineWorker
 from pipecat.processors.frame_processor import FrameDirection, FrameProcessor
+from pipecat.services.tts_service import TextAggregationMode
 from pipecat.workers.runner import WorkerRunner
 
+from support.servers import Running
+
 WAIT_S = 20.0
+TOKENS = ["Hello", " there", ",", " how", " are", " you", " today", "?", " I", " am", " fine", "."]
 
 
 @dataclass
@@ -127,6 +133,23 @@ async def turn(service: Any, tokens: Sequence[str], *, interrupt: bool = False, 
     await runner.add_workers(worker)
     await asyncio.wait_for(asyncio.gather(runner.run(), feed()), 3 * WAIT_S)
     return heard
+
+
+def services(server: Running) -> dict[str, Callable[[], Any]]:
+    """Pipecat's services for this server, by the protocol that each speaks."""
+
+    def service(vendor: str, name: str, settings: dict[str, str], **where: str) -> Any:
+        kind = getattr(importlib.import_module(f"pipecat.services.{vendor}.tts"), name)
+        form = {"sample_rate": 8000, "text_aggregation_mode": TextAggregationMode.TOKEN}
+        return kind(api_key="some-key", settings=kind.Settings(voice="any", **settings), **form, **where)
+
+    return {
+        "cartesia": partial(service, "cartesia", "CartesiaTTSService", {}, url=server.ws + "/tts/websocket"),
+        "deepgram": partial(service, "deepgram", "DeepgramTTSService", {}, base_url=server.ws),
+        "elevenlabs": partial(
+            service, "elevenlabs", "ElevenLabsTTSService", {"model": "eleven_turbo_v2_5"}, url=server.ws
+        ),
+    }
 
 
 async def say(worker: Any, tokens: Sequence[str], *, begins: bool = False, ends: bool = False) -> None:

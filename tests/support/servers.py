@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -162,3 +162,19 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def onsets(text: str) -> list[tuple[str, float]]:
+    """When the toy voice says each word, seconds."""
+    session = toy_voice().session()
+    session.push(text)
+    session.finish()
+    words = [word for chunk in session.chunks() for word in chunk.words]
+    return [(text[word.start : word.end], word.onset / RATE) for word in words]
+
+
+def check_times(told: Sequence[tuple[str, float]], text: str) -> None:
+    """The words of a text at the times at which they are heard, to 2 ms."""
+    wanted = onsets(text)
+    assert [word for word, _ in told] == [word for word, _ in wanted]
+    assert [at for _, at in told] == pytest.approx([at for _, at in wanted], abs=0.002)

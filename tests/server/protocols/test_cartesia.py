@@ -10,12 +10,11 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from support.servers import KEY, LEAVING_SOCKETS, Running, serving, talk, toy_voice
+from support.servers import LEAVING_SOCKETS, Running, check_times, serving, talk, toy_voice
 from websockets.asyncio.client import ClientConnection
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed
 
 TEXT = "Hello there, how are you today? I am fine. "
-TOKENS = ["Hello", " there", ",", " how", " are", " you", " today", "?", " I", " am", " fine", "."]
 PATH = "/tts/websocket"
 FORM = {"container": "raw", "encoding": "pcm_s16le", "sample_rate": 8000}
 Message = dict[str, Any]
@@ -55,39 +54,6 @@ def sound(heard: list[Message]) -> Any:
 def words(heard: list[Message]) -> list[tuple[str, float]]:
     told = [message["word_timestamps"] for message in heard if message["type"] == "timestamps"]
     return [pair for times in told for pair in zip(times["words"], times["start"], strict=True)]
-
-
-def onsets(text: str) -> list[tuple[str, float]]:
-    """When the toy voice says each word, seconds."""
-    session = toy_voice().session()
-    session.push(text)
-    session.finish()
-    found = list[tuple[str, float]]()
-    while (chunk := session.pull()) is not None:
-        found += [(text[word.start : word.end], word.onset / 8000) for word in chunk.words]
-    return found
-
-
-def check_times(told: list[tuple[str, float]], text: str) -> None:
-    wanted = onsets(text)
-    assert [word for word, _ in told] == [word for word, _ in wanted]
-    assert np.abs(np.array([at for _, at in told]) - np.array([at for _, at in wanted])).max() < 0.001
-
-
-def test_a_context_speaks_before_its_last_words_with_times_from_its_start(server: Running) -> None:
-    async def run(socket: ClientConnection) -> None:
-        await say(socket, "c", TEXT[:16], **{"continue": True})
-        first = await hear(socket)
-        assert (first["type"], first["context_id"], first["status_code"]) == ("chunk", "c", 206)
-        await say(socket, "c", TEXT[16:], **{"continue": True})
-        await say(socket, "c", "", **{"continue": False})
-        heard = [first, *await until_done(socket)]
-        assert heard[-1] == {"type": "done", "context_id": "c", "status_code": 200, "done": True}
-        assert np.abs(sound(heard) - toy_voice().synthesize(TEXT)).max() < 1e-4
-        check_times(words(heard), TEXT)
-
-    talk(server.ws + PATH, run)
-    server.settle()
 
 
 def test_contexts_flushes_and_cancelling(server: Running) -> None:
@@ -165,10 +131,8 @@ def test_what_is_wrong_is_told_of_its_context_and_the_connection_stays(
 
 
 def test_speech_over_http(server: Running) -> None:
-    wanted, body = toy_voice().synthesize(TEXT), {"transcript": TEXT, "voice": {"mode": "id", "id": "any"}}
+    body = {"transcript": TEXT, "voice": {"mode": "id", "id": "any"}}
     address = server.http + "/tts/bytes"
-    raw = httpx.post(address, json={**body, "output_format": FORM}).content
-    assert np.abs(np.frombuffer(raw, "<i2") / np.float32(32767) - wanted).max() < 1e-4
     for container, start in (("wav", b"RIFF"), ("mp3", b"\xff")):
         answer = httpx.post(address, json={**body, "output_format": {"container": container, "sample_rate": 44100}})
         assert answer.headers["content-type"].startswith("audio/")
@@ -198,20 +162,6 @@ def test_a_dictionary_of_the_server_is_chosen_by_its_id(server: Running) -> None
     answer = httpx.post(server.http + "/tts/bytes", json={**body, "pronunciation_dict_id": "none"})
     assert answer.status_code == 400
     assert "There is no pronunciation dictionary 'none'" in answer.json()["message"]
-
-
-def test_keys() -> None:
-    async def run(socket: ClientConnection) -> None:
-        await say(socket, "c", "Hello. ")
-        assert len(sound(await until_done(socket))) > 0
-
-    with serving(keys=(KEY,)) as server:
-        talk(server.ws + PATH, run, additional_headers={"X-API-Key": KEY})
-        talk(server.ws + PATH, run, additional_headers={"Authorization": f"Bearer {KEY}"})
-        talk(f"{server.ws}{PATH}?api_key={KEY}&cartesia_version=2026-08-14", run)
-        with pytest.raises(InvalidStatus, match="401"):
-            talk(server.ws + PATH, run)
-        assert httpx.post(server.http + "/tts/bytes", json={"transcript": "Hello."}).status_code == 401
 
 
 def test_a_connection_that_idles_is_closed() -> None:
@@ -290,37 +240,4 @@ class TestClients:
 
         whole = toy_voice().synthesize(text)
         asyncio.run(asyncio.wait_for(run(), 60))
-        server.settle()
-
-    def pipecat(self, server: Running) -> Any:
-        module = pytest.importorskip("pipecat.services.cartesia.tts", reason="needs sayahead[compat]")
-        from pipecat.services.tts_service import TextAggregationMode
-
-        return module.CartesiaTTSService(
-            api_key="some-key",
-            url=server.ws + PATH,
-            sample_rate=8000,
-            text_aggregation_mode=TextAggregationMode.TOKEN,
-            settings=module.CartesiaTTSService.Settings(voice="any"),
-        )
-
-    def test_pipecat(self, server: Running) -> None:
-        service = self.pipecat(server)
-        from support.pipecat_run import turn
-
-        heard = asyncio.run(turn(service, TOKENS))
-        assert heard.errors == []
-        assert 0 < heard.tokens_before_sound < len(TOKENS)
-        assert np.abs(heard.samples() - toy_voice().synthesize("".join(TOKENS))).max() < 1e-4
-        check_times(heard.words, "".join(TOKENS))
-        server.settle()
-
-    def test_pipecat_is_interrupted(self, server: Running) -> None:
-        service = self.pipecat(server)
-        from support.pipecat_run import turn
-
-        heard = asyncio.run(turn(service, [" word"] * 60, interrupt=True, more=TOKENS))
-        assert heard.errors == []
-        assert heard.sound_after_interruption == 0
-        check_times(heard.words, "".join(TOKENS))
         server.settle()

@@ -10,12 +10,11 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
-from support.servers import KEY, LEAVING_SOCKETS, Running, serving, toy_voice
+from support.servers import LEAVING_SOCKETS, Running, serving, toy_voice
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 TEXT = "Hello there, how are you today? I am fine. "
-TOKENS = ["Hello", " there", ",", " how", " are", " you", " today", "?", " I", " am", " fine", "."]
 PATH = "/v1/speak?model=aura-2-thalia-en&encoding=linear16&sample_rate=8000"
 
 
@@ -75,57 +74,20 @@ def check(samples: Any, text: str) -> None:
     assert np.abs(samples[: len(wanted)] - wanted).max() < 1e-4
 
 
-def test_sound_comes_before_the_last_words_and_flushed_behind_it(server: Running) -> None:
+def test_flushes_and_clears_are_numbered_and_the_connection_goes_on(server: Running) -> None:
     async def run(talking: Talk) -> None:
-        await talking.say("Speak", text=TEXT[:16])
-        assert isinstance(await talking.hear(), bytes)
-        await talking.say("Speak", text=TEXT[16:])
+        await talking.say("Clear")
+        assert await talking.until("Cleared") == {"type": "Cleared", "sequence_id": 0}
         await talking.say("Flush")
-        assert await talking.until("Flushed") == {"type": "Flushed", "sequence_id": 0}
-        check(talking.samples(), TEXT)
-        await talking.say("Speak", text="Again. ")
-        await talking.say("Flush")
-        assert (await talking.until("Flushed"))["sequence_id"] == 1
-        assert len(talking.samples()) > 1000
-        await talking.say("Speak", text="And the last")
-        await talking.say("Close")
-        assert await talking.closed() == 1000
-        assert len(talking.samples()) > 1000
+        assert await talking.until("Flushed") == {"type": "Flushed", "sequence_id": 1}
+        for number in (2, 3):
+            await talking.say("Speak", text=TEXT)
+            await talking.say("Flush")
+            assert (await talking.until("Flushed"))["sequence_id"] == number
+            check(talking.samples(), TEXT)
 
     talk(server.ws + PATH, run)
     server.settle()
-
-
-def test_clear_is_silent_and_what_follows_is_spoken() -> None:
-    async def run(talking: Talk) -> None:
-        await talking.say("Clear")
-        assert (await talking.until("Cleared"))["sequence_id"] == 0
-        await talking.say("Flush")
-        assert (await talking.until("Flushed"))["sequence_id"] == 1
-        await talking.say("Speak", text="word " * 300)
-        assert isinstance(await talking.hear(), bytes)
-        await talking.say("Clear")
-        assert (await talking.until("Cleared"))["sequence_id"] == 2
-        assert len(talking.samples()) < 8000 * 20
-        await talking.say("Speak", text=TEXT)
-        await talking.say("Flush")
-        await talking.until("Flushed")
-        check(talking.samples(), TEXT)
-
-    with serving(step_s=0.02) as server:
-        talk(server.ws + PATH, run)
-        server.settle()
-
-
-@pytest.mark.parametrize("message", ["nonsense", "[]", '{"type": 5}', '{"type": "Speak"}', '{"type": "Say"}', b"\x00"])
-def test_what_is_no_message_is_warned_of(server: Running, message: str | bytes) -> None:
-    async def run(talking: Talk) -> None:
-        await talking.socket.send(message)
-        assert (await talking.until("Warning"))["code"] == "invalid_message"
-        await talking.say("Close")
-        assert await talking.closed() == 1000
-
-    talk(server.ws + PATH, run)
 
 
 @pytest.mark.parametrize("query", ["encoding=mp3", "sample_rate=x", "sample_rate=1", "speed=fast", "container=wav"])
@@ -148,9 +110,7 @@ def test_encodings(server: Running, encoding: str, rate: int) -> None:
 
 
 def test_speech_over_http(server: Running) -> None:
-    wanted, address = toy_voice().synthesize(TEXT), server.http + "/v1/speak"
-    raw = httpx.post(f"{address}?encoding=linear16&container=none&sample_rate=8000", json={"text": TEXT}).content
-    assert np.abs(np.frombuffer(raw, "<i2") / np.float32(32767) - wanted).max() < 1e-4
+    address = server.http + "/v1/speak"
     starts = {
         "": b"\xff",
         "encoding=linear16": b"RIFF",
@@ -167,18 +127,6 @@ def test_speech_over_http(server: Running) -> None:
     for wrong in ("encoding=ogg", "encoding=mulaw&container=wav", "sample_rate=x", "speed=0", "bit_rate=1"):
         assert httpx.post(f"{address}?{wrong}", json={"text": TEXT}).status_code == 400
     assert httpx.post(address, json={"text": 5}).status_code == 400
-
-
-def test_keys() -> None:
-    async def run(talking: Talk) -> None:
-        await talking.say("Close")
-        assert await talking.closed() == 1000
-
-    with serving(keys=(KEY,)) as server:
-        talk(server.ws + PATH, run, additional_headers={"Authorization": f"Token {KEY}"})
-        with pytest.raises(InvalidStatus, match="401"):
-            talk(server.ws + PATH, run)
-        assert httpx.post(server.http + "/v1/speak", json={"text": "Hello."}).status_code == 401
 
 
 def test_a_text_that_was_flushed_may_rest_and_go_on() -> None:
@@ -249,36 +197,4 @@ class TestClients:
                 await service.aclose()
 
         asyncio.run(asyncio.wait_for(run(), 60))
-        server.settle()
-
-    def pipecat(self, server: Running) -> Any:
-        module = pytest.importorskip("pipecat.services.deepgram.tts", reason="needs sayahead[compat]")
-        from pipecat.services.tts_service import TextAggregationMode
-
-        return module.DeepgramTTSService(
-            api_key="some-key",
-            base_url=server.ws,
-            sample_rate=8000,
-            text_aggregation_mode=TextAggregationMode.TOKEN,
-            settings=module.DeepgramTTSService.Settings(voice="any"),
-        )
-
-    def test_pipecat(self, server: Running) -> None:
-        service = self.pipecat(server)
-        from support.pipecat_run import turn
-
-        heard = asyncio.run(turn(service, TOKENS))
-        assert heard.errors == []
-        assert 0 < heard.tokens_before_sound < len(TOKENS)
-        check(heard.samples(), "".join(TOKENS))
-        server.settle()
-
-    def test_pipecat_is_interrupted(self, server: Running) -> None:
-        service = self.pipecat(server)
-        from support.pipecat_run import turn
-
-        heard = asyncio.run(turn(service, [" word"] * 60, interrupt=True, more=TOKENS))
-        assert heard.errors == []
-        assert heard.sound_after_interruption == 0
-        check(heard.samples(), "".join(TOKENS))
         server.settle()

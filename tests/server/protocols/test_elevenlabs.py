@@ -63,27 +63,6 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_a_single_context_speaks_before_the_last_words_and_closes_with_1000(server: Running) -> None:
-    async def run(socket: ClientConnection) -> None:
-        await say(socket, text=" ", voice_settings={"stability": 0.5, "speed": 1.0}, generation_config={})
-        await say(socket, text="Hello there, ", try_trigger_generation=True)
-        first = await hear(socket)
-        assert len(samples([first])) > 0
-        assert first["isFinal"] is None
-        assert "contextId" not in first
-        await say(socket, text=TEXT.removeprefix("Hello there, "))
-        await say(socket, text="")
-        heard, code, _ = await closed(socket)
-        assert code == 1000
-        assert heard[-1] == {"audio": None, "isFinal": True, "is_final": True}
-        assert [m for m in heard[:-1] if m["isFinal"]] == []
-        assert np.abs(samples([first, *heard]) - toy_voice().synthesize(TEXT)).max() < 1e-4
-        assert squeezed(spoken([first, *heard])) == squeezed(TEXT)
-
-    talk(server.ws + SINGLE, run)
-    server.settle()
-
-
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("voice", ["toy", "heart"])
 def test_alignment_is_told_in_the_time_base_that_was_asked_for(server: Running, voice: str, absolute: bool) -> None:
@@ -149,14 +128,8 @@ def test_contexts_do_not_mix_and_carry_both_spellings(server: Running) -> None:
     server.settle()
 
 
-def test_closing_a_context_that_was_not_flushed_falls_silent() -> None:
+def test_closing_a_context_twice_falls_silent() -> None:
     async def run(socket: ClientConnection) -> None:
-        await say(socket, text="word " * 300, context_id="c")
-        await hear(socket)
-        await say(socket, context_id="c", close_context=True)
-        heard = await until_final(socket)
-        assert len(samples(heard)) < 8000 * 20
-        assert heard[-1]["contextId"] == "c"
         # Flushed, it would have spoken all; closed again, it falls silent as well.
         await say(socket, text="word " * 300, context_id="d", flush=True)
         for _ in range(2):
@@ -213,17 +186,6 @@ def test_a_connection_may_wait_as_long_as_it_asked() -> None:
             talk(server.ws + MULTI, run)
 
 
-@pytest.mark.parametrize("message", ["nonsense", "[]", '{"text": 5}', '{"context_id": 5, "text": "x"}', b"\x00"])
-def test_a_message_that_is_none_closes_with_1008(server: Running, message: str | bytes) -> None:
-    async def run(socket: ClientConnection) -> None:
-        await socket.send(message)
-        heard, code, _ = await closed(socket)
-        assert [(m["error"], m["code"]) for m in heard] == [("invalid_input_message", 1008)]
-        assert code == 1008
-
-    talk(server.ws + MULTI, run)
-
-
 def test_a_format_that_is_not_known_closes_with_1008(server: Running) -> None:
     async def run(socket: ClientConnection) -> None:
         await say(socket, text="Hello ")
@@ -255,8 +217,6 @@ def test_a_key_may_come_in_the_first_message(name: str) -> None:
         talk(server.ws + SINGLE, wrong)
         token = httpx.post(server.http + "/v1/single-use-token/tts_websocket", headers={"xi-api-key": KEY}).json()
         talk(f"{server.ws}{SINGLE}&single_use_token={token['token']}", right)
-        refused = httpx.post(server.http + "/v1/text-to-speech/x/stream", json={"text": "Hello."})
-        assert (refused.status_code, refused.json()["detail"]["status"]) == (401, "invalid_api_key")
 
 
 @pytest.mark.parametrize("form", ["ulaw_8000", "alaw_8000", "pcm_44100", "mp3_22050_32", "opus_48000_32"])
@@ -284,11 +244,6 @@ def test_speech_over_http(server: Running) -> None:
             assert answer.headers["content-type"].startswith("audio/")
             sound = np.frombuffer(answer.content, "<i2").astype(np.float32) / np.float32(32767)
             assert np.abs(sound - toy_voice().synthesize(TEXT)).max() < 1e-4
-        lines = http.post(address + "/stream/with-timestamps", json={"text": TEXT}).text.splitlines()
-        told = [json.loads(line)["alignment"] for line in lines]
-        starts = [at for entry in told if entry for at in entry["character_start_times_seconds"]]
-        assert starts == sorted(starts)
-        assert "".join("".join(entry["characters"]) for entry in told if entry).strip() == TEXT.strip()
         for wrong in ({}, {"text": ""}, {"text": 5}, {"text": "x" * 30000}):
             assert http.post(address + "/stream", json=wrong).status_code == 400
     assert httpx.post(address, json={"text": "x"}, params={"output_format": "pcm"}).status_code == 400

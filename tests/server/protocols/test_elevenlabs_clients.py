@@ -12,30 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.servers import LEAVING_SOCKETS, Running, certified, serving, toy_voice
+from support.servers import LEAVING_SOCKETS, Running, certified, check_times, onsets, serving, toy_voice
 
 TEXT = "Hello there, how are you today? I am fine. "
-TOKENS = ["Hello", " there", ",", " how", " are", " you", " today", "?", " I", " am", " fine", "."]
 RATE = 8000
 pytestmark = [LEAVING_SOCKETS, pytest.mark.usefixtures("leftovers")]
-
-
-def onsets(text: str) -> list[tuple[str, float]]:
-    """When the toy voice says each word, seconds."""
-    session = toy_voice().session()
-    session.push(text)
-    session.finish()
-    found = list[tuple[str, float]]()
-    while (chunk := session.pull()) is not None:
-        found += [(text[word.start : word.end], word.onset / RATE) for word in chunk.words]
-    return found
-
-
-def check_times(told: list[tuple[str, float]], text: str) -> None:
-    """The words of a text at the times at which they are heard, to 2 ms."""
-    wanted = onsets(text)
-    assert [word for word, _ in told] == [word for word, _ in wanted]
-    assert np.abs(np.array([at for _, at in told]) - np.array([at for _, at in wanted])).max() < 0.002
 
 
 class TestSdk:
@@ -184,48 +165,13 @@ async def chain(first: Any, rest: Any) -> Any:
         yield event
 
 
-class TestPipecat:
-    """pipecat-ai's ElevenLabsTTSService."""
+def test_pipecat_needs_times_from_each_messages_start(server: Running) -> None:
+    pytest.importorskip("pipecat.services.elevenlabs.tts", reason="needs sayahead[compat]")
+    from support.pipecat_run import TOKENS, services, turn
 
-    def service(self, server: Running) -> Any:
-        module = pytest.importorskip("pipecat.services.elevenlabs.tts", reason="needs sayahead[compat]")
-        from pipecat.services.tts_service import TextAggregationMode
-
-        return module.ElevenLabsTTSService(
-            api_key="some-key",
-            url=server.ws,
-            sample_rate=RATE,
-            text_aggregation_mode=TextAggregationMode.TOKEN,
-            settings=module.ElevenLabsTTSService.Settings(voice="any", model="eleven_turbo_v2_5"),
-        )
-
-    def test_words_are_heard_at_their_times_before_the_last_is_sent(self, server: Running) -> None:
-        service = self.service(server)
-        from support.pipecat_run import turn
-
-        heard = asyncio.run(turn(service, TOKENS))
-        assert heard.errors == []
-        assert 0 < heard.tokens_before_sound < len(TOKENS)
-        assert np.abs(heard.samples() - toy_voice().synthesize("".join(TOKENS))).max() < 1e-4
-        check_times(heard.words, "".join(TOKENS))
-        server.settle()
-
-    def test_it_needs_times_from_each_messages_start(self, server: Running) -> None:
-        service = self.service(server)
-        from support.pipecat_run import turn
-
-        address = service._build_websocket_url
-        service._build_websocket_url = lambda: address() + "&sync_alignment=true"
-        heard = asyncio.run(turn(service, TOKENS))
-        # It adds up what is added up already.
-        assert heard.words[-1][1] > 4 * onsets("".join(TOKENS))[-1][1]
-
-    def test_an_interruption_is_silent_and_the_next_turn_speaks(self, server: Running) -> None:
-        service = self.service(server)
-        from support.pipecat_run import turn
-
-        heard = asyncio.run(turn(service, [" word"] * 60, interrupt=True, more=TOKENS))
-        assert heard.errors == []
-        assert heard.sound_after_interruption == 0
-        check_times(heard.words, "".join(TOKENS))
-        server.settle()
+    service = services(server)["elevenlabs"]()
+    address = service._build_websocket_url
+    service._build_websocket_url = lambda: address() + "&sync_alignment=true"
+    heard = asyncio.run(turn(service, TOKENS))
+    # It adds up what is added up already.
+    assert heard.words[-1][1] > 4 * onsets("".join(TOKENS))[-1][1]

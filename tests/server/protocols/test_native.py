@@ -7,14 +7,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from support.servers import Running, serving, toy_voice
 from websockets.asyncio.client import ClientConnection, connect
-
-from sayahead.types import Floats
-
-TEXT = "Hello there, how are you today? I am fine. "
 
 
 class Talk:
@@ -22,7 +17,6 @@ class Talk:
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
-        self.sound = dict[str, list[bytes]]()
         self.words = dict[str, list[dict[str, Any]]]()
 
     async def say(self, kind: str, **rest: Any) -> None:
@@ -34,7 +28,6 @@ class Talk:
             sound = await self.socket.recv()
             assert isinstance(sound, bytes)
             assert len(sound) == data["bytes"]
-            self.sound.setdefault(data["context_id"], []).append(sound)
             self.words.setdefault(data["context_id"], []).extend(data["words"])
         return data
 
@@ -45,9 +38,6 @@ class Talk:
                 return data
             assert data["type"] != "error", data
 
-    def samples(self, context: str = "") -> Floats:
-        return np.frombuffer(b"".join(self.sound[context]), "<i2").astype(np.float32) / np.float32(32767)
-
 
 def talk(server: Running, **options: Any) -> connect:
     return connect(server.ws + "/v1/stream", **options)
@@ -57,28 +47,6 @@ async def begin(socket: ClientConnection) -> Talk:
     talking = Talk(socket)
     assert (await talking.hear())["type"] == "session.created"
     return talking
-
-
-def test_words_are_spoken_before_the_last_is_sent_and_as_the_voice_says_them(server: Running) -> None:
-    async def run() -> None:
-        async with talk(server) as socket:
-            talking = await begin(socket)
-            for fragment in TEXT[:16]:
-                await talking.say("input_text.append", text=fragment)
-            await talking.until("speech.audio")
-            await talking.say("input_text.append", text=TEXT[16:])
-            await talking.say("input_text.end")
-            done = await talking.until("speech.done")
-            assert done["characters"] == len(TEXT)
-            whole = toy_voice().synthesize(TEXT)
-            assert np.abs(talking.samples() - whole).max() < 1e-4
-            assert done["audio_s"] == pytest.approx(len(whole) / 8000)
-            words = talking.words[""]
-            assert [TEXT[w["start"] : w["end"]] for w in words] == TEXT.split()
-            onsets = [w["onset_s"] for w in words]
-            assert onsets == sorted(onsets)
-
-    asyncio.run(run())
 
 
 def test_a_lexicon_says_how_words_are_said(server: Running) -> None:
@@ -94,7 +62,9 @@ def test_a_lexicon_says_how_words_are_said(server: Running) -> None:
             for fragment in ("SQ", "L in New", " York", ", fine."):
                 await talking.say("input_text.append", text=fragment)
             await talking.say("input_text.end")
-            await talking.until("speech.done")
+            done = await talking.until("speech.done")
+            wanted = toy_voice().synthesize("sequel in Noo Yawk, fine.")
+            assert (done["characters"], done["audio_s"]) == (22, pytest.approx(len(wanted) / 8000))
             words = [(word["word"], word["start"], word["end"]) for word in talking.words[""]]
             assert words == [("sequel", 0, 3), ("in", 4, 6), ("Noo Yawk,", 7, 16), ("fine.", 17, 22)]
 

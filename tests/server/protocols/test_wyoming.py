@@ -174,33 +174,6 @@ def test_nothing_to_say_is_said_in_full_form(port: int, server: Running) -> None
     play(port, run)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"nonsense\n",
-        b"[]\n",
-        b'{"type": 5}\n',
-        b'{"type": "synthesize"}\n',
-        b'{"type": "x", "data_length": -1}\n',
-        b'{"type": "x", "data_length": 1e9}\n',
-        b'{"type": "x", "payload_length": 200000}\n',
-        b'{"type":"x","data":5}\n',
-        b'{"type": "synthesize-start", "data": {"text_format": "ssml"}}\n',
-        b"x" * 70000 + b"\n",
-        b"[" * 60000 + b"\n",
-    ],
-)
-def test_what_is_no_event_is_answered_and_the_connection_closed(port: int, server: Running, line: bytes) -> None:
-    async def run(hand: Hand) -> None:
-        hand.writer.write(line)
-        kind, data, _ = await hand.hear()
-        assert (kind, data["code"]) == ("error", "invalid_message")
-        assert (await hand.hear())[0] == "closed"
-
-    play(port, run)
-    server.settle()
-
-
 def test_unknown_events_do_no_harm(port: int, server: Running) -> None:
     async def run(hand: Hand) -> None:
         for kind in ("synthesize-stop", "synthesize-chunk", "transcribe", "audio-start"):
