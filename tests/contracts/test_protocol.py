@@ -125,6 +125,23 @@ def test_what_is_cancelled_falls_silent(server: Running, client: type[Client]) -
     play(server, client, run, settle_s=600 * STEP_S / 2)
 
 
+@pytest.mark.parametrize("client", [client for client in CLIENTS if client.streams], ids=lambda one: one.__name__)
+def test_who_hangs_up_while_spoken_to_is_counted(server: Running, client: type[Client]) -> None:
+    async def run(connection: Client) -> None:
+        await connection.text(LONG)
+        await connection.first()
+
+    def dropped() -> float:
+        samples = [sample for metric in server.hub.metrics.registry.collect() for sample in metric.samples]
+        return sum(
+            one.value for one in samples if one.labels.get("outcome") == "dropped" and one.name.endswith("_total")
+        )
+
+    before = dropped()
+    play(server, client, run, settle_s=600 * STEP_S / 2)
+    assert dropped() == before + 1
+
+
 @pytest.mark.parametrize(
     ("client", "place"),
     [(client, place) for client in CLIENTS for place in client.keys],
