@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.metadata
 import importlib.util
 from collections.abc import Iterator, Mapping, MutableMapping
-from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sayahead.errors import ConfigError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 OURS = {"sayahead-lab": "lab", "sayahead-voices-papers": "voices/papers"}
@@ -21,8 +22,11 @@ OURS = {"sayahead-lab": "lab", "sayahead-voices-papers": "voices/papers"}
 @functools.cache
 def entry_points(group: str) -> dict[str, EntryPoint]:
     """The entry points of a group, such as ``sayahead.policies``, by name; of two with one name, the first."""
+    # Its import takes some of a short command's time.
+    from importlib import metadata
+
     points: dict[str, EntryPoint] = {}
-    for point in importlib.metadata.entry_points(group=group):
+    for point in metadata.entry_points(group=group):
         points.setdefault(point.name, point)
     return points
 
@@ -66,6 +70,11 @@ class Extensible(MutableMapping[str, T]):
     def __iter__(self) -> Iterator[str]:
         yield from self._own
         yield from (name for name in entry_points(self.group) if name not in self._own)
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Its own names, for which no entry point is read."""
+        return tuple(self._own)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -68,8 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(add, names - {*TIMING, "markup"}, lexicon=LEXICON_HELP)
     add("--ssml", dest="markup", action="store_const", const="ssml", help=SSML_HELP)
     add = parser.add_argument_group("when to speak (defaults: the voice's own)").add_argument
-    policies = f"{', '.join(POLICIES)}; with options: learned:price=2,words_per_min=120"
-    contexts = f"what stands in for words to come: {', '.join(CONTEXTS)}; with options: random:count=3"
+    policies = f"{', '.join(POLICIES.own)}; with options: learned:price=2,words_per_min=120"
+    contexts = f"what stands in for words to come: {', '.join(CONTEXTS.own)}; with options: random:count=3"
     add_options(add, TIMING, policy=policies, context=contexts)
     lookahead = "words of lookahead, the policy's option k: how many must follow before a word is spoken"
     add("-k", "--k1", "--lookahead", dest="lookahead", type=number(int, 0), metavar="N", help=lookahead)
