@@ -40,7 +40,7 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
 class SpeechRecogniser(Protocol):
     """A speech recogniser."""
 
-    def __call__(self, samples: Floats) -> str:
+    def __call__(self, samples: Floats, /) -> str:
         """The words in samples (S,) at 16 kHz."""
         ...
 
@@ -48,7 +48,7 @@ class SpeechRecogniser(Protocol):
 class Rater(Protocol):
     """A model of listeners' opinions."""
 
-    def __call__(self, samples: Floats) -> float:
+    def __call__(self, samples: Floats, /) -> float:
         """The opinion score, 1 to 5, of samples (S,) at 16 kHz."""
         ...
 
