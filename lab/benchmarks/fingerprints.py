@@ -64,12 +64,23 @@ CHARACTERS: dict[str, dict[str, Any]] = {
     "k2 1": {"policy": "wait-k-steps", "k": 2, "k2": 1},
     "other seed": {"seed": 7},
 }
+FEW: dict[str, dict[str, Any]] = {"default": {}, "lookahead 0": {"policy": "lookahead", "k": 0}}
 CONDITIONS: dict[str, dict[str, dict[str, Any]]] = {
     "heart": WORDS | DISTILLED | HEART,
+    "heart-low": FEW,
+    "heart-bright": FEW,
     "ma-lj": WORDS,
     "saeki-lj": WORDS | DISTILLED,
     "mohan-lj": CHARACTERS,
+    "ma-clarinet": FEW,
+    "ma-wavernn": {"default": {}},
+    "mohan-wavernn": {"default": {}},
+    "saeki-free-bicontext": FEW,
+    "saeki-free-independent": {"default": {}},
+    "saeki-free-unicontext": {"default": {}},
+    "saeki-waveglow": {"default": {}, "lookahead 2": {"policy": "lookahead", "k": 2}},
 }
+"""Voices that are installed; those of archives/ must have been added (`sayahead voices add archives/NAME.tar.gz`)."""
 RENDERING = ("speed", "seed", "k2", "delta", "hold_back_s")
 
 
