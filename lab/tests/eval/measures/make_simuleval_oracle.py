@@ -2,7 +2,7 @@
 
 SimulEval is CC BY-SA and nothing here depends on it: run this in an environment of its own.
 
-    pip install simuleval==1.1.4 && python tests/data/make_simuleval_oracle.py
+    pip install simuleval==1.1.4 && python lab/tests/eval/measures/make_simuleval_oracle.py
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""SimulEval's metrics: its own answers from a file (see data/make_simuleval_oracle.py), and some worked out by hand."""
+"""SimulEval's metrics: its own answers from a file (see make_simuleval_oracle.py), and some worked out by hand."""
 
 from __future__ import annotations
 
